@@ -123,7 +123,11 @@ func Walk(ctx context.Context, f *os.File, name string, o Options) error {
 	w.limit = w.limitFor(st.Size())
 	in := newInput(io.NewSectionReader(f, 0, st.Size()), []string{name}, path.Base(name), 0)
 	in.at, in.size, in.must = f, st.Size(), true
-	w.look(in)
+	if kind := FindAt(f, st.Size(), o.Wanted); kind != nil && kind.walk == nil { // perhaps a binary as well
+		w.problem(in, itself, kind.unread())
+	} else {
+		w.look(in)
+	}
 	return w.failed
 }
 
@@ -227,7 +231,7 @@ func (w *walker) look(in *input) {
 	case f == nil:
 	case f.walk == nil:
 		if in.must {
-			w.problem(in, itself, fmt.Errorf("%s, which is not read: %s", f.What, f.hint))
+			w.problem(in, itself, f.unread())
 		}
 	case in.depth >= maxDepth:
 		w.problem(in, itself, ErrDepth)

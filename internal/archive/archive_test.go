@@ -59,6 +59,32 @@ func walk(t *testing.T, data []byte, o Options) (members, problems []string) {
 	return members, problems
 }
 
+// TestUnread checks that what is not read is named, whether it is also a binary or has its magic elsewhere; and that a
+// binary with the magic of a disk is a binary.
+func TestUnread(t *testing.T) {
+	zeros := strings.Repeat("\x00", 1<<17)
+	for contents, want := range map[string]string{
+		"hsqs": "a squashfs file system, which is not read: unpack it with unsquashfs, and name the folder",
+		wanted + "\x02\x01\x01\x00AI\x02" + zeros: "an AppImage, which is not read: unpack it with --appimage-extract, and name the folder squashfs-root",
+		zeros[:1080] + "\x53\xef" + zeros:         "an ext2, ext3 or ext4 file system, which is not read: unpack it with 7z, or mount it, and name the folder",
+		zeros[:65600] + "_BHRfS_M" + zeros:        "a Btrfs file system, which is not read: mount it, and name the folder",
+		zeros[:510] + "\x55\xaaEFI PART" + zeros:  "a disk with a GPT, which is not read: unpack its file systems with 7z, and name the folder",
+		zeros[:510] + "\x55\xaa":                  "a disk or FAT file system, which is not read: unpack it with 7z, or mount it, and name the folder",
+		zeros + "koly" + zeros[:508]:              "a disk image of macOS, which is not read: unpack it with 7z, and name the folder",
+		"QFI\xfb":                                 "a disk of QEMU, which is not read: unpack it with 7z, and name the folder",
+	} {
+		if members, problems := walk(t, []byte(contents), Options{}); len(members) != 0 || len(problems) != 1 || !strings.Contains(problems[0], want) {
+			t.Errorf("%.20q: got %q, %q, want the problem %q", contents, members, problems, want)
+		}
+	}
+	if members, problems := walk(t, []byte(wanted+zeros[4:510]+"\x55\xaa"), Options{}); len(members) != 1 || problems != nil {
+		t.Errorf("a binary with the magic of a disk: %d members, %q, want itself", len(members), problems)
+	}
+	if f := Find([]byte("!<arch>\nlib.o/")); f != nil {
+		t.Errorf("a static library is %s, want no archive", f.What)
+	}
+}
+
 // TestFormats checks that the members of each format are visited, those of archives in it too, and nothing else.
 func TestFormats(t *testing.T) {
 	for name, make := range makers {
@@ -224,18 +250,6 @@ func TestStop(t *testing.T) {
 			t.Errorf("%s: %v after %d members, want %v after one", name, err, n, stop)
 		}
 		cancel(nil)
-	}
-}
-
-// TestUnread checks that formats that are not read are named, with what else to do.
-func TestUnread(t *testing.T) {
-	got, problems := walk(t, []byte("hsqs"+strings.Repeat("\x00", 1000)), Options{})
-	want := []string{"x: a squashfs file system, which is not read: unpack it with unsquashfs, and name the folder (lost: the file)"}
-	if got != nil || !slices.Equal(problems, want) {
-		t.Errorf("got %q, %q, want %q", got, problems, want)
-	}
-	if f := Find([]byte("!<arch>\nlib.o/")); f != nil {
-		t.Errorf("a static library is %s, want no archive", f.What)
 	}
 }
 

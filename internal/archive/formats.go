@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -21,6 +22,9 @@ type Format struct {
 // Hint says what can be done with a format that Walk does not read; it is "" for one that Walk reads.
 func (f *Format) Hint() string { return f.hint }
 
+// unread returns the error of a format that is not read.
+func (f *Format) unread() error { return fmt.Errorf("%s, which is not read: %s", f.What, f.hint) }
+
 // formats are all formats. What is compressed may be an archive or a single file.
 var formats []Format
 
@@ -33,6 +37,7 @@ func init() { // Find, which reads it, is called by what it lists
 		{What: "a cpio archive", match: begins(cpioNew, cpioSum, cpioOld), walk: (*walker).cpio},
 		{What: "a compressed file", match: func(head []byte) bool { return unpack.Find(head) != nil }, walk: (*walker).packed},
 
+		{What: "an AppImage", match: isAppImage, hint: "unpack it with --appimage-extract, and name the folder squashfs-root"},
 		{What: "an Alpine package of version 3", match: begins("ADB"), hint: "unpack it with apk extract"},
 		{What: "a squashfs file system", match: begins("hsqs", "sqsh"), hint: "unpack it with unsquashfs, and name the folder"},
 		{What: "a 7-Zip archive", match: begins("7z\xbc\xaf\x27\x1c"), hint: "unpack it with 7z, and name the folder"},
@@ -42,6 +47,12 @@ func init() { // Find, which reads it, is called by what it lists
 		{What: "a Windows installer", match: begins("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), hint: "unpack it with msiextract, and name the folder"},
 		{What: "an lzip file", match: begins("LZIP"), hint: "unpack it with lzip"},
 	}
+}
+
+// isAppImage reports whether head is that of an AppImage: an ELF program with a file system behind it, and a magic in the
+// padding of e_ident (AppImage specification, "Type 1" and "Type 2").
+func isAppImage(head []byte) bool {
+	return len(head) > 10 && string(head[:4]) == "\x7fELF" && string(head[8:10]) == "AI" && (head[10] == 1 || head[10] == 2)
 }
 
 func begins(magics ...string) func([]byte) bool {

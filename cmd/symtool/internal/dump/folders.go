@@ -94,7 +94,11 @@ const dsymExtension = ".dSYM"
 // operand returns the results for an operand.
 func (d *dumper) operand(ctx context.Context, file string) ([]*dumpResult, error) {
 	if d.store == "" {
-		return []*dumpResult{newResult(file, d.CPU)}, nil
+		r := newResult(file, d.CPU)
+		if f := formatOf(file); f != nil && f.Hint() != "" { // an AppImage is a binary as well
+			r.fail(fmt.Errorf("%s: %s, which is not read: %s", file, f.What, f.Hint()))
+		}
+		return []*dumpResult{r}, nil
 	}
 	if cli.IsFolder(file) && (objfile.IsFolder(file) || filepath.Ext(file) != dsymExtension) {
 		return d.folder(ctx, file)

@@ -27,7 +27,8 @@ type packageLimits struct {
 // packageExtensions are those of the files below a folder that are taken for packages, if their contents are. Among
 // the operands, the contents are enough.
 var packageExtensions = []string{
-	".deb", ".ddeb", ".udeb", ".rpm", ".apk", ".aar", ".ipa", ".jar", ".whl", ".zip", ".cpio",
+	".deb", ".ddeb", ".udeb", ".ipk", ".rpm", ".apk", ".xapk", ".aar", ".ipa", ".jar", ".war", ".whl", ".egg", ".gem", ".crate",
+	".nupkg", ".snupkg", ".vsix", ".xpi", ".msix", ".appx", ".snap", ".appimage", ".zip", ".cpio",
 	".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.zst", ".tar.bz2", ".tbz2", ".tar.lz4", ".pkg.tar.zst", ".conda",
 }
 
@@ -42,9 +43,7 @@ func formatOf(path string) *archive.Format {
 		return nil
 	}
 	defer f.Close()
-	head := make([]byte, archive.HeadSize)
-	n, _ := f.ReadAt(head, 0)
-	return archive.Find(head[:n])
+	return archive.FindAt(f, st.Size(), supplier.IsBinary)
 }
 
 // listPackages returns the packages below a folder, in order of path. Links are not followed.

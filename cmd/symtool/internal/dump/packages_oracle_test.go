@@ -40,6 +40,26 @@ var packagers = []struct{ name, script, tool string }{
 		tar -cf layer.tar -C $FOLDER .
 		echo '[{"Config":"c.json","RepoTags":null,"Layers":["layer.tar"]}]' >manifest.json
 		tar -cf $OUTPUT manifest.json layer.tar`, "tar"},
+	{"ipk", `# OpenWrt's: archives in an archive
+		echo 2.0 >debian-binary
+		tar -czf data.tar.gz -C $FOLDER .
+		tar -czf control.tar.gz -T /dev/null
+		tar -czf $OUTPUT ./debian-binary ./data.tar.gz ./control.tar.gz`, "tar"},
+	{"pkg.tar.zst", `# Arch's
+		cp -a $FOLDER/. .
+		echo pkgname = x >.PKGINFO
+		tar -c .PKGINFO usr | zstd -q >$OUTPUT`, "zstd"},
+	{"conda", `# a zip archive of archives that are not compressed again
+		tar -c -C $FOLDER . | zstd -q >pkg-x-1-0.tar.zst
+		echo '{"conda_pkg_format_version": 2}' >metadata.json
+		python3 -m zipfile -c $OUTPUT metadata.json pkg-x-1-0.tar.zst`, "zstd"},
+	{"npm.tgz", `mkdir package && cp -a $FOLDER/. package && tar -czf $OUTPUT package`, "tar"},
+	{"zstd.oci.tar", `# an OCI image with layers in zstd, as buildah --compression-format zstd writes them
+		mkdir -p blobs/sha256
+		tar -c -C $FOLDER . | zstd -q >layer
+		mv layer blobs/sha256/$(sha256sum layer | cut -c 1-64)
+		echo '{"imageLayoutVersion":"1.0.0"}' >oci-layout
+		tar -cf $OUTPUT oci-layout blobs`, "zstd"},
 	{"oci.tar", `# an OCI image: compressed layers that are named after their contents
 		mkdir -p blobs/sha256
 		tar -cz -C $FOLDER . >layer

@@ -145,10 +145,22 @@ func ofFile(path string) (k *Kind, compression string) {
 		return nil, ""
 	}
 	k = of(head)
+	if k == nil {
+		k = imageIn(f, st.Size())
+	}
 	if (k == nil || k.Match == nil) && dumpfile.FormatOf(path) != "" { // in xz or lz4
 		k = &Kind{Title: "a compressed dump", Use: useWalk}
 	}
 	return k, compression
+}
+
+// imageIn returns the kind of a disk or file system, or nil.
+func imageIn(f *os.File, size int64) *Kind {
+	image := archive.FindAt(f, size, func([]byte) bool { return false })
+	if image == nil || image.Hint() == "" {
+		return nil
+	}
+	return &Kind{Title: image.What, Use: image.Hint()}
 }
 
 func irregular(mode fs.FileMode) string {
