@@ -91,7 +91,7 @@ oracle: ## run the tests that compare with other tools' answers; installs the to
 oracle-full: ## run the same with every compiler, option, language and CPU, and print tables: an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
-	tests=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) $(UNPROFILED) SYMTOOL_ORACLE=full $(GO) test -vet=off -count=1 -timeout 120m -v $$tests
+	tests=$$($(GO) run ./.ci/testsof full) && $(UNMADE) $(UNPROFILED) SYMTOOL_ORACLE=full $(GO) test -vet=off -count=1 -timeout 120m -v $$tests
 
 nightly: oracle-full hostile beam fuzz soak ## run what takes hours: the comparisons in full, hostile inputs, Beam, every fuzz target
 

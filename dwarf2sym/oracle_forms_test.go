@@ -59,7 +59,7 @@ xz mini
 // formBuilds are the programs that are split. eu-addr2line finds no units without
 // .debug_aranges, which clang writes only with -gdwarf-aranges.
 var formBuilds = []matrixBuild{
-	cxxBuild("forms-gcc", gxx, "-O2", "-Wl,--build-id").quick(),
+	cxxBuild("forms-gcc", gxx, "-O2", "-Wl,--build-id").quick().made(),
 	cxxBuild("forms-clang", clxx, "-O2", "-gdwarf-aranges", "-Wl,--build-id"),
 	cxxBuild("forms-static-pie", gxx, "-O2", "-static-pie", "-Wl,--build-id"),
 	cBuild("forms-no-pie", gcc, "-O2", "-no-pie", "-Wl,--build-id"),

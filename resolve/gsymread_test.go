@@ -20,7 +20,7 @@ func TestOracleGSYMRead(t *testing.T) {
 		name string
 		path func(t *testing.T) string
 	}{
-		{"c++", func(t *testing.T) string { p, _ := cxxProgram(t); return p }},
+		{"c++", func(t *testing.T) string { return testenv.Templates(t) }},
 		{"go", goProgram}, {"rust", rustProgram}, {"vmlinux", vmlinux},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -17,16 +17,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// cxxProgram builds the program of templates, and a copy without a symbol table, as the
-// tools prefer symbols to the names of functions.
-func cxxProgram(t *testing.T) (program, bare string) {
+// bareTemplates returns the program of templates without a symbol table, as the tools prefer symbols to the names of
+// functions.
+func bareTemplates(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	program, bare = filepath.Join(dir, "program"), filepath.Join(dir, "bare")
-	source := filepath.Join(testenv.Root(t), "golden", "input", "src", "templates.cc")
-	ask(t, nil, testenv.Tool(t, "g++"), "-std=c++20", "-O2", "-g", "-w", "-pthread", "-o", program, source)
-	ask(t, nil, testenv.Tool(t, "objcopy"), "--wildcard", "--strip-symbol=*", program, bare)
-	return program, bare
+	bare := filepath.Join(t.TempDir(), "bare")
+	ask(t, nil, testenv.Tool(t, "objcopy"), "--wildcard", "--strip-symbol=*", testenv.Templates(t), bare)
+	return bare
 }
 
 func ask(t *testing.T, stdin []byte, name string, args ...string) []byte {
@@ -46,8 +43,8 @@ func ask(t *testing.T, stdin []byte, name string, args ...string) []byte {
 // after it.
 func TestOracleAnswers(t *testing.T) {
 	testenv.Oracle(t)
-	program, bare := cxxProgram(t)
-	m, text := dumpOf(t, program, false)
+	bare := bareTemplates(t)
+	m, text := dumpOf(t, testenv.Templates(t), false)
 	r := openFile(t, writeFile(t, "x.sym", text))
 	var addrs []symfmt.RVA
 	for i := range m.Funcs {

@@ -39,8 +39,7 @@ func symelfInputs(t *testing.T) map[string][]byte {
 		}
 		all[name], _, _ = bytes.Cut(text, []byte("\n# "))
 	}
-	program, _ := cxxProgram(t)
-	_, all["C++"] = dumpOf(t, program, true)
+	_, all["C++"] = dumpOf(t, testenv.Templates(t), true)
 	if !testenv.OracleFull() {
 		return all
 	}

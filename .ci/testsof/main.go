@@ -1,6 +1,7 @@
 // testsof prints, as arguments for go test, the tests of one or more kinds and the packages that have them:
 //
-//	go run ./.ci/testsof oracle   those that compare with other tools, or do more of it: that call testenv's Oracle, OracleFull or Tool
+//	go run ./.ci/testsof oracle   those that compare with other tools: that call testenv's Oracle, Comparing or Tool
+//	go run ./.ci/testsof full     those, and those that do more under SYMTOOL_ORACLE=full: that call OracleFull
 //	go run ./.ci/testsof shared   those that read the shared test data, and do not compare with other tools
 //
 // also through methods with the same name as the one that is meant. The other tests do the same with and without
@@ -30,11 +31,12 @@ type kind struct {
 	reached, none []string
 }
 
-// Every function of testenv that reads SYMTOOL_ORACLE calls this one.
-var oracle = []string{"testenv.OracleFull"}
+// Every function of testenv that does more under SYMTOOL_ORACLE=1 calls the first, and the first the second.
+var oracle, full = []string{"testenv.Comparing"}, []string{"testenv.OracleFull"}
 
 var kinds = map[string]kind{
 	"oracle": {prefixes: []string{"Test"}, reached: oracle},
+	"full":   {prefixes: []string{"Test"}, reached: full},
 	"shared": {prefixes: []string{"Test", "Fuzz"}, reached: []string{"testenv.sharedDir"}, none: oracle},
 }
 
@@ -42,13 +44,13 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("testsof: ")
 	if len(os.Args) == 1 {
-		log.Fatal("want oracle, shared or both")
+		log.Fatal("want oracle, full or shared")
 	}
 	var names, packages []string
 	for _, arg := range os.Args[1:] {
 		k, ok := kinds[arg]
 		if !ok {
-			log.Fatalf("%s: want oracle, shared or both", arg)
+			log.Fatalf("%s: want oracle, full or shared", arg)
 		}
 		n, p, err := k.tests(".")
 		if err != nil {

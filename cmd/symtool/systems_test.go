@@ -34,7 +34,7 @@ func TestOtherSystems(t *testing.T) {
 			packages := map[string]*types.Package{"unsafe": types.Unsafe}
 			for _, p := range listedFor(t, system) {
 				if p.ImportPath != "unsafe" {
-					packages[p.ImportPath] = p.check(t, packages)
+					packages[p.ImportPath] = p.checked(t, packages)
 				}
 				if p.own() {
 					own++
@@ -106,7 +106,7 @@ func listedFor(t *testing.T, system string) (list []listedPackage) {
 	}
 }
 
-func (p *listedPackage) check(t *testing.T, packages map[string]*types.Package) *types.Package {
+func (p *listedPackage) checked(t *testing.T, packages map[string]*types.Package) *types.Package {
 	t.Helper()
 	checked, err := p.types(packages)
 	if err != nil && p.own() {

@@ -23,11 +23,48 @@ func Symtool(t testing.TB) string {
 }
 
 var symtool = sync.OnceValues(func() (string, error) {
+	return built("symtool", func(root, path string) error {
+		// By the profile, all packages would be compiled once more.
+		return runIn(root, "go", "build", "-pgo=off", "-o", path, "./cmd/symtool")
+	})
+})
+
+// Templates returns the path of the C++ program of many templates as g++ -O2 makes it, with DWARF 5. It takes the
+// compiler ten seconds: the tests of all packages share it, and may not change it.
+func Templates(t testing.TB) string {
+	t.Helper()
+	gxx, source := Tool(t, "g++"), Input(t, "src", "templates.cc")
+	path, err := built("templates", func(root, path string) error {
+		if newer(path, source) && newer(path, gxx) {
+			return nil
+		}
+		fresh := path + ".new"
+		if err := runIn(filepath.Dir(source), gxx, "-std=c++20", "-O2", "-g", "-gdwarf-5", "-w", "-pthread", "-Wl,--build-id", "-o", fresh, filepath.Base(source)); err != nil {
+			return err
+		}
+		return os.Rename(fresh, path)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// newer reports whether a file is there, and was written after another.
+func newer(path, than string) bool {
+	own, err := os.Stat(path)
+	other, otherErr := os.Stat(than)
+	return err == nil && otherErr == nil && own.ModTime().After(other.ModTime())
+}
+
+// built has a file of build/test made, or brought up to date, by one of the tests that run at a time. It returns its
+// path.
+func built(name string, make func(root, path string) error) (path string, err error) {
 	dir, err := root()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "build", "test", "symtool")
+	path = filepath.Join(dir, "build", "test", name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return "", err
 	}
@@ -39,14 +76,18 @@ var symtool = sync.OnceValues(func() (string, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
-	// By the profile, all packages would be compiled once more.
-	cmd := exec.Command("go", "build", "-pgo=off", "-o", path, "./cmd/symtool")
+	return path, make(dir, path)
+}
+
+// runIn runs a program in a folder.
+func runIn(dir, program string, args ...string) error {
+	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
+		return fmt.Errorf("%s: %w: %s", filepath.Base(program), err, out)
 	}
-	return path, nil
-})
+	return nil
+}
 
 // Compile builds a program of one source file, whose extension is ext, and returns its path.
 func Compile(t testing.TB, tool, source, ext string, flags ...string) string {

@@ -18,10 +18,10 @@ const testsofTree = `
 -- internal/testenv/testenv.go --
 package testenv
 
-func Oracle(t TB)          { if !oracle() { t.Skip() } }
-func oracle() bool         { return OracleFull() }
+func Oracle(t TB)          { if !Comparing() { t.Skip() } }
+func Comparing() bool      { return OracleFull() }
 func OracleFull() bool     { return false }
-func missing(t TB)         { _ = oracle() }
+func missing(t TB)         { _ = Comparing() }
 func Tool(t TB) string     { missing(t); return "" }
 func DOM(t TB) string      { return Tool(t) }
 func sharedDir(t TB) string { return "" }
@@ -119,12 +119,13 @@ func TestTestsof(t *testing.T) {
 		name, dir, args, want string
 		fails                 bool
 	}{
-		{"oracle", full, "oracle", "-run ^(TestByHelper|TestByMethod|TestHanded|TestInClosure|TestMore|TestOracleDirect|TestPage|TestSharedOracle|TestTool)$ ./a\n", false},
+		{"oracle", full, "oracle", "-run ^(TestByHelper|TestByMethod|TestHanded|TestInClosure|TestOracleDirect|TestPage|TestSharedOracle|TestTool)$ ./a\n", false},
+		{"full", full, "full", "-run ^(TestByHelper|TestByMethod|TestHanded|TestInClosure|TestMore|TestOracleDirect|TestPage|TestSharedOracle|TestTool)$ ./a\n", false},
 		{"shared", full, "shared", "-run ^(FuzzGlob|TestGlob|TestShared)$ ./a\n", false},
-		{"both", full, "oracle shared", "-run ^(FuzzGlob|TestByHelper|TestByMethod|TestGlob|TestHanded|TestInClosure|TestMore|TestOracleDirect|TestPage|TestShared|TestSharedOracle|TestTool)$ ./a\n", false},
+		{"both", full, "oracle shared", "-run ^(FuzzGlob|TestByHelper|TestByMethod|TestGlob|TestHanded|TestInClosure|TestOracleDirect|TestPage|TestShared|TestSharedOracle|TestTool)$ ./a\n", false},
 		{"no tests", empty, "oracle", "testsof: no test of kind oracle in this folder\n", true},
-		{"another kind", full, "oracle all", "testsof: all: want oracle, shared or both\n", true},
-		{"no kind", full, "", "testsof: want oracle, shared or both\n", true},
+		{"another kind", full, "oracle all", "testsof: all: want oracle, full or shared\n", true},
+		{"no kind", full, "", "testsof: want oracle, full or shared\n", true},
 	} {
 		out, err := testsof(c.dir, strings.Fields(c.args)...)
 		if out != c.want || (err != nil) != c.fails {
@@ -133,7 +134,7 @@ func TestTestsof(t *testing.T) {
 	}
 }
 
-// unpicked are tests named TestOracle that make oracle does not run, and why.
+// unpicked are tests named TestOracle that make oracle-full does not run, and why.
 var unpicked = map[string]string{
 	"TestOraclePackages":          "reads the Makefile",
 	"TestOracleBreakpadCrashes":   "runs where SYMTOOL_MINIDUMP_STACKWALK names Breakpad's program",
@@ -142,10 +143,10 @@ var unpicked = map[string]string{
 	"TestOracleBreakpadDumps":     "reads what Breakpad's program printed",
 }
 
-// Tests whose names say that they compare with other tools are those that make oracle runs. It runs no
+// Tests whose names say that they compare with other tools are those that make oracle-full runs. It runs no
 // other tests, so a comparison that its pattern misses would never run.
 func TestTestsofRepository(t *testing.T) {
-	out, err := testsof(t)(Root(t), "oracle")
+	out, err := testsof(t)(Root(t), "full")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -155,7 +156,7 @@ func TestTestsofRepository(t *testing.T) {
 		if name := f.decl.Name.Name; strings.HasPrefix(name, "TestOracle") {
 			compared++
 			if picked.MatchString(name) == (unpicked[name] != "") {
-				t.Errorf("%s: make oracle runs %s: %v; want %v: %s", f.file, name, picked.MatchString(name), unpicked[name] == "",
+				t.Errorf("%s: make oracle-full runs %s: %v; want %v: %s", f.file, name, picked.MatchString(name), unpicked[name] == "",
 					cmp.Or(unpicked[name], "it compares with other tools"))
 			}
 		}

@@ -221,8 +221,7 @@ var oneOfTwo = strings.NewReplacer("C1E", "C2E", "D1E", "D2E")
 func TestOracleSymbolicate(t *testing.T) {
 	testenv.Oracle(t)
 	work, dir := t.TempDir(), t.TempDir()
-	program, bare := filepath.Join(work, "program"), filepath.Join(work, "bare")
-	mustRun(t, nil, nil, testenv.Tool(t, "g++"), "-std=c++20", "-O2", "-g", "-w", "-pthread", "-o", program, filepath.Join(testenv.Root(t), "golden", "input", "src", "templates.cc"))
+	program, bare := testenv.Templates(t), filepath.Join(work, "bare")
 	mustRun(t, nil, nil, testenv.Tool(t, "objcopy"), "--wildcard", "--strip-symbol=*", program, bare)
 	f, err := objfile.Open(program, object.DefaultLimits())
 	if err != nil {

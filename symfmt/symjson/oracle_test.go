@@ -101,7 +101,7 @@ func run(t *testing.T, stdin []byte, program string, args ...string) []byte {
 
 // sample is the interval of compared symbol files in short runs: each takes six
 // programs.
-const sample = 8
+const sample = 24
 
 // jq counts as many records as the symbol file has; Python's json makes the
 // symbol file of it again, byte by byte.

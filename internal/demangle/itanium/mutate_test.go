@@ -68,7 +68,7 @@ func mutate(rng *rand.Rand, names []string) string {
 // Names that differ a little from others, as compilers to come may write them.
 func TestMutatedNames(t *testing.T) {
 	thousands := 30
-	if testenv.Comparing() {
+	if testenv.OracleFull() {
 		thousands = 500
 	}
 	known, reasons := compareMutations(t, 1, 1000*thousands)
