@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 )
 
-// maxFlow is the number of instructions of a range that are followed, as the frame at each takes memory.
+// maxFlow is the number of instructions of a range that are followed, as the frames at them take memory.
 const maxFlow = 1 << 17
 
 // What is guessed may be followed again and again. flowEffort is the number of instructions that are followed for each
@@ -28,18 +28,19 @@ type compactFlow struct {
 	codeAt   func(addr uint64) []byte // code of the file, or nothing
 	outlined map[uint64]bool          // by targets of calls
 
-	index []int32 // by offset: index in states, plus 1
-	at    []uint32
+	found []flowPlace // by offset
+	at    []uint32    // the offsets of what was found, in that order
 	state []insn.Frame
+	frame insn.Frame // before the instruction that is followed
 	now   []flowItem
-	later []flowItem // after calls, which may not return
-	jump  *insn.Frame
-	whole []uint32 // where functions begin whose instructions return, without a contradiction
-	ended bool     // a return was reached
-	bad   bool     // a return with another stack pointer than at the entry, or bytes that do not decode
-	full  bool     // there were too many instructions
-	left  int      // number of instructions that may still be followed
-	guess bool     // the frame where the path begins is not sure
+	later []flowItem  // after calls, which may not return
+	jump  *insn.Frame // at the last switch, if there is one
+	whole []uint32    // where functions begin whose instructions return, without a contradiction
+	ended bool        // a return was reached
+	bad   bool        // a return with another stack pointer than at the entry, or bytes that do not decode
+	full  bool        // there were too many instructions
+	left  int         // number of instructions that may still be followed
+	guess bool        // the frame where the path begins is not sure
 }
 
 type flowItem struct {
@@ -47,11 +48,22 @@ type flowItem struct {
 	frame insn.Frame
 }
 
+// flowPlace is what was found at an offset: 0 if no instruction is known to begin there, else the index of its frame in
+// compactFlow.state, plus 1, above four bits for its size. Most instructions leave the frame as it is.
+type flowPlace uint32
+
+const flowSize = 15 // a mask; no instruction is longer
+
+func (p flowPlace) state() int { return int(p>>4) - 1 }
+
+// size returns the size of the instruction, at least a byte.
+func (p flowPlace) size() uint64 { return uint64(max(p&flowSize, 1)) }
+
 // begin prepares for a range.
 func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.Frame) {
 	w.lo, w.code, w.starts, w.entry = lo, code, starts, entry
-	w.index = slices.Grow(w.index[:0], len(code))[:len(code)]
-	clear(w.index)
+	w.found = slices.Grow(w.found[:0], len(code))[:len(code)]
+	clear(w.found)
 	w.at, w.state, w.now, w.later = w.at[:0], w.state[:0], w.now[:0], w.later[:0]
 	w.whole, w.jump, w.full, w.left = w.whole[:0], nil, false, flowBase+flowEffort*len(code)
 }
@@ -65,16 +77,17 @@ func (w *compactFlow) isStart(at uint32) bool {
 // try follows the instructions from an offset on. If that leads to a contradiction, and it is not sure, what was
 // found is forgotten.
 func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
-	if int(at) >= len(w.code) || w.index[at] != 0 {
+	if int(at) >= len(w.code) || w.found[at] != 0 {
 		return true
 	}
-	known, after := len(w.state), len(w.later)
+	known, states, after := len(w.at), len(w.state), len(w.later)
 	w.bad, w.ended, w.guess = false, false, !sure
 	w.now = append(w.now[:0], flowItem{at, f})
 	for len(w.now) > 0 {
 		item := w.now[len(w.now)-1]
 		w.now = w.now[:len(w.now)-1]
-		w.path(item.at, item.frame)
+		w.frame = item.frame
+		w.path(item.at)
 	}
 	if sure && !w.bad && w.ended {
 		w.whole = append(w.whole, at)
@@ -83,9 +96,9 @@ func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
 		return !w.bad
 	}
 	for _, at := range w.at[known:] {
-		w.index[at] = 0
+		w.found[at] = 0
 	}
-	w.at, w.state, w.later = w.at[:known], w.state[:known], w.later[:after]
+	w.at, w.state, w.later = w.at[:known], w.state[:states], w.later[:after]
 	return false
 }
 
@@ -100,30 +113,36 @@ func (w *compactFlow) returns() {
 	}
 }
 
-// path follows instructions up to one that does not continue.
-func (w *compactFlow) path(at uint32, f insn.Frame) {
+// path follows instructions, the first of which has the current frame, up to one that does not continue.
+func (w *compactFlow) path(at uint32) {
+	f := &w.frame // as effect may be any function, a variable here would be allocated for each path
+	last := -1    // the state of the instruction before
 	for int(at) < len(w.code) {
-		if i := w.index[at]; i != 0 {
-			if have := &w.state[i-1]; have.SPKnown && f.SPKnown && have.SP != f.SP {
+		if p := w.found[at]; p != 0 {
+			if have := &w.state[p.state()]; have.SPKnown && f.SPKnown && have.SP != f.SP {
 				w.bad = true
 			}
 			return
 		}
-		if w.left--; w.left < 0 || len(w.state) >= maxFlow {
+		if w.left--; w.left < 0 || len(w.at) >= maxFlow {
 			w.full = true
 			return
 		}
-		w.state, w.at = append(w.state, f), append(w.at, at)
-		w.index[at] = int32(len(w.state))
-		size, flow, target := w.effect(w.code[at:], w.lo+uint64(at), &f)
+		if last < 0 || w.state[last] != *f {
+			last = len(w.state)
+			w.state = append(w.state, *f)
+		}
+		size, flow, target := w.effect(w.code[at:], w.lo+uint64(at), f)
+		w.at = append(w.at, at)
+		w.found[at] = flowPlace(last+1)<<4 | flowPlace(size)&flowSize
 		next := at + uint32(size)
 		switch flow {
 		case insn.Bad:
 			w.bad = true
 			return
 		case insn.Call:
-			w.call(target, &f)
-			w.later = append(w.later, flowItem{next, f})
+			w.call(target)
+			w.later = append(w.later, flowItem{next, *f})
 			return
 		case insn.Return:
 			w.ended = true
@@ -132,17 +151,18 @@ func (w *compactFlow) path(at uint32, f insn.Frame) {
 		case insn.Leave, insn.Stop:
 			return
 		case insn.Switch:
-			w.jump = &f
+			before := *f
+			w.jump = &before
 			return
 		case insn.Jump, insn.Branch:
 			if off := target - w.lo; off < uint64(len(w.code)) && !(w.isStart(uint32(off)) && (w.guess || f.SP == w.entry.SP)) {
-				w.now = append(w.now, flowItem{uint32(off), f})
+				w.now = append(w.now, flowItem{uint32(off), *f})
 			}
 			if flow == insn.Jump {
 				return
 			}
 		}
-		if start := w.startAfter(at); start <= next && w.enters(start, next, &f) {
+		if start := w.startAfter(at); start <= next && w.enters(start, next, f) {
 			return
 		}
 		at = next
@@ -154,14 +174,15 @@ const maxOutlined = 16
 
 // call follows a function that leaves the stack pointer or the frame pointer elsewhere: a piece of prologues or epilogues that LLVM's
 // machine outliner has made a function, which programs that are optimized for their size share.
-func (w *compactFlow) call(target uint64, f *insn.Frame) {
+func (w *compactFlow) call(target uint64) {
 	if is, known := w.outlined[target]; target == 0 || known && !is {
 		return
 	}
+	f, g := w.frame, &w.frame
 	is, known := false, f.SPKnown
-	g, code, addr := *f, w.codeAt(target), target
+	code, addr := w.codeAt(target), target
 	for range maxOutlined {
-		size, flow, _ := w.effect(code, addr, &g)
+		size, flow, _ := w.effect(code, addr, g)
 		if flow == insn.Return {
 			is = known && g.SPKnown && (g.SP != f.SP || g.FPKnown && (!f.FPKnown || g.FP != f.FP))
 			break
@@ -174,8 +195,8 @@ func (w *compactFlow) call(target uint64, f *insn.Frame) {
 	if known {
 		w.outlined[target] = is
 	}
-	if is {
-		*f = g
+	if !is {
+		*g = f
 	}
 }
 

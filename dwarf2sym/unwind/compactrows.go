@@ -41,10 +41,8 @@ func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 func (c *compactReader) seeds(e *pdataEntry) {
 	w := &c.flow
 	for at := uint32(0); int(at) < len(w.code); {
-		if i := w.index[at]; i != 0 {
-			var f insn.Frame
-			size, _, _ := w.effect(w.code[at:], e.lo+uint64(at), &f)
-			at += uint32(max(size, 1))
+		if p := w.found[at]; p != 0 {
+			at += uint32(p.size())
 			continue
 		}
 		switch n := c.r.in.Padding(w.code[at:]); {
@@ -59,9 +57,9 @@ func (c *compactReader) seeds(e *pdataEntry) {
 			w.try(at, c.bodyState(c.bodyAt(e.lo+uint64(at))), false)
 		}
 		w.returns()
-		if w.index[at] == 0 {
+		if w.found[at] == 0 {
 			at++ // data, or code that contradicts the encoding
-			for int(at) < len(w.code) && w.index[at] == 0 && !w.isStart(at) {
+			for int(at) < len(w.code) && w.found[at] == 0 && !w.isStart(at) {
 				at++
 			}
 		}
@@ -93,7 +91,7 @@ func (c *compactReader) functions(e *pdataEntry) {
 	w := &c.flow
 	cuts := []uint64{e.lo}
 	for _, s := range w.starts {
-		if at := s - e.lo; s > e.lo && at < uint64(len(w.code)) && w.index[at] != 0 && w.state[w.index[at]-1].SP == w.entry.SP {
+		if at := s - e.lo; s > e.lo && at < uint64(len(w.code)) && w.found[at] != 0 && w.state[w.found[at].state()].SP == w.entry.SP {
 			cuts = append(cuts, s)
 		}
 	}
@@ -126,15 +124,18 @@ func (c *compactReader) function(lo, hi uint64) {
 // has no rules.
 func (c *compactReader) rows(from, to uint64, none bool) {
 	w := &c.flow
-	open := false
+	open, known := false, false
 	var last pdataFrame
+	before := -1 // the state of the instruction before; known if its frame is
 	for at := from; at < to; at++ {
-		i := w.index[at]
-		if i == 0 {
+		p := w.found[at]
+		if p == 0 || known && p.state() == before {
 			continue
 		}
 		addr := w.lo + at
-		f, ok := c.frameOf(&w.state[i-1], c.byFP || none && c.keepsFP(&w.state[i-1]))
+		before = p.state()
+		f, ok := c.frameOf(&w.state[before], c.byFP || none && c.keepsFP(&w.state[before]))
+		known = ok
 		switch {
 		case !ok && !none:
 			f, ok = c.bodyAt(addr).pdataFrame, true
@@ -161,10 +162,8 @@ func (c *compactReader) rows(from, to uint64, none bool) {
 func (c *compactReader) unpadded(from, to uint64) uint64 {
 	w := &c.flow
 	for at := to; at > from; at-- {
-		if w.index[at-1] != 0 {
-			var f insn.Frame
-			size, _, _ := w.effect(w.code[at-1:], w.lo+at-1, &f)
-			return at - 1 + uint64(max(size, 1))
+		if p := w.found[at-1]; p != 0 {
+			return at - 1 + p.size()
 		}
 	}
 	return from
@@ -175,12 +174,14 @@ func (c *compactReader) unpadded(from, to uint64) uint64 {
 func (c *compactReader) reaches(from, to uint64, body *compactBody) bool {
 	w := &c.flow
 	found := false
+	before := -1 // the state of the instruction before
 	for at := from; at < to; at++ {
-		i := w.index[at]
-		if i == 0 {
+		p := w.found[at]
+		if p == 0 || p.state() == before {
 			continue
 		}
-		f, ok := c.frameOf(&w.state[i-1], body.base != c.leafFrame().base)
+		before = p.state()
+		f, ok := c.frameOf(&w.state[before], body.base != c.leafFrame().base)
 		switch {
 		case body.none && !ok:
 			return false
@@ -234,10 +235,8 @@ func (c *compactReader) stubs(e *pdataEntry) error {
 	for int(at) < len(c.code) && !w.full {
 		w.try(at, entry, false)
 		step := least
-		if w.index[at] != 0 {
-			f := entry
-			size, _, _ := w.effect(c.code[at:], e.lo+uint64(at), &f)
-			step = max(step, uint32(size))
+		if p := w.found[at]; p != 0 {
+			step = max(step, uint32(p.size()))
 		}
 		at += step
 	}
