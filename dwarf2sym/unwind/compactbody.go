@@ -1,6 +1,10 @@
 package unwind
 
-import "github.com/symtool/symtool/internal/insn"
+import (
+	"math/bits"
+
+	"github.com/symtool/symtool/internal/insn"
+)
 
 // The fields of an encoding.
 const (
@@ -203,12 +207,11 @@ func (c *compactReader) frameOf(f *insn.Frame, byFP bool) (p pdataFrame, ok bool
 		return p, false
 	}
 	p.sp, p.signed = 0, f.Signed
-	for reg := range uint8(32) {
-		switch {
-		case f.Saved>>reg&1 == 0:
-		case isARM && reg == arm64X30:
+	for left := f.Saved; left != 0; left &= left - 1 {
+		reg := uint8(bits.TrailingZeros32(left))
+		if isARM && reg == arm64X30 {
 			p.ra = int64(f.At[reg])
-		default:
+		} else {
 			p.save(reg, int64(f.At[reg]))
 		}
 	}

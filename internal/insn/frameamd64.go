@@ -49,9 +49,11 @@ type frameAMD64 struct {
 	word bool // 16-bit operands
 }
 
+var prefixAMD64 = [256]bool{0x66: true, 0x67: true, 0xf2: true, 0xf3: true, 0x2e: true, 0x36: true, 0x3e: true, 0x26: true, 0x64: true, 0x65: true, 0xf0: true}
+
 func (x *frameAMD64) prefixes() {
 	last := len(x.code) - 1
-	for x.i < last && bytes.IndexByte([]byte{0x66, 0x67, 0xf2, 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0}, x.code[x.i]) >= 0 {
+	for x.i < last && prefixAMD64[x.code[x.i]] {
 		x.word = x.word || x.code[x.i] == 0x66
 		x.i++
 	}
