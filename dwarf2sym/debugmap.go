@@ -8,6 +8,8 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
@@ -29,6 +31,9 @@ type objectReader struct {
 	files companion.Objects
 	all   []object.MappedObject
 	read  []objectResult // by object
+
+	none  *units.Data // of no object
+	seeds *varjoin.Seeds
 
 	parts   []execcode.Part // of the file
 	padding execcode.Padding
@@ -66,65 +71,99 @@ func (r *reader) readObjects(ctx context.Context) error {
 		Paths: func(name string) []string { return places.of(dwoKey{".", name}) }}
 	o.files.Limits.CPU = r.file.CPU
 	defer o.files.Close()
-	none := &units.Data{Effort: &dwarf.Effort{}}
+	o.none, o.seeds = &units.Data{Effort: &dwarf.Effort{}}, varjoin.NewSeeds()
 	for range min(r.jobs, len(all)) {
-		r.workers = append(r.workers, newWorker(none, r.code, r.opts))
+		w := newWorker(o.none, r.code, r.opts)
+		if r.opts.Vars.wanted() {
+			w.vars = varread.New(w, r.code, r.opts.Vars.reader(), o.none.Effort, o.seeds)
+		}
+		r.workers = append(r.workers, w)
 	}
 	err := par.Each(ctx, len(r.workers), len(all), func(_ context.Context, worker, i int) error {
 		o.object(r.workers[worker], i)
 		return nil
 	})
-	o.report()
 	for _, w := range r.workers {
 		w.finish()
 	}
+	if err == nil && r.opts.Vars.wanted() {
+		o.readTypes(ctx)
+	}
+	o.report()
 	if err == nil {
 		r.names, err = joinNames(ctx, nil, r.workers, r.jobs)
 	}
 	return err
 }
 
+// openedObject is an object with its debug information, with the problems of its units.
+type openedObject struct {
+	*companion.Linked
+	symbols []companion.Symbol
+	d       *units.Data // nil if there is none
+	found   units.Problems
+}
+
+// open opens the ith object, and makes it the one that w reads.
+func (o *objectReader) open(w *worker, i int) (x openedObject, problems []bin.Problem, err error) {
+	if x.Linked, err = o.files.Open(o.r.file.Path, &o.all[i]); err != nil {
+		return x, nil, err
+	}
+	x.symbols, problems = companion.Publics(x.Base, []companion.File{{File: x.File}})
+	d, more := units.Open(x.File, units.Options{Jobs: 1, ISA: x.ISABit, Locations: o.r.opts.Vars.wanted(), Tag: uint64(i) << objectBits})
+	if problems = append(problems, more...); d == nil {
+		return x, problems, nil
+	}
+	x.d, x.found = d, d.ReadUnitHeaders()
+	d.Allow(units.EffortBase)
+	w.job = &splitJob{place: uint64(i)}
+	w.turnTo(w.newFileState(d))
+	*w.Meter = dwarf.Meter{Effort: d.Effort}
+	w.code, w.symbols, w.lineWin = codemap.Of(x.File), companion.Sorted(x.symbols), dwarf.NewWindow(d.Line)
+	return x, problems, nil
+}
+
+// close closes the object. Places of its DIEs are kept.
+func (x *openedObject) close() {
+	if x.d != nil {
+		x.d.Forget()
+	}
+	x.Linked.Close()
+}
+
 // object reads the ith object with w.
 func (o *objectReader) object(w *worker, i int) {
 	res := &o.read[i]
 	lost := "lines of " + o.all[i].String()
-	l, err := o.files.Open(o.r.file.Path, &o.all[i])
+	x, problems, err := o.open(w, i)
 	if err != nil {
 		res.problems = []bin.Problem{{Lost: lost, Err: err}}
 		o.bare(w, i)
 		return
 	}
-	defer l.Close()
-	res.file = l.Path
-	symbols, problems := companion.Publics(l.Base, []companion.File{{File: l.File}})
-	d, more := units.Open(l.File, units.Options{Jobs: 1, ISA: l.ISABit})
-	res.problems = append(problems, more...)
-	if d == nil {
+	defer x.close()
+	res.file, res.problems = x.Path, problems
+	if x.d == nil {
 		return
 	}
-	defer d.Release()
-	found := d.ReadUnitHeaders()
-	d.Allow(units.EffortBase)
 	first := len(w.funcs)
-	w.job = &splitJob{place: uint64(i)}
-	w.turnTo(w.newFileState(d))
-	*w.Meter = dwarf.Meter{Effort: d.Effort}
-	w.code, w.symbols, w.lineWin = codemap.Of(l.File), companion.Sorted(symbols), dwarf.NewWindow(d.Line)
-	for _, p := range found.Kept {
+	firstVars := o.variables(w, w.vars, &x)
+	for _, p := range x.found.Kept {
 		w.damage().Next()
 		w.problem(p.Off, p.Lost, p.Err)
 	}
-	for _, b := range d.Batches() {
-		w.batch(d.Units[b.First:b.Last])
+	for _, b := range x.d.Batches() {
+		w.batch(x.d.Units[b.First:b.Last])
 	}
-	if d.Effort.Over() {
+	if x.d.Effort.Over() {
 		w.funcs = w.funcs[:first]
-		p := d.TooMuchWork()
+		p := x.d.TooMuchWork()
 		p.Lost = lost
 		res.problems = append(res.problems, p)
 	}
-	o.move(w, l, i, first)
-	res.problems = append(res.problems, l.Problems()...)
+	o.checkVariables(w.vars, firstVars, i)
+	o.move(w, x.Linked, i, first)
+	res.problems = append(res.problems, x.Problems()...)
 }
 
 // bare makes functions without lines of what the map has about the ith object. Their sizes there reach up to the next
@@ -187,8 +226,5 @@ func (o *objectReader) report() {
 	if lost > mostLost {
 		o.r.problem(problemFile, "lines of these", &bin.Error{File: o.r.file.Path,
 			Msg: fmt.Sprintf("%d more of the %d objects that it was linked from cannot be used", lost-mostLost, len(o.all))})
-	}
-	if o.r.opts.Vars.wanted() {
-		o.r.problem(problemFile, "variables", &bin.Error{File: o.r.file.Path, Msg: "variables are read from a dSYM only, not from objects"})
 	}
 }

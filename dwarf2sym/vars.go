@@ -103,7 +103,7 @@ func (r *reader) readTypes(ctx context.Context, d *units.Data, effort *dwarf.Eff
 	for _, w := range r.workers {
 		readers = append(readers, w.vars)
 	}
-	r.typeReader.ReadTypes(ctx, d, readers)
+	r.typeReader.ReadTypes(ctx, []varread.File{{Use: func(fn func(d *units.Data)) { fn(d) }}}, readers)
 	r.addProblems(problemUnits, &w.problems)
 }
 

@@ -595,6 +595,14 @@ if wantpe macho-map; then
 		macho-map-main.o macho-map-library.a -o macho-map
 	dsymutil-22 --flat macho-map -o macho-map.dSYM
 fi
+# The same with variables of all kinds, not optimized.
+if wantpe macho-vars; then
+	macho macho-vars arm64 macos13 "-O0 -fno-exceptions -fasynchronous-unwind-tables" macho_vars.cpp macho_vars_more.cpp
+	mv macho-vars-macho_vars.o macho-vars-main.o
+	mv macho-vars-macho_vars_more.o macho-vars-more.o
+	ld64.lld-22 -arch arm64 -platform_version macos 13 13 -undefined dynamic_lookup -dead_strip -oso_prefix "$work/" macho-vars-main.o macho-vars-more.o -o macho-vars
+	dsymutil-22 --flat macho-vars -o macho-vars.dSYM
+fi
 rm -f macho-*macho_*.o
 
 # --- install --------------------------------------------------------------

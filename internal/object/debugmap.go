@@ -14,6 +14,7 @@ type MappedObject struct {
 	Member string // of the archive at Path; "" if Path is the object
 	Time   int64  // when it was last changed, in seconds since 1970; 0 if unknown
 	Funcs  []MappedFunc
+	Data   []MappedData
 }
 
 // String returns the object's name as linkers write it: "lib.a(x.o)".
@@ -28,4 +29,10 @@ func (o *MappedObject) String() string {
 type MappedFunc struct {
 	Name       string
 	Addr, Size uint64
+}
+
+// MappedData is a variable of an object, by the name in its symbol table, and where the linker put it.
+type MappedData struct {
+	Name string
+	Addr uint64
 }

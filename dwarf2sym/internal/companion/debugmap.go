@@ -26,16 +26,16 @@ type Objects struct {
 	archives map[string]func() (*objfile.Archive, error)
 }
 
-// Linked is an object whose functions a linker moved.
+// Linked is an object whose functions and variables a linker moved.
 type Linked struct {
 	*object.File
 	moves []move // by lo
 }
 
-// move is a function at [lo, hi) of the object that the linker put at to.
+// move is a function or variable at [lo, hi) of the object that the linker put at to.
 type move struct{ lo, hi, to uint64 }
 
-// To returns the address to which code of the object was moved. It reports false if the linker dropped it.
+// To returns the address to which a place in the object was moved. It reports false if the linker dropped it.
 func (l *Linked) To(addr uint64) (uint64, bool) {
 	i, found := slices.BinarySearchFunc(l.moves, addr, func(m move, a uint64) int { return cmp.Compare(m.lo, a) })
 	if !found {
@@ -162,26 +162,41 @@ func linked(f *object.File, m *object.MappedObject) (*Linked, error) {
 	return l, nil
 }
 
-// moves finds the functions of m in the symbols of its object. found is the number of those that have the size of
-// what was linked.
+// moves finds the functions and variables of m in the symbols of its object. found is the number of functions that have
+// the size of what was linked.
 func moves(f *object.File, m *object.MappedObject) (l *Linked, found int, err error) {
-	wanted := make(map[string][]int, len(m.Funcs)) // indices in m.Funcs: local functions may share a name
+	funcs := make(map[string][]int, len(m.Funcs)) // indices in m.Funcs: local functions may share a name
 	for i := range m.Funcs {
-		wanted[m.Funcs[i].Name] = append(wanted[m.Funcs[i].Name], i)
+		funcs[m.Funcs[i].Name] = append(funcs[m.Funcs[i].Name], i)
+	}
+	data := make(map[string][]int, len(m.Data))
+	for i := range m.Data {
+		if m.Data[i].Addr != 0 {
+			data[m.Data[i].Name] = append(data[m.Data[i].Name], i)
+		}
 	}
 	l = &Linked{File: f}
 	var sizes, starts []uint64
 	err = f.Symbols(object.Symtab, func(s *object.Symbol) {
-		if s.Section == nil || !s.Section.Exec {
+		if s.Section == nil {
 			return
 		}
-		addr, name := s.Addr&^f.ISABit, string(s.Name)
+		wanted, addr := funcs, s.Addr&^f.ISABit
+		if !s.Section.Exec {
+			wanted, addr = data, s.Addr
+		}
+		name := string(s.Name)
 		if left := wanted[name]; len(left) > 0 {
 			wanted[name] = left[1:]
-			to := &m.Funcs[left[0]]
-			l.moves = append(l.moves, move{addr, s.Section.Addr + s.Section.MemSize, to.Addr})
-			sizes = append(sizes, to.Size)
-		} else if s.Kind != object.Function {
+			mv := move{lo: addr, hi: s.Section.Addr + s.Section.MemSize}
+			size := ^uint64(0) // that of a variable is not known
+			if s.Section.Exec {
+				mv.to, size = m.Funcs[left[0]].Addr, m.Funcs[left[0]].Size
+			} else {
+				mv.to = m.Data[left[0]].Addr
+			}
+			l.moves, sizes = append(l.moves, mv), append(sizes, size)
+		} else if s.Section.Exec && s.Kind != object.Function {
 			return
 		}
 		starts = append(starts, addr)

@@ -17,7 +17,7 @@ import (
 // sections with random access are held whole.
 type Data struct {
 	dwarf.Sections
-	Tag  uint64       // SupTag in the supplementary file
+	Tag  uint64       // SupTag in the supplementary file; of an object, its number above the bits of offsets
 	Line dwarf.Source // nil if there is no .debug_line
 	view []byte       // .debug_info, if it is mapped
 
@@ -155,4 +155,26 @@ func (d *Data) Release() {
 	for _, s := range d.random {
 		s.Release()
 	}
+}
+
+// Forget releases the sections of a file that is closed, of which places of DIEs are kept: Again finds them.
+func (d *Data) Forget() {
+	d.Release()
+	for _, of := range []*Data{d, d.Types.old} {
+		if of != nil {
+			of.Sections = dwarf.Sections{OldTypes: of.OldTypes}
+			of.unitList, of.view, of.random, of.Line = unitList{}, nil, nil, nil
+		}
+	}
+}
+
+// Again returns what old, of the same file before Forget, is in d, or nil.
+func (d *Data) Again(old *Data) *Data {
+	switch {
+	case old.Tag != d.Tag: // a supplementary file stays open
+		return old
+	case old.OldTypes:
+		return d.Types.old
+	}
+	return d
 }

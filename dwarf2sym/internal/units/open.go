@@ -20,6 +20,7 @@ type Options struct {
 	Supplement *object.File // nil if there is none
 	Locations  bool         // also open lists of locations
 	Partly     bool         // only a part will be read: line programs and abbreviations are inflated on demand
+	Tag        uint64       // of the Data
 }
 
 // ErrNoSupplement is the kind of problem of a supplementary file that is missing.
@@ -48,6 +49,7 @@ func Open(f *object.File, o Options) (*Data, []bin.Problem) {
 	if d == nil {
 		return nil, r.problems
 	}
+	d.Tag = o.Tag
 	r.openSupplement(f, d)
 	if s := f.Section(".debug_types"); s != nil && s.HasData() {
 		info, err := openWhole(s)

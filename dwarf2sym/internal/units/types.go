@@ -30,7 +30,7 @@ type typePlace struct {
 // oldTypesData returns the debug information of .debug_types, which shares all other
 // sections with .debug_info.
 func (d *Data) oldTypesData(info object.Source) *Data {
-	return &Data{Sup: d.Sup, Sections: dwarf.Sections{
+	return &Data{Sup: d.Sup, Tag: d.Tag, Sections: dwarf.Sections{
 		File: d.File, Order: d.Order, OldTypes: true, Info: info, SupStr: d.SupStr,
 		Abbrev: d.Abbrev, LateAbbrev: d.LateAbbrev, Str: d.Str, LineStr: d.LineStr, StrOffsets: d.StrOffsets,
 	}}

@@ -13,6 +13,7 @@ type Function struct {
 	Frame    vars.ExprID // DW_AT_frame_base
 	Language vars.Language
 	Entry    uint64 // address of its first instruction, which may be in any of its pieces
+	Moved    uint64 // added, modulo 2^64, to all of its addresses to get those of the module's file
 
 	base   uint64
 	whole  bool
@@ -158,7 +159,7 @@ func (r *Records) AddFunc(id FuncID, f *Function) int {
 	p.scopes(f)
 	p.sites(f)
 	r.packed = p.data
-	r.funcs = append(r.funcs, packedFunc{id: id, base: f.base, unit: int32(len(r.units)), data: r.keep(p.data)})
+	r.funcs = append(r.funcs, packedFunc{id: id, base: f.base + f.Moved, unit: int32(len(r.units)), data: r.keep(p.data)})
 	return len(p.data)
 }
 

@@ -12,12 +12,12 @@ import (
 )
 
 // define reads the structures that variables have although the readers met only declarations of them. It looks
-// through the units of d, which is done for these alone, until it has all.
+// through the units of the files, which is done for these alone, until it has all.
 //
 // Only rustc declares them so: when it optimizes functions of several units together, an imported one refers to
 // declarations. What a C++ compiler only declares is defined where the class has its methods, and so is met there, or
 // in another module.
-func (v *Reader) define(ctx context.Context, d *units.Data, readers []*Reader) {
+func (v *Reader) define(ctx context.Context, files []File, readers []*Reader) {
 	all := []*varjoin.Records{v.Records}
 	for _, o := range readers {
 		all = append(all, o.Records)
@@ -26,6 +26,15 @@ func (v *Reader) define(ctx context.Context, d *units.Data, readers []*Reader) {
 	for name := range wanted.full {
 		wanted.last[text.LastPart(name)] = true
 	}
+	for _, f := range files {
+		if len(wanted.full) > 0 {
+			f.Use(func(d *units.Data) { v.definitions(ctx, d, wanted) })
+		}
+	}
+}
+
+// definitions reads the wanted structures of a file.
+func (v *Reader) definitions(ctx context.Context, d *units.Data, wanted wantedNames) {
 	for i := range d.Units {
 		if len(wanted.full) == 0 || v.Meter.Exhausted || ctx.Err() != nil {
 			return

@@ -248,11 +248,7 @@ func (d *exprDecoder) op(code byte) {
 	case dw.OpBitPiece:
 		d.add(vars.Op{Code: vars.OpBitPiece, U: c.ULEB(), S: int64(c.ULEB())})
 	case dw.OpFormTLSAddress, dw.OpGNUPushTLSAddress:
-		// Before DWARF 5 had const8u here, an address stood for the offset.
-		if n := len(d.ops); n > 0 && d.ops[n-1].Code == vars.OpAddr {
-			d.ops[n-1] = vars.Op{Code: vars.OpConst, U: d.v.code.Addr(vars.RVA(d.ops[n-1].U))}
-		}
-		d.add(vars.Op{Code: vars.OpTLS})
+		d.threadLocal()
 	case dw.OpImplicitValue:
 		d.add(vars.Op{Code: vars.OpImplicitValue, Data: bytes.Clone(c.Bytes(c.ULEB()))})
 	case dw.OpEntryValue, dw.OpGNUEntryValue:
@@ -304,8 +300,26 @@ func (d *exprDecoder) refersTo(code byte) {
 
 func (d *exprDecoder) constant(n uint64) { d.add(vars.Op{Code: vars.OpConst, U: n}) }
 
+// threadLocal adds the operation that makes an offset the address of a variable of the thread. Before DWARF 5 had const8u
+// before it, an address stood for the offset; that of Mach-O is the address of the variable's descriptor.
+func (d *exprDecoder) threadLocal() {
+	if n := len(d.ops); n > 0 {
+		switch op := &d.ops[n-1]; {
+		case op.Code == vars.OpAddr:
+			*op = vars.Op{Code: vars.OpConst, U: d.v.module.Addr(vars.RVA(op.U))}
+		case op.Code == vars.OpConst && d.v.linked != nil:
+			var ok bool
+			op.U, ok = d.v.linked.To(op.U)
+			d.unknown = d.unknown || !ok
+		}
+	}
+	d.add(vars.Op{Code: vars.OpTLS})
+}
+
 func (d *exprDecoder) address(addr uint64) {
-	d.add(vars.Op{Code: vars.OpAddr, U: uint64(d.v.code.RVA(addr))})
+	rva, ok := d.v.rva(addr)
+	d.unknown = d.unknown || !ok
+	d.add(vars.Op{Code: vars.OpAddr, U: uint64(rva)})
 }
 
 // baseType reads a reference to a base type; 0 is the generic type.
@@ -382,7 +396,9 @@ func (v *Reader) constValue(u *units.Unit, a *dwarf.Attr) vars.ExprID {
 		return v.addExpr([]vars.Op{{Code: vars.OpConstNumber, U: a.U}})
 	}
 	if addr, ok := u.Address(a.Value); ok {
-		return v.addExpr([]vars.Op{{Code: vars.OpAddr, U: uint64(v.code.RVA(addr))}, {Code: vars.OpStackValue}})
+		if rva, ok := v.rva(addr); ok {
+			return v.addExpr([]vars.Op{{Code: vars.OpAddr, U: uint64(rva)}, {Code: vars.OpStackValue}})
+		}
 	}
 	return v.addExpr(unsupported)
 }

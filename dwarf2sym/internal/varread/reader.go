@@ -44,7 +44,10 @@ type Host interface {
 type Reader struct {
 	Options
 	host     Host
-	code     *codemap.Map
+	code     *codemap.Map // of the file that is read
+	module   *codemap.Map
+	linked   Linked       // nil unless an object is read
+	rust     bool         // there are units of Rust
 	Meter    *dwarf.Meter // for variables only, so that they do not use up the budget of functions
 	skeleton *dwarf.Unit  // of the current unit; nil if it is not split
 
@@ -83,13 +86,34 @@ type Reader struct {
 
 // New returns a reader for the units that host reads. The effort is shared by all readers of a file.
 func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *varjoin.Seeds) *Reader {
-	v := &Reader{Options: o, host: host, code: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
+	v := &Reader{Options: o, host: host, code: code, module: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All, v.tables.Vars = true, true
 	v.labels, v.statics = map[dieKey]uint32{}, map[dieKey][]dieKey{}
 	v.callees = map[dieKey]varjoin.Target{}
 	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
 	return v
+}
+
+// Linked says where a linker put the functions and variables of an object. It reports false for what it dropped.
+type Linked interface {
+	To(addr uint64) (uint64, bool)
+}
+
+// Object says that the units that follow are those of an object with its own code and budget, up to the next call.
+func (v *Reader) Object(code *codemap.Map, linked Linked, effort *dwarf.Effort) {
+	v.Reset()
+	v.raw.clear()
+	v.code, v.linked, *v.Meter = code, linked, dwarf.Meter{Effort: effort}
+}
+
+// rva returns the place in the module of an address in the file that is read; false if the linker dropped it.
+func (v *Reader) rva(addr uint64) (vars.RVA, bool) {
+	if v.linked == nil {
+		return v.module.RVA(addr), true
+	}
+	to, ok := v.linked.To(addr)
+	return v.module.RVA(to), ok
 }
 
 // Reset drops state that would make the result depend on which units the worker read before.
@@ -123,6 +147,7 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 	if v.skeleton != nil {
 		v.main.Join(v.skeleton)
 	}
+	v.rust = v.rust || v.main.Lang == dw.LangRust
 	if v.rawSize != h.AddrSize {
 		v.raw.clear()
 		v.rawSize = h.AddrSize
@@ -187,20 +212,27 @@ func (v *Reader) function(pos int) error {
 	spans = dwarf.Tidy(spans)
 	f := &v.fn
 	f.Reset(spans[0].Lo, len(spans) == 1)
+	if v.linked != nil {
+		to, ok := v.linked.To(f.Entry)
+		if !ok || len(spans) > 1 {
+			return nil // dropped; Mach-O has no functions in several pieces, which might have been moved apart
+		}
+		f.Moved = to - f.Entry
+	}
 	f.Language = languages[u.Lang]
 	off := u.Off + uint64(pos)
 	if a := d.Attr(dw.AtFrameBase); a != nil {
 		f.Frame = v.frameBase(a, dieKey{u.D, off})
 	}
 	f.Entry = entry
-	v.isTarget(d, entry)
+	v.isTarget(d, entry+f.Moved)
 	if d.Children {
 		if _, err = v.scope(body, 0); err != nil {
 			return err
 		}
 		v.inherited(d, 0)
 	}
-	id := varjoin.FuncID{Key: off}
+	id := varjoin.FuncID{Key: u.D.Tag | off}
 	if v.skeleton != nil {
 		id = varjoin.FuncID{Key: v.skeleton.Off, Sub: off}
 	}

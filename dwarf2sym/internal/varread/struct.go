@@ -133,11 +133,19 @@ func (v *Reader) readMembers() {
 	v.unread = v.unread[:0]
 }
 
+// File is debug information that readers have read. Use calls fn with it: it may have been closed, and is opened again.
+type File struct {
+	Tag uint64 // that of the Data
+	Use func(fn func(d *units.Data))
+}
+
 // ReadTypes reads the members of the structures that readers met, each where the first unit has it, and of
-// those that they lead to; then those that are only declared there, from the units of d.
-func (v *Reader) ReadTypes(ctx context.Context, d *units.Data, readers []*Reader) {
+// those that they lead to; then those that are only declared there. Files are in the order of their tags.
+func (v *Reader) ReadTypes(ctx context.Context, files []File, readers []*Reader) {
 	var all []wantedType
+	rust := false
 	for _, o := range readers {
+		rust = rust || o.rust
 		for _, t := range o.pending {
 			o.Later(t.hash, t.id)
 			all = append(all, wantedType{t, o.Records})
@@ -145,7 +153,35 @@ func (v *Reader) ReadTypes(ctx context.Context, d *units.Data, readers []*Reader
 		o.Finish()
 	}
 	slices.SortFunc(all, func(a, b wantedType) int { return a.key.compare(b.key) })
+	for i, f := range files {
+		n := len(all)
+		if i+1 < len(files) {
+			n = slices.IndexFunc(all, func(t wantedType) bool { return t.key.d.Tag > f.Tag })
+			if n < 0 {
+				n = len(all)
+			}
+		}
+		if want := v.missing(all[:n]); len(want) > 0 && ctx.Err() == nil {
+			f.Use(func(d *units.Data) { v.typesIn(ctx, d, want) })
+		}
+		all = all[n:]
+	}
+	if rust {
+		v.define(ctx, files, readers)
+	}
+	v.Finish()
+}
+
+// typesIn reads the structures of a file.
+func (v *Reader) typesIn(ctx context.Context, d *units.Data, all []wantedType) {
+	for i := range all {
+		all[i].key.d = d.Again(all[i].key.d)
+	}
 	for i := 0; i < len(all) && !v.Meter.Exhausted && ctx.Err() == nil; {
+		if all[i].key.d == nil {
+			i++
+			continue
+		}
 		_, h, ok := all[i].key.d.UnitAt(all[i].key.off)
 		k := i + 1
 		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < h.Off+h.Size {
@@ -156,8 +192,17 @@ func (v *Reader) ReadTypes(ctx context.Context, d *units.Data, readers []*Reader
 		}
 		i = k
 	}
-	v.define(ctx, d, readers)
-	v.Finish()
+}
+
+// missing returns those of want that are not known yet.
+func (v *Reader) missing(want []wantedType) []wantedType {
+	return slices.DeleteFunc(want, func(t wantedType) bool {
+		id, known := v.Find(t.hash)
+		if known {
+			v.found(&t, id)
+		}
+		return known
+	})
 }
 
 // wantedType is a structure that a reader met, in its Records.
@@ -177,14 +222,7 @@ func (v *Reader) found(t *wantedType, id vars.TypeID) {
 // typesOf reads the structures in want from a unit, and those that they lead to. It reports whether it had to
 // read the unit.
 func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []wantedType) (read bool) {
-	want = slices.DeleteFunc(want, func(t wantedType) bool {
-		id, known := v.Find(t.hash)
-		if known {
-			v.found(&t, id)
-		}
-		return known
-	})
-	if len(want) == 0 {
+	if want = v.missing(want); len(want) == 0 {
 		return false // earlier units had all of them
 	}
 	v.inUnit(d, h, "types of", func(data []byte) {

@@ -8,14 +8,20 @@ import (
 
 // A linked file without dSYM has entries for debuggers (stabs) in its symbol table: for each object its source files
 // (N_SO), the object (N_OSO) and its functions, each as two N_FUN, of which the first has name and address, and the
-// second, without a name, the size. Data (N_GSYM, N_STSYM) has no code, and is skipped.
+// second, without a name, the size. Data is listed, too: static variables (N_STSYM) with their addresses, and others
+// (N_GSYM) with names only, which the linked file's own symbols have.
 
 // Types of stabs.
 const (
+	stabGlobal   = 0x20 // N_GSYM
 	stabFunction = 0x24 // N_FUN
+	stabStatic   = 0x26 // N_STSYM
 	stabSource   = 0x64 // N_SO
 	stabObject   = 0x66 // N_OSO
 )
+
+// mappedPlace is a variable of an object, by their numbers.
+type mappedPlace struct{ object, data int }
 
 // DebugMap implements object.Mapped.
 func (f *File) DebugMap() (objects []object.MappedObject, err error) {
@@ -25,9 +31,12 @@ func (f *File) DebugMap() (objects []object.MappedObject, err error) {
 	}
 	room := maxShared*(len(names)+len(f.symbols.table)) + minNames
 	var now *object.MappedObject // nil before the first N_OSO of a unit
+	var globals []mappedPlace
 	for i := range int(f.symtab.count) {
 		s := f.symbolAt(i)
-		if s.kind != stabObject && s.kind != stabFunction && s.kind != stabSource {
+		switch s.kind {
+		case stabObject, stabFunction, stabSource, stabGlobal, stabStatic:
+		default:
 			continue
 		}
 		at := int64(f.symtab.off) + int64(i*f.entrySize())
@@ -46,13 +55,47 @@ func (f *File) DebugMap() (objects []object.MappedObject, err error) {
 			objects = append(objects, o)
 			now = &objects[len(objects)-1]
 		case now == nil:
+		case s.kind == stabGlobal || s.kind == stabStatic:
+			now.Data = append(now.Data, object.MappedData{Name: string(unprefixed(text, &s.name)), Addr: s.value})
+			if s.kind == stabGlobal {
+				globals = append(globals, mappedPlace{len(objects) - 1, len(now.Data) - 1})
+			}
 		case len(text) > 0:
 			now.Funcs = append(now.Funcs, object.MappedFunc{Name: string(unprefixed(text, &s.name)), Addr: s.value})
 		case len(now.Funcs) > 0:
 			now.Funcs[len(now.Funcs)-1].Size = s.value
 		}
 	}
+	f.placeGlobals(names, objects, globals)
 	return objects, nil
+}
+
+// placeGlobals fills in the addresses of the variables at places. Of the linked file's symbols, those of its objects'
+// outer names have them.
+func (f *File) placeGlobals(names []byte, objects []object.MappedObject, places []mappedPlace) {
+	if len(places) == 0 {
+		return
+	}
+	addrs := make(map[string]uint64, len(places))
+	for _, p := range places {
+		addrs[objects[p.object].Data[p.data].Name] = 0
+	}
+	for i := range int(f.symtab.count) {
+		s := f.symbolAt(i)
+		if s.kind&stabMask != 0 || s.kind&(external|private) == 0 || s.kind&typeMask != inSection {
+			continue
+		}
+		if text, ok := cString(names, s.name); ok {
+			name := unprefixed(text, &s.name)
+			if _, wanted := addrs[string(name)]; wanted {
+				addrs[string(name)] = s.value
+			}
+		}
+	}
+	for _, p := range places {
+		d := &objects[p.object].Data[p.data]
+		d.Addr = addrs[d.Name]
+	}
 }
 
 // splitMember splits "lib.a(x.o)" into the paths of an archive and of its member.

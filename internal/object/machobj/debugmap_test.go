@@ -43,6 +43,28 @@ func TestDebugMap(t *testing.T) {
 	}
 }
 
+// It also lists variables. Of those with outer names, the program's symbols have the places.
+func TestDebugMapData(t *testing.T) {
+	objects, err := openInput(t, "macho-vars", "").DebugMap()
+	if err != nil || len(objects) != 2 {
+		t.Fatalf("%d objects, %v", len(objects), err)
+	}
+	var got []string
+	for _, o := range objects {
+		for _, d := range o.Data {
+			got = append(got, fmt.Sprintf("%s %#x", d.Name, d.Addr))
+		}
+	}
+	want := []string{
+		"_ZL4hits 0x100008000", "_ZL4hits 0x1000080d8", "_ZL5names 0x100004018", "_ZN12_GLOBAL__N_13ownE 0x100008058", "_ZTV4Base 0x100004028",
+		"_ZZ3useP6Opaque3BoxIlEE4last 0x1000080e0", "_ZZ7countediE4each 0x100008018", "_ZZ7countediE4each$tlv$init 0x100008054", "_ZZ7countediE5calls 0x100008004",
+		"_ZZN4Base2goEiE5table 0x100008078", "hidden_global 0x100008010", "shared_global 0x100008008", "tls_global 0x100008030", "tls_global$tlv$init 0x100008050",
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // testMember returns a member of an archive with the header's name field, and contents.
 func testMember(name, contents string) string {
 	return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8o%-10d`\n", name, 7, 0, 0, 0o644, len(contents)) + contents + strings.Repeat("\n", len(contents)&1)

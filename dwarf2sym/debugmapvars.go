@@ -1,0 +1,73 @@
+package dwarf2sym
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/dwarf2sym/internal/varread"
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Variables of objects are those of functions that the linker kept. Places of functions and of other variables, as
+// far as the debug map has them, are those in the linked file. The members of structures are read after all objects
+// were, from the first one that has each: it is opened again.
+
+// variables makes v, if it is not nil, read the variables of x, and returns the number of functions that it has read
+// before.
+func (o *objectReader) variables(w *worker, v *varread.Reader, x *openedObject) (before int) {
+	if v == nil {
+		return 0
+	}
+	v.Object(w.code, x.Linked, &dwarf.Effort{Limit: x.d.Effort.Limit})
+	return v.Funcs()
+}
+
+// checkVariables drops the functions from first on, of the ith object, if their variables were too much work.
+func (o *objectReader) checkVariables(v *varread.Reader, first, i int) {
+	if v == nil {
+		return
+	}
+	v.Meter.Flush()
+	if effort := v.Meter.Effort; effort.Over() {
+		v.DropFuncs(first)
+		o.read[i].problems = append(o.read[i].problems, bin.Problem{Lost: "variables of " + o.all[i].String(), Err: &bin.Error{
+			File: o.read[i].file, Section: ".debug_info", Msg: fmt.Sprintf(
+				"its variables share lists and types so often that they stand for over %d bytes", effort.Limit)}})
+	}
+}
+
+// readTypes reads the types of the variables that the workers met.
+func (o *objectReader) readTypes(ctx context.Context) {
+	r := o.r
+	w := newWorker(o.none, r.code, r.opts)
+	v := varread.New(w, r.code, r.opts.Vars.reader(), o.none.Effort, o.seeds)
+	r.typeReader = v
+	var files []varread.File
+	for i := range o.all {
+		if o.read[i].file == "" {
+			continue
+		}
+		files = append(files, varread.File{Tag: uint64(i) << objectBits, Use: func(fn func(d *units.Data)) {
+			x, _, err := o.open(w, i)
+			if err != nil {
+				o.read[i].problems = append(o.read[i].problems, bin.Problem{Lost: "members of structures in " + o.all[i].String(), Err: err})
+				return
+			}
+			defer x.close()
+			if x.d != nil {
+				first := o.variables(w, v, &x)
+				fn(x.d)
+				o.checkVariables(v, first, i)
+			}
+		}})
+	}
+	var readers []*varread.Reader
+	for _, w := range r.workers {
+		readers = append(readers, w.vars)
+	}
+	v.ReadTypes(ctx, files, readers)
+	v.Meter.Effort = o.none.Effort // each object had its own
+	r.addProblems(problemSplit, &w.elsewhere)
+}
