@@ -187,3 +187,21 @@ func TestVarsFrameBaseList(t *testing.T) {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
+
+// A structure outside its scope has that of the declaration that it specifies, as gcc writes those of type units.
+func TestVarsSpecifiedType(t *testing.T) {
+	c := coreOf(t, `
+	.debug_info
+	unit 4
+		compile_unit language/data1=4
+			namespace name/string="ns"
+				d: structure_type name/string="S" declaration/flag=1
+			s: structure_type name/string="S" byte_size/data1=4 specification/ref4=&d
+			subprogram name/string="f" low_pc/addr=0x1000 high_pc/addr=0x1020 frame_base/block1=<9c>
+				variable name/string="v" type/ref4=&s location/block1=<91 6c>
+`)
+	got := c.text(t, Options{Vars: VarOptions{Params: true, Locals: true, FullTypes: true}}, coreRun{jobs: 1})
+	if want := "INFO VAR T s#4 \"ns::S\n"; !strings.Contains(got, want) {
+		t.Errorf("got:\n%s\nwant %s", got, want)
+	}
+}

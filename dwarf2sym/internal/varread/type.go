@@ -138,17 +138,19 @@ func size(die *dwarf.DIE) (uint64, bool) {
 // typeName returns the name of a type, qualified by its namespaces, classes and functions. It is valid until
 // the next call.
 func (v *Reader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
-	plain, ok := u.Text(die.Value(dw.AtName))
-	if !ok || len(plain) == 0 {
-		if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences {
-			if nu, nd, ok := v.dieAt(u, next); ok {
-				if d, off, ok := v.opener.Locate(u, next); ok {
-					v.depth++
-					defer func() { v.depth-- }()
-					return v.typeName(nu, nd, dieKey{d, off})
+	if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences { // a declaration in its scope
+		if nu, nd, ok := v.dieAt(u, next); ok {
+			if d, off, ok := v.opener.Locate(u, next); ok {
+				v.depth++
+				defer func() { v.depth-- }()
+				if name := v.typeName(nu, nd, dieKey{d, off}); name != "" {
+					return name
 				}
 			}
 		}
+	}
+	plain, ok := u.Text(die.Value(dw.AtName))
+	if !ok || len(plain) == 0 {
 		return ""
 	}
 	v.Meter.Spend(uint64(len(plain)))
