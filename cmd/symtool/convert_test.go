@@ -78,21 +78,28 @@ func TestConvertKeepsDumps(t *testing.T) {
 }
 
 // A format of symbols that is read and written: a file that was converted to it and back loses
-// nothing when it is converted again.
+// nothing when it is converted again. Each format has every third file, and all under SYMTOOL_ORACLE=full.
 func TestConvertSettles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
 	}
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	for _, f := range formats.All() {
+	every := 3
+	if testenv.OracleFull() {
+		every = 1
+	}
+	for n, f := range formats.All() {
 		// ELF is dumped, and SFrame has only rules: symelf's and symsframe's tests compare those.
 		if f.Read == nil || f.Write == nil || f.Name == "elf" || f.Name == "sframe" {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			compared := 0
-			for _, name := range goldenSymbols(t) {
+			for i, name := range goldenSymbols(t) {
+				if (i+n)%every != 0 {
+					continue
+				}
 				module := []string{"--rename-module", "m", "--quiet"}
 				status, said := converted(append(module, "--to", f.Name, name, "-o", path("1"))...)
 				if status == cli.StatusInput && (strings.Contains(said, "nothing is written") || strings.Contains(said, "is not written as")) {
@@ -118,7 +125,7 @@ func TestConvertSettles(t *testing.T) {
 				equalFiles(t, name, path("2.sym"), path("4.sym"))
 				compared++
 			}
-			if t.Logf("%d files", compared); compared < 70 {
+			if t.Logf("%d files", compared); compared < 70/every {
 				t.Errorf("%d files were compared", compared)
 			}
 		})
