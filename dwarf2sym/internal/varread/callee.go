@@ -1,6 +1,8 @@
 package varread
 
 import (
+	"iter"
+
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
@@ -16,28 +18,28 @@ func (v *Reader) place(key dieKey) varjoin.Target {
 	return t
 }
 
-// isTarget records that the function of a DIE of the current unit starts at entry. Calls refer to the DIE, to the
+// addTargets records that the function of a DIE of the current unit starts at entry. Calls refer to the DIE, to the
 // one that it is an instance or the definition of, or, in other units, to a declaration with its name.
-func (v *Reader) isTarget(d *dwarf.DIE, entry uint64) {
+func (v *Reader) addTargets(d *dwarf.DIE, entry uint64) {
 	defer v.release(v.top)
-	u, off := &v.main, v.main.Off+uint64(d.Pos)
-	for hops := 0; hops < units.MaxChain; hops++ {
-		v.AddTarget(v.place(dieKey{u.D, off}), entry)
+	for u, d := range v.chain(&v.main, d) {
+		v.AddTarget(v.place(dieKey{u.D, u.Off + uint64(d.Pos)}), entry)
 		if t, ok := v.named(u, d); ok {
 			v.AddTarget(t, entry)
 			return
 		}
-		ref := originOrSpec(d)
-		if !ref.IsRef() {
-			return
-		}
-		od, ooff, ok := v.opener.Locate(u, ref)
-		if !ok {
-			return
-		}
-		off = ooff
-		if u, d, ok = v.dieIn(od, off); !ok {
-			return
+	}
+}
+
+// chain yields a DIE of u, the one that it is an instance or the definition of, and so on.
+func (v *Reader) chain(u *units.Unit, d *dwarf.DIE) iter.Seq2[*units.Unit, *dwarf.DIE] {
+	return func(yield func(*units.Unit, *dwarf.DIE) bool) {
+		for hops, ok := 0, true; ok && hops < units.MaxChain && yield(u, d); hops++ {
+			ref := originOrSpec(d)
+			if !ref.IsRef() {
+				return
+			}
+			u, d, ok = v.dieAt(u, ref)
 		}
 	}
 }
@@ -83,16 +85,12 @@ func (v *Reader) callee(origin dwarf.Value) varjoin.Target {
 
 func (v *Reader) findCallee(first dieKey) varjoin.Target {
 	defer v.release(v.top)
-	u, d, ok := v.dieIn(first.d, first.off)
-	for hops := 0; ok && hops < units.MaxChain; hops++ {
-		if t, ok := v.named(u, d); ok {
-			return t
+	if u, d, ok := v.dieIn(first.d, first.off); ok {
+		for u, d := range v.chain(u, d) {
+			if t, ok := v.named(u, d); ok {
+				return t
+			}
 		}
-		ref := originOrSpec(d)
-		if !ref.IsRef() {
-			break
-		}
-		u, d, ok = v.dieAt(u, ref)
 	}
 	return v.place(first)
 }

@@ -225,7 +225,7 @@ func (v *Reader) function(pos int) error {
 		f.Frame = v.frameBase(a, dieKey{u.D, off})
 	}
 	f.Entry = entry
-	v.isTarget(d, entry+f.Moved)
+	v.addTargets(d, entry+f.Moved)
 	if d.Children {
 		if _, err = v.scope(body, 0); err != nil {
 			return err

@@ -88,7 +88,7 @@ func (f *found) size() int64 {
 // scanAll scans packages, as many at a time as there are jobs, and passes on what is in them in their order. done is
 // called after each.
 func (d *dumper) scanAll(ctx context.Context, emit func(pkg int, f found) error, done func(pkg int) error) error {
-	if d.jobs == 1 {
+	if d.jobs == 1 { // what is in packages is passed on as it is read: nothing has to be kept
 		for i, path := range d.archives {
 			if err := d.scan(ctx, path, nil, func(f found) error { return emit(i, f) }); err != nil {
 				return err
