@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,25 +22,23 @@ type file struct {
 	mode int64
 }
 
-// writeArchive writes a tar.gz with the files in a folder, sorted by name, with one date
-// and without owners.
-func writeArchive(w io.Writer, folder string, files []file, date time.Time) error {
-	zip, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+// packed returns a tar.gz with the files in a folder.
+func packed(folder string, files []file, date time.Time) ([]byte, error) {
 	files = slices.Clone(files)
 	for i := range files {
 		files[i].name = folder + "/" + files[i].name
 	}
 	plain, err := tarOf(files, date)
-	if err != nil {
-		return err
-	}
-	if _, err := zip.Write(plain); err != nil {
-		return err
-	}
-	return zip.Close()
+	return gzipped(plain), err
+}
+
+// gzipped compresses as gzip -9n does: without a name and a date.
+func gzipped(data []byte) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
+	z.Write(data)                                         // nor does a bytes.Buffer fail
+	z.Close()
+	return b.Bytes()
 }
 
 // tarOf returns a tar archive of files and of the folders that they are in, sorted by name, with one date and without

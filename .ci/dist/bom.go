@@ -71,15 +71,16 @@ var licenceWords = []struct{ id, words string }{
 
 // licencesOf returns the SPDX identifiers of a module's licences.
 func (r *release) licencesOf(module string) (ids []string) {
-	for _, l := range licenceWords {
-		for _, n := range r.notices {
+	var texts strings.Builder
+	for _, n := range r.notices {
+		if n.module == module {
 			text := strings.ReplaceAll(string(n.text), "\n>", "\n") // some are quoted
-			text = strings.Join(strings.Fields(text), " ")
-			if n.module != module || !strings.Contains(text, l.words) || l.id == "BSD-2-Clause" && len(ids) > 0 {
-				continue
-			}
+			fmt.Fprintln(&texts, strings.Join(strings.Fields(text), " "))
+		}
+	}
+	for _, l := range licenceWords {
+		if strings.Contains(texts.String(), l.words) && (l.id != "BSD-2-Clause" || len(ids) == 0) {
 			ids = append(ids, l.id)
-			break
 		}
 	}
 	return ids

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,11 +9,6 @@ import (
 	"strings"
 	"time"
 )
-
-// debNames are where a Debian package has the files of an archive (Debian Policy 4.6, 9.1; 12.3).
-var debNames = map[string]string{
-	"symtool": "usr/bin/symtool",
-}
 
 const debDocs = "usr/share/doc/symtool/"
 
@@ -46,8 +39,8 @@ func (r *release) deb(output string, files []file) error {
 	if err := os.Chmod(tree, 0o755); err != nil {
 		return err
 	}
-	packed, size := r.debFiles(files), 0
-	for _, f := range packed {
+	placed, size := r.debFiles(files), 0
+	for _, f := range placed {
 		size += len(f.data)
 	}
 	version := debVersion(r.version)
@@ -55,8 +48,8 @@ func (r *release) deb(output string, files []file) error {
 		"Suggests: debuginfod\nSection: devel\nPriority: optional\nHomepage: %s\n"+
 		"Description: Breakpad symbol files: dump, check, compare, walk stacks\n symtool writes the symbol files of binaries with DWARF or a PDB, checks and\n"+
 		" compares them, and prints the stacks of crashed processes.\n", version, r.cpu, r.maintainer, (size+1023)/1024, r.homepage)
-	packed = append(packed, file{"DEBIAN/control", []byte(control), 0o644})
-	for _, f := range packed {
+	placed = append(placed, file{"DEBIAN/control", []byte(control), 0o644})
+	for _, f := range placed {
 		if err := writeDated(filepath.Join(tree, f.name), f, r.date); err != nil {
 			return err
 		}
@@ -72,38 +65,31 @@ func (r *release) deb(output string, files []file) error {
 // debVersion returns a version as Debian orders it: 0.1.0-dev is before 0.1.0.
 func debVersion(version string) string { return strings.ReplaceAll(version, "-", "~") }
 
-// debFiles returns the files of the package, with manual pages and the changelog compressed.
-func (r *release) debFiles(files []file) (packed []file) {
+// debFiles returns the files of the package where Debian has them (Debian Policy 4.6, 9.1; 12.3), with manual pages and
+// the changelog compressed.
+func (r *release) debFiles(files []file) (placed []file) {
 	for _, f := range files {
-		name := debNames[f.name]
 		switch {
 		case f.name == "LICENSE": // is in the copyright file
 			continue
+		case f.name == "symtool":
+			f.name = "usr/bin/symtool"
 		case strings.HasPrefix(f.name, "share/man/"):
-			name = "usr/" + f.name + ".gz"
+			f.name, f.data = "usr/"+f.name+".gz", gzipped(f.data)
 		case strings.HasPrefix(f.name, "share/zsh/"):
-			name = "usr/share/zsh/vendor-completions/" + path.Base(f.name)
+			f.name = "usr/share/zsh/vendor-completions/" + path.Base(f.name)
 		case strings.HasPrefix(f.name, "share/"):
-			name = "usr/" + f.name
-		case name == "":
-			name = debDocs + f.name
+			f.name = "usr/" + f.name
+		default:
+			f.name = debDocs + f.name
 		}
-		if strings.HasSuffix(name, ".gz") {
-			f.data = gzipped(f.data)
-		}
-		packed = append(packed, file{name, f.data, f.mode})
+		placed = append(placed, f)
 	}
 	changes := fmt.Sprintf("symtool (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n", debVersion(r.version), r.maintainer, r.date.Format(time.RFC1123Z))
-	return append(packed, file{debDocs + "copyright", fmt.Appendf(nil, debCopyright, r.homepage), 0o644}, file{debDocs + "changelog.gz", gzipped([]byte(changes)), 0o644}, file{"usr/share/lintian/overrides/symtool", []byte(debOverrides), 0o644})
-}
-
-// gzipped compresses as gzip -9n does: without a name and a date.
-func gzipped(data []byte) []byte {
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
-	z.Write(data)                                         // nor does a bytes.Buffer fail
-	z.Close()
-	return b.Bytes()
+	return append(placed,
+		file{debDocs + "copyright", fmt.Appendf(nil, debCopyright, r.homepage), 0o644},
+		file{debDocs + "changelog.gz", gzipped([]byte(changes)), 0o644},
+		file{"usr/share/lintian/overrides/symtool", []byte(debOverrides), 0o644})
 }
 
 // writeDated writes a file with its date and mode, whatever the umask, and folders that all may read.

@@ -11,10 +11,13 @@ import (
 // link matches the target of a link in a Markdown document, without the heading.
 var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)\s]*)?\)`)
 
-// documents reads files of the repository and all files that they link to, so that no link in
-// an archive leads nowhere. A folder stands for all its files.
-func documents(names ...string) (files []file, err error) {
-	seen := map[string]bool{}
+// code matches what is not text in one.
+var code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+
+// documents reads the documents of an archive and all files of the repository that they link to, so that no link
+// leads nowhere. A folder stands for all its files.
+func documents() (files []file, err error) {
+	names, seen := []string{"LICENSE", "README.md", "CHANGELOG.md"}, map[string]bool{}
 	for len(names) > 0 {
 		name := path.Clean(names[0])
 		names = names[1:]
@@ -48,8 +51,7 @@ func documents(names ...string) (files []file, err error) {
 
 // linked returns the files of the repository that a document links to.
 func linked(document, text string) (names []string) {
-	text = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`").ReplaceAllString(text, "")
-	for _, m := range link.FindAllStringSubmatch(text, -1) {
+	for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
 		if !strings.Contains(m[1], "://") {
 			names = append(names, path.Join(path.Dir(document), m[1]))
 		}

@@ -1,10 +1,9 @@
-// The program of `make dist`: archives with the program for each CPU, its licences
-// and manuals, a Debian package, a container image and an SBOM for each, and their checksums. For one commit and one version
-// of Go the bytes are the same, in any folder, at any time.
+// The program of `make dist`: archives with the program for each CPU, its licences and manuals, a Debian package, a
+// container image and an SBOM for each, and their checksums. For one commit and one version of Go the bytes are the same,
+// in any folder, at any time.
 package main
 
 import (
-	"bytes"
 	"debug/buildinfo"
 	"flag"
 	"fmt"
@@ -31,7 +30,7 @@ func main() {
 	list := flag.Bool("list", false, "print the documents of an archive, and make nothing")
 	flag.Parse()
 	if *list {
-		files, err := documents("LICENSE", "README.md", "CHANGELOG.md")
+		files, err := documents()
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -128,8 +127,8 @@ func (r *release) write(output string, common []file) error {
 		return err
 	}
 	files := append([]file{{"symtool", program, 0o755}, {"THIRD-PARTY-LICENSES", noticeText(r.info, r.notices), 0o644}}, common...)
-	var archive bytes.Buffer
-	if err := writeArchive(&archive, r.name, files, r.date); err != nil {
+	archive, err := packed(r.name, files, r.date)
+	if err != nil {
 		return err
 	}
 	if err := r.deb(output, files); err != nil {
@@ -145,7 +144,7 @@ func (r *release) write(output string, common []file) error {
 	if err := os.WriteFile(filepath.Join(output, r.name+".cdx.json"), bom, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(output, r.name+".tar.gz"), archive.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(output, r.name+".tar.gz"), archive, 0o644)
 }
 
 // build makes the program for a CPU.
@@ -191,7 +190,7 @@ func sourceDate() (time.Time, error) {
 
 // commonFiles returns the files that every archive has. host is the program for this machine.
 func commonFiles(host string) ([]file, error) {
-	files, err := documents("LICENSE", "README.md", "CHANGELOG.md")
+	files, err := documents()
 	if err != nil {
 		return nil, err
 	}
