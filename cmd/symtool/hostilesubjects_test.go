@@ -80,6 +80,9 @@ var hostileSubjects = []hostileSubject{
 		"dump -v --hermetic --dwo-dir . --dwo-dir FILES -o out.sym FILES/macho-map", "dump -v --dwo-dir FILES --no-object-timestamp -o out.sym IN",
 		"resolve --no-debuginfod --binaries IN 2f8 31c 0x10100",
 	}},
+	{"machovars", []string{"macho-vars", "macho-vars-main.o", "macho-vars-more.o"}, []string{
+		"dump -v --vars all --hermetic --dwo-dir . --dwo-dir FILES -o out.sym FILES/macho-vars", "dump -v --vars all --dwo-dir FILES --no-object-timestamp -o out.sym IN",
+	}},
 }
 
 // hostileMade lists commands that make files, in a folder with the files of golden/input.
