@@ -40,7 +40,7 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	id := v.readType(du, die, key)
 	v.depth--
 	v.typeOf.put(key, uint32(id))
-	if at := die.Value(dw.AtGoRuntimeType); at.U != 0 && (at.Kind == dwarf.Const || at.Kind == dwarf.Addr) {
+	if at := die.Value(dw.AtGoRuntimeType); v.linked == nil && at.U != 0 && (at.Kind == dwarf.Const || at.Kind == dwarf.Addr) {
 		if v.AddRuntimeType(at.U, id) {
 			v.Meter.Spend(runtimeTypeCost)
 		}
