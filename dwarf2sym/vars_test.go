@@ -182,7 +182,7 @@ func TestVarsFrameBaseList(t *testing.T) {
 	u64 0
 	u64 0
 `)
-	want := "INFO VAR E b:7:8 b:7:18 f:-14 call:1\nINFO VAR V L0+1: l1:v\nINFO VAR G 1,\nINFO VAR L c\nINFO VAR F 1000 20 4 1*+4:1+1c:2=3\n"
+	want := "INFO VAR E b:7:8 b:7:18 f:-14 call:1\nINFO VAR V L0+1: l1:v\nINFO VAR G 1,\nINFO VAR L c\nINFO VAR F 1000 20 4/4hc 1h1h2=3\n"
 	if got := c.text(t, Options{Vars: VarOptions{Params: true, Locals: true, FullTypes: true}}, coreRun{jobs: 1}); !strings.HasSuffix(got, want) {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}

@@ -12,9 +12,9 @@ type VariableSymbols interface {
 	// to the damage.
 	Variables() (*vars.Info, error)
 
-	// Inlines returns the INLINE records that contain an address, in the form that vars.Info.At
-	// takes.
-	Inlines(rva symfmt.RVA) ([]vars.Inlined, error)
+	// Inlines returns the INLINE records that contain an address, as vars.Info.At takes them: by their
+	// index in the FUNC.
+	Inlines(rva symfmt.RVA) ([]int, error)
 }
 
 var _ VariableSymbols = (*Resolver)(nil)
@@ -30,7 +30,7 @@ func (r *Resolver) Variables() (*vars.Info, error) {
 }
 
 // Inlines implements VariableSymbols.
-func (r *Resolver) Inlines(rva symfmt.RVA) (covering []vars.Inlined, err error) {
+func (r *Resolver) Inlines(rva symfmt.RVA) (covering []int, err error) {
 	i := r.x.funcs.find(rva)
 	if i < 0 {
 		return nil, nil
@@ -39,7 +39,7 @@ func (r *Resolver) Inlines(rva symfmt.RVA) (covering []vars.Inlined, err error) 
 	err = r.source.inlines(v, func(in *symfmt.Inline) {
 		for _, rg := range in.Ranges {
 			if uint64(rva-rg.RVA) < rg.Size {
-				covering = append(covering, vars.Inlined{Index: n, Start: lowest(in.Ranges)})
+				covering = append(covering, n)
 				break
 			}
 		}
@@ -49,13 +49,4 @@ func (r *Resolver) Inlines(rva symfmt.RVA) (covering []vars.Inlined, err error) 
 		return nil, r.errorf(v.offset, err)
 	}
 	return covering, nil
-}
-
-// lowest returns the start of the lowest range.
-func lowest(ranges []symfmt.Range) symfmt.RVA {
-	start := ranges[0].RVA
-	for _, r := range ranges[1:] {
-		start = min(start, r.RVA)
-	}
-	return start
 }

@@ -191,42 +191,43 @@ func functionVars(then func(w *symText, n int)) func(*symText, int) {
 
 var varScopeShapes = []symbolShape{
 	{"scope-blocks-nested", 4000, varHead, functionVars(func(w *symText, n int) {
-		w.f("INFO VAR F 0 100000 0 1=1%s%s\n", strings.Repeat("{@-80000+100000:1=1", n), strings.Repeat("}", n))
+		w.f("INFO VAR F 0 100000 0/oggg0oggg0 1=1%s%s\n", strings.Repeat("{h1=1", n), strings.Repeat("}", n))
 	})},
 	{"scope-inlines-nested", 4000, varHead, functionVars(func(w *symText, n int) {
 		w.f("INFO VAR F 0 100000 0 1=1%s%s\n", strings.Repeat("(1=1", n), strings.Repeat(")", n))
 	})},
 	{"scope-blocks-beside", 40000, varHead, functionVars(func(w *symText, n int) {
-		w.f("INFO VAR F 0 100000 0 1=1%s\n", strings.Repeat("{+100000:1=1}", n))
+		w.f("INFO VAR F 0 100000 0/hgggg0 1=1%s\n", strings.Repeat("{h1=1}", n))
 	})},
 	{"scope-inlines-same", 20000, symLinux + symInline + "FUNC 0 100000 0 f\nINLINE 0 1 0 0 0 100000\nINFO VAR 1 all full\n", functionVars(func(w *symText, n int) {
 		w.f("INFO VAR F 0 100000 0 1=1(1=1)%s\n", strings.Repeat("(0:1=1)", n))
 	})},
 	{"scope-ranges", 40000, varHead, functionVars(func(w *symText, n int) {
-		w.f("INFO VAR F 0 100000 0 1=1{%s:1=1}\n", strings.Repeat("@1+1", n))
+		w.f("INFO VAR F 0 100000 0/%s 1=1{%s1=1}\n", strings.Repeat("11", n), strings.Repeat("Hh", n))
 	})},
 	{"scope-lists", 40000, varHead, functionVars(func(w *symText, n int) {
-		w.f("INFO VAR F 0 100000 0 1*%s\n", strings.Repeat("@-1+2:1", n))
+		w.f("INFO VAR F 0 100000 0/1%s 1i1%s\n", strings.Repeat("1", n+1), strings.Repeat("~Hi1", n))
 	})},
 	{"scope-large-groups", 8000, varHead, functionVars(func(w *symText, n int) {
 		w.f("INFO VAR G %s\nINFO VAR F 0 100000 0 3%s\n", list(n, ",", always("1")), strings.Repeat("=1", n))
 	})},
 	{"scope-more-lines", 40000, varHead, functionVars(func(w *symText, n int) {
-		w.f("INFO VAR F 0 100000 0 0%s\n", strings.Repeat("\nINFO VAR + {+100000:1=1}", n))
+		w.f("INFO VAR F 0 100000 0/hgggg0 0%s\n", strings.Repeat("\nINFO VAR + {h1=1}", n))
 	})},
 	{"functions-same", 20000, varHead, functionVars(each(func(w *symText, _, _ int) { w.f("INFO VAR F 0 100000 0 1=1\n") }))},
 	{"functions-reversed", 20000, varHead, functionVars(each(func(w *symText, i, n int) { w.f("INFO VAR F %x 10 0 1=1\n", 16*(n-i)) }))},
 	{"functions-out-of-range", 20000, varHead, functionVars(each(func(w *symText, i, _ int) { w.f("INFO VAR F ffffffffffff%04x 10 0 1=1\n", i*16) }))},
 	{"sites-same", 20000, varHead, functionVars(func(w *symText, n int) {
-		w.f("INFO VAR F 0 100000 0 1=2 1011:3=2%s\n", strings.Repeat(" 0:3=2", n))
+		w.f("INFO VAR F 0 100000 0 1=2 HGHHj2%s\n", strings.Repeat("Gj2", n))
 	})},
 	{"sites-arguments", 20000, varHead, functionVars(func(w *symText, n int) {
-		w.f("INFO VAR F 0 100000 0 1=2 1011%s\n", strings.Repeat(":3=2", n))
+		w.f("INFO VAR F 0 100000 0 1=2 HGHH%s\n", strings.Repeat("j2", n))
 	})},
 	{"sites-tail-calls", 8000, varHead, functionVars(func(w *symText, n int) {
-		w.f("INFO VAR F 0 2000 0 1=2 1010>0:3=2\n")
+		w.f("INFO VAR F 0 2000 0 1=2 HGHG>0j2\n")
 		for i := range n {
-			w.f("INFO VAR F %x 10 0 1=2 5t>10 2t>20 2t>-10\n", 0x2000+16*i)
+			at := 0x2000 + 16*i
+			w.f("INFO VAR F %x 10 0 1=2 L!>%xI!>%xI!>%x\n", at, at+16, at+32, at-16)
 		}
 	})},
 }

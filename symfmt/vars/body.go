@@ -1,24 +1,33 @@
 package vars
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Body has the scopes and call sites of one Func in packed form, a few bytes per variable, as a
 // module may have millions of variables. Builder packs it; Tree, Info.At and Info.CallSite read
 // it.
 //
+// Ranges begin and end at boundaries, which are numbered by address; number 0 is the start of the function. Each
+// boundary is the end of several ranges, as a call or an instruction that moves values changes the locations of
+// several variables.
+//
+//	scopes:   uvarint number of boundaries after 0; each: uvarint distance from that before it; a scope
 //	scope:    kind+1; its identification; uvarint group; a location for each variable of the group;
 //	          the scopes in it; 0
 //	  inline: varint: number of the INLINE minus that of the inline scope before it, at first -1
-//	  block:  uvarint number of ranges; ranges, from the start of the scope around it
+//	  block:  uvarint number of ranges; ranges
 //	location: 0: none; 1, uvarint expression: the same in all of the scope;
-//	          n+1, n times a range, from the start of the scope, and uvarint expression
-//	range:    varint distance from the end of the range before it, uvarint size
+//	          n+1, n times a range and uvarint expression
+//	range:    varint boundaries from the end of the range before it in the list, or for the first one from the
+//	          cursor, to its start; uvarint boundaries from there to its end
 //	sites:    uvarint number; each: uvarint distance of the return address from that before it, uvarint
 //	          flags, varint target minus the function's RVA or uvarint expression of the target, if there is one, uvarint number of
 //	          parameters, and for each two uvarints: location, value
 //
-// The start of a scope is that of the lowest of its ranges. The ranges of an inline scope are
-// those of its INLINE record.
+// The cursor is the start of the last list of locations or of ranges of the scope, or else what it was in the
+// scope around when this one began; for the function, 0.
 type Body struct {
 	scopes string
 	sites  string
@@ -27,7 +36,7 @@ type Body struct {
 // Size returns the size of the body in bytes.
 func (b Body) Size() int { return len(b.scopes) + len(b.sites) }
 
-// Range is a piece of code, as offsets from a start that depends on where it is used.
+// Range is a piece of code, as offsets from the start of the function.
 type Range struct{ Lo, Hi int64 }
 
 // Flags of a call site.
@@ -40,71 +49,125 @@ const (
 // Builder packs the scopes and call sites of one Func after another.
 type Builder struct {
 	rva        RVA
-	scopes     []byte
+	parts      []part // of the scopes
+	bounds     boundaries
+	cursors    []int // of the open scopes
 	sites      []byte
 	numSites   int
 	lastSite   RVA
 	lastInline int
-	end        int64
+	packed     []byte // storage
 }
+
+// part is a piece of the scopes, packed once the boundaries are known.
+type part struct {
+	kind uint8
+	a, b int64
+}
+
+// The kinds of parts.
+const (
+	rawPart   = iota // uvarint a
+	openPart         // a scope begins: kind a
+	closePart        // it ends
+	firstPart        // the first range of a list
+	rangePart        // a range after it
+)
 
 // Reset starts the body of the Func at rva.
 func (b *Builder) Reset(rva RVA) {
-	*b = Builder{rva: rva, scopes: b.scopes[:0], sites: b.sites[:0], lastSite: rva, lastInline: -1}
+	b.bounds.reset()
+	*b = Builder{rva: rva, parts: b.parts[:0], bounds: b.bounds, cursors: b.cursors[:0], packed: b.packed, sites: b.sites[:0], lastSite: rva, lastInline: -1}
 }
+
+func (b *Builder) add(kind uint8, n int64) { b.parts = append(b.parts, part{kind: kind, a: n}) }
 
 // Func begins the scope of the function itself.
 func (b *Builder) Func(group GroupID) {
-	b.scopes = append(b.scopes, byte(FuncScope)+1)
-	b.scopes = binary.AppendUvarint(b.scopes, uint64(group))
+	b.add(openPart, int64(FuncScope))
+	b.add(rawPart, int64(group))
 }
 
 // Inline begins the scope of an INLINE record, by its index in the FUNC.
 func (b *Builder) Inline(index int, group GroupID) {
-	b.scopes = append(b.scopes, byte(InlineScope)+1)
-	b.scopes = binary.AppendVarint(b.scopes, int64(index-b.lastInline))
+	b.add(openPart, int64(InlineScope))
+	by := int64(index - b.lastInline)
+	b.add(rawPart, by<<1^by>>63)
 	b.lastInline = index
-	b.scopes = binary.AppendUvarint(b.scopes, uint64(group))
+	b.add(rawPart, int64(group))
 }
 
-// Block begins the scope of a lexical block. Its ranges are sorted, and relative to the start of
-// the enclosing scope.
+// Block begins the scope of a lexical block. Its ranges are sorted.
 func (b *Builder) Block(ranges []Range, group GroupID) {
-	b.scopes = append(b.scopes, byte(BlockScope)+1)
-	b.scopes = binary.AppendUvarint(b.scopes, uint64(len(ranges)))
-	b.end = 0
-	for _, r := range ranges {
-		b.span(r)
+	b.add(openPart, int64(BlockScope))
+	b.add(rawPart, int64(len(ranges)))
+	for i, r := range ranges {
+		b.span(r, i == 0)
 	}
-	b.scopes = binary.AppendUvarint(b.scopes, uint64(group))
+	b.add(rawPart, int64(group))
 }
 
-func (b *Builder) span(r Range) {
-	b.scopes = binary.AppendVarint(b.scopes, r.Lo-b.end)
-	b.scopes = binary.AppendUvarint(b.scopes, uint64(r.Hi-r.Lo))
-	b.end = r.Hi
+func (b *Builder) span(r Range, first bool) {
+	b.bounds.add(r.Lo)
+	b.bounds.add(r.Hi)
+	kind := uint8(rangePart)
+	if first {
+		kind = firstPart
+	}
+	b.parts = append(b.parts, part{kind, r.Lo, r.Hi})
 }
 
 // Location adds the location of the next variable of the group.
 func (b *Builder) Location(l *Location) {
 	switch {
 	case l.Whole != 0:
-		b.scopes = append(b.scopes, 1)
-		b.scopes = binary.AppendUvarint(b.scopes, uint64(l.Whole))
+		b.add(rawPart, 1)
+		b.add(rawPart, int64(l.Whole))
 	case len(l.List) == 0:
-		b.scopes = append(b.scopes, 0)
+		b.add(rawPart, 0)
 	default:
-		b.scopes = binary.AppendUvarint(b.scopes, uint64(len(l.List))+1)
-		b.end = 0
+		b.add(rawPart, int64(len(l.List))+1)
 		for i := range l.List {
-			b.span(l.List[i].Range)
-			b.scopes = binary.AppendUvarint(b.scopes, uint64(l.List[i].Expr))
+			b.span(l.List[i].Range, i == 0)
+			b.add(rawPart, int64(l.List[i].Expr))
 		}
 	}
 }
 
 // End ends the innermost open scope.
-func (b *Builder) End() { b.scopes = append(b.scopes, 0) }
+func (b *Builder) End() { b.add(closePart, 0) }
+
+// pack packs the scopes.
+func (b *Builder) pack() string {
+	if len(b.parts) == 0 {
+		return ""
+	}
+	p := b.bounds.pack(b.packed[:0])
+	cursor, end := 0, 0
+	for i := range b.parts {
+		switch t := &b.parts[i]; t.kind {
+		case rawPart:
+			p = binary.AppendUvarint(p, uint64(t.a))
+		case openPart:
+			p = append(p, byte(t.a)+1)
+			b.cursors = append(b.cursors, cursor)
+		case closePart:
+			p = append(p, 0)
+			n := len(b.cursors) - 1
+			cursor, b.cursors = b.cursors[n], b.cursors[:n]
+		default:
+			lo, hi := b.bounds.number(t.a), b.bounds.number(t.b)
+			if t.kind == firstPart {
+				cursor, end = lo, cursor
+			}
+			p = binary.AppendVarint(p, int64(lo-end))
+			p = binary.AppendUvarint(p, uint64(hi-lo))
+			end = hi
+		}
+	}
+	b.packed = p
+	return string(p)
+}
 
 // Site adds a call site. Sites are added in order of their return addresses.
 func (b *Builder) Site(s *CallSite) {
@@ -137,7 +200,7 @@ func (b *Builder) Site(s *CallSite) {
 
 // Finish returns the body.
 func (b *Builder) Finish() Body {
-	body := Body{scopes: string(b.scopes)}
+	body := Body{scopes: b.pack()}
 	if b.numSites > 0 {
 		body.sites = string(append(binary.AppendUvarint(nil, uint64(b.numSites)), b.sites...))
 	}
@@ -148,7 +211,20 @@ func (b *Builder) Finish() Body {
 type unpacker struct {
 	data       string
 	lastInline int
-	end        int64
+	cursor     int64 // of the scope
+	end        int64 // boundary at the end of the last range
+}
+
+// unpack returns an unpacker of the scopes, and the offsets of the boundaries, appended to bounds.
+func (b Body) unpack(bounds []int64) (unpacker, []int64) {
+	u := unpacker{data: b.scopes, lastInline: -1}
+	at := int64(0)
+	bounds = append(bounds, at)
+	for n := u.uvarint(); n > 0; n-- {
+		at += int64(u.uvarint())
+		bounds = append(bounds, at)
+	}
+	return u, bounds
 }
 
 func (u *unpacker) byte() byte {
@@ -172,10 +248,17 @@ func (u *unpacker) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-func (u *unpacker) span() Range {
-	lo := u.end + u.varint()
+// span reads a range, as the numbers of its boundaries. The first one of a list sets the cursor.
+func (u *unpacker) span(first bool) (lo, hi int64) {
+	if first {
+		u.end = u.cursor
+	}
+	lo = u.end + u.varint()
+	if first {
+		u.cursor = lo
+	}
 	u.end = lo + int64(u.uvarint())
-	return Range{lo, u.end}
+	return lo, u.end
 }
 
 // inline reads the index of an INLINE.
@@ -184,101 +267,91 @@ func (u *unpacker) inline() int {
 	return u.lastInline
 }
 
-// ranges reads the ranges of a block.
-func (u *unpacker) ranges(to []Range) []Range {
-	u.end = 0
-	for n := u.uvarint(); n > 0; n-- {
-		to = append(to, u.span())
-	}
-	return to
-}
-
-// location reads a location, and appends its list to list.
-func (u *unpacker) location(list []Entry) Location {
-	n := u.uvarint()
-	switch n {
-	case 0:
-		return Location{}
-	case 1:
-		return Location{Whole: ExprID(u.uvarint())}
-	}
-	u.end = 0
-	for ; n > 1; n-- {
-		r := u.span()
-		list = append(list, Entry{r, ExprID(u.uvarint())})
-	}
-	return Location{List: list}
-}
-
 // place is the state of a lookup.
 type place struct {
 	unpacker
 	info    *Info
-	at      RVA
-	inlines []Inlined
-	list    []Entry
+	at      int64 // the last boundary that is not behind the address
+	inlines []int
 	found   []Scope // outermost first
 }
 
 // at returns the scopes that contain an address of the function.
-func (f *Func) at(in *Info, rva RVA, inlines []Inlined) []Scope {
+func (f *Func) at(in *Info, rva RVA, inlines []int) []Scope {
 	if f.Body.scopes == "" {
 		return nil
 	}
-	p := place{unpacker: unpacker{data: f.Body.scopes, lastInline: -1}, info: in, at: rva, inlines: inlines}
-	p.scope(f.RVA, 0, true)
-	for i, j := 0, len(p.found)-1; i < j; i, j = i+1, j-1 {
-		p.found[i], p.found[j] = p.found[j], p.found[i]
+	u, bounds := f.Body.unpack(nil)
+	at, ok := slices.BinarySearch(bounds, int64(rva-f.RVA))
+	if !ok {
+		at--
 	}
+	p := place{unpacker: u, info: in, at: int64(at), inlines: inlines}
+	p.scope(0, true)
+	slices.Reverse(p.found)
 	return p.found
 }
 
 // scope reads a scope, and adds it to those found if it and outer, the enclosing scope, contain
-// the address. start is that of the enclosing scope, depth the number of inlined calls around it.
-func (p *place) scope(start RVA, depth int, outer bool) {
+// the address. depth is the number of inlined calls around the enclosing scope.
+func (p *place) scope(depth int, outer bool) {
+	defer func(cursor int64) { p.cursor = cursor }(p.cursor)
 	s := Scope{Kind: ScopeKind(p.byte() - 1), Inline: -1, Depth: depth}
 	around := outer
 	switch s.Kind {
 	case InlineScope:
 		s.Inline = p.inline()
 		s.Depth++
-		around = false
-		for _, in := range p.inlines {
-			if in.Index == s.Inline && outer {
-				start, around = in.Start, true
-			}
-		}
+		around = outer && slices.Contains(p.inlines, s.Inline)
 	case BlockScope:
-		ranges := p.ranges(nil)
-		around = false
-		at := int64(p.at - start)
-		for _, r := range ranges {
-			around = around || outer && r.Lo <= at && at < r.Hi
-		}
-		if len(ranges) > 0 {
-			start += RVA(ranges[0].Lo)
-		}
+		around = p.covered() && outer
 	}
 	group := p.info.Groups[p.uvarint()]
 	if around {
 		s.Vars = make([]Instance, 0, len(group))
 	}
 	for _, v := range group {
-		l := p.location(p.list[:0])
+		e := p.location()
 		if around {
-			s.Vars = append(s.Vars, Instance{v, l.at(int64(p.at - start))})
-		}
-		if l.List != nil {
-			p.list = l.List
+			s.Vars = append(s.Vars, Instance{v, e})
 		}
 	}
 	if around && len(p.found) < MaxDepth {
 		p.found = append(p.found, s)
 	}
 	for p.data[0] != 0 {
-		p.scope(start, s.Depth, around)
+		p.scope(s.Depth, around)
 	}
 	p.byte()
+}
+
+// covered reads the ranges of a block, and reports whether one of them contains the address.
+func (p *place) covered() bool {
+	found := false
+	for i, n := uint64(0), p.uvarint(); i < n; i++ {
+		lo, hi := p.span(i == 0)
+		found = found || lo <= p.at && p.at < hi
+	}
+	return found
+}
+
+// location reads a location, and returns the expression that applies at the address. Of several entries, the first
+// applies.
+func (p *place) location() (at ExprID) {
+	n := p.uvarint()
+	switch n {
+	case 0:
+		return 0
+	case 1:
+		return ExprID(p.uvarint())
+	}
+	for i := uint64(1); i < n; i++ {
+		lo, hi := p.span(i == 1)
+		if e := ExprID(p.uvarint()); at == 0 && lo <= p.at && p.at < hi {
+			at = e
+		}
+	}
+	return at
 }
 
 // callSite returns the call that returns to ret.

@@ -18,7 +18,7 @@ INFO VAR T p1#8
 INFO VAR E cfa f:-18 r:5
 INFO VAR V p1:n l2:at
 INFO VAR G 1,2
-INFO VAR F 1000 40 1 1*+8:3+38:2-
+INFO VAR F 1000 40 1/8j8 1h3h2-
 `
 	var parser vars.Parser
 	for line := range strings.Lines(records) {

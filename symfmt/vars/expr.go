@@ -1,6 +1,9 @@
 package vars
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // Expr is an expression in packed form. Equal expressions compare equal. The zero Expr has no
 // operations.
@@ -116,6 +119,9 @@ func (e Expr) appendTo(ops []Op) []Op {
 
 // Len returns the size in packed form, in bytes.
 func (e Expr) Len() int { return len(e.code) }
+
+// Compare orders expressions by their operations.
+func (e Expr) Compare(o Expr) int { return strings.Compare(e.code, o.code) }
 
 // Empty reports whether the expression has no operations.
 func (e Expr) Empty() bool { return e.code == "" }

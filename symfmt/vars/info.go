@@ -10,7 +10,8 @@
 //
 // A Func has the variables of one FUNC record: a tree of scopes, each with a group and, for every
 // variable of the group, its location. Inlined calls refer to the INLINE records of that FUNC by
-// their index; their ranges are not repeated here. Lexical blocks have ranges of their own.
+// their index; their ranges are not repeated here. Lexical blocks have ranges of their own. All ranges
+// count from the start of the FUNC.
 //
 // # Looking up an address
 //
@@ -146,12 +147,6 @@ type Instance struct {
 	Expr ExprID // its location there; 0 if it has none: optimized out
 }
 
-// Inlined is an INLINE record that covers an address.
-type Inlined struct {
-	Index int // its index in the FUNC, in the order of the records
-	Start RVA // start of the lowest of its ranges
-}
-
 // Equal reports whether in and o have the same contents with the same numbers.
 func (in *Info) Equal(o *Info) bool {
 	if in == nil || o == nil {
@@ -175,8 +170,8 @@ func (in *Info) Func(rva RVA) *Func {
 }
 
 // At returns the scopes that contain an address, innermost first. inlines are the INLINE records
-// that cover it, in any order; scopes of other INLINEs are left out.
-func (in *Info) At(rva RVA, inlines []Inlined) []Scope {
+// that cover it, by their index in the FUNC, in any order; scopes of other INLINEs are left out.
+func (in *Info) At(rva RVA, inlines []int) []Scope {
 	f := in.Func(rva)
 	if f == nil {
 		return nil

@@ -115,27 +115,37 @@ func visit(in *Info) {
 	}
 }
 
-// A record that is long goes on in the next line.
+// A record that is long goes on in the next line, wherever that begins.
 func TestLongFunction(t *testing.T) {
+	for n := range 400 { // a line of 4 KB has fewer
+		testLongFunction(t, 400+n)
+	}
+}
+
+func testLongFunction(t *testing.T, inlines int) {
 	in := sample()
 	var b Builder
 	b.Reset(0x1000)
 	b.Func(1)
 	b.Location(&Location{Whole: 1})
-	for i := range 5000 {
+	for i := range inlines {
 		b.Inline(i, 1)
-		b.Location(&Location{List: []Entry{{Range{0, 4}, 1}, {Range{8, 12}, 2}}})
+		b.Location(&Location{List: []Entry{{Range{0, 4}, 1}, {Range{8, int64(12 + i)}, 2}}})
 		b.End()
 	}
 	b.End()
+	b.Site(&CallSite{Return: 0x1008, Tail: true})
 	in.Funcs[0].Body = b.Finish()
 	lines := bytes.Split(text(in), []byte("\n"))
 	for _, l := range lines {
 		if len(l) > lineSize+200 {
 			t.Fatalf("a line of %d bytes", len(l))
 		}
+		if bytes.HasSuffix(l, []byte(" ")) {
+			t.Fatalf("a line ends with a space: %.40q...", l)
+		}
 	}
-	if got, problems := parse(text(in)); len(problems) > 0 || !got.Equal(in) || len(lines) < 10 {
+	if got, problems := parse(text(in)); len(problems) > 0 || !got.Equal(in) || len(lines) < 3 {
 		t.Errorf("%q, %d lines", problems, len(lines))
 	}
 }
@@ -164,10 +174,25 @@ func TestParseFaults(t *testing.T) {
 		{"INFO VAR F 1000 10 1 1=9", "expression 9 is not declared"},
 		{"INFO VAR F 1000 10 1 1=0", "want the number of an expression"},
 		{"INFO VAR F 1000 10 1 1", "want the location of a variable"},
-		{"INFO VAR F 1000 10 1 1*", "location list without entries"},
-		{"INFO VAR F 1000 10 1 1*+0:1", "want a range"},
+		{"INFO VAR F 1000 10 1 1*", "want the location of a variable"},
+		{"INFO VAR F 1000 10 1x 1=1", "want a space and scopes"},
+		{"INFO VAR F 1000 10 1/80 1=1", "want the distance of a boundary"},
+		{"INFO VAR F 1000 10 1/8g 1=1", "want the distance of a boundary"},
+		{"INFO VAR F 1000 10 1/8" + strings.Repeat("v", 14) + "0 1=1", "want the distance of a boundary"},
+		{"INFO VAR F 1000 10 1/88 1h1g1", "want a range between two of 3 boundaries"},
+		{"INFO VAR F 1000 10 1/88 1h1i1", "want a range between two of 3 boundaries"},
+		{"INFO VAR F 1000 10 1/88 1h1I1", "want a range between two of 3 boundaries"},
+		{"INFO VAR F 1000 10 1/88 1~Hi1", "want a range between two of 3 boundaries"},
+		{"INFO VAR F 1000 10 1/88 1~h1", "want a range"},
+		{"INFO VAR F 1000 10 1/88 1HHHHHHHHHHHHHHHHH1", "want a range"},
+		{"INFO VAR F 1000 10 1/88 1h", "want the number of an expression"},
+		{"INFO VAR F 1000 10 1/88 1=1{H1=1}", "want a range between two of 3 boundaries"},
 		{"INFO VAR F 1000 10 1 1=1(1=1", "want ')'"},
 		{"INFO VAR F 1000 10 1 1=1 zz", "want the distance of a return address"},
+		{"INFO VAR F 1000 10 1 1=1x", "want a space and call sites"},
+		{"INFO VAR F 1000 10 1 1=1 G>x", "want the address of a function"},
+		{"INFO VAR F 1000 10 1 1=1 Gp1", "expression 9 is not declared"},
+		{"INFO VAR F 1000 10 1 1=1 Gh", "want the number of an expression"},
 		{"INFO VAR F 1000 10 1 1=1\nINFO VAR F 1008 10 1 1=1", "variables of the function at 1008, which overlaps the one at 1000"},
 		{"INFO VAR F 1000 10 1 1=1" + strings.Repeat("(1=1", 5000), "scopes are nested more than 4096 deep"},
 		{"INFO VAR + (1=1)", "no F record to continue"},
@@ -226,7 +251,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for i := range in.Funcs {
 			in.Funcs[i].Tree(in)
-			in.At(in.Funcs[i].RVA, []Inlined{{0, in.Funcs[i].RVA}})
+			in.At(in.Funcs[i].RVA, []int{0})
 			in.CallSite(in.Funcs[i].RVA + 1)
 		}
 		for i := range in.Exprs {

@@ -74,28 +74,38 @@ func (s *scanner) signed() (int64, bool) {
 	return int64(n), ok && n < 1<<63
 }
 
-// span reads a range, which is relative to the end of the one before it.
-func (s *scanner) span(end *int64) (r Range, err *BadRecord) {
-	const most = 1 << 56
-	at := s.pos
-	if s.skip('@') {
-		by, ok := s.signed()
-		if !ok || by < -most || by > most {
-			s.pos = at
-			return r, s.fail("want the distance of a range")
+// number reads a number of up to 64 bits in the 16 digits that begin with zero.
+func (s *scanner) number(zero byte) (n uint64, ok bool) {
+	start := s.pos
+	for s.pos < len(s.text) && s.text[s.pos]-zero < 16 {
+		if n>>60 != 0 {
+			return 0, false
 		}
-		*end += by
+		n = n<<4 | uint64(s.text[s.pos]-zero)
+		s.pos++
 	}
-	r.Lo = *end
-	plus := s.skip('+')
-	size, ok := s.hex()
-	if !plus || !ok || size == 0 || size > most || r.Lo < -most || r.Lo > most {
-		s.pos = at
-		return r, s.fail("want a range")
+	return n, s.pos > start
+}
+
+// boundary reads a number whose digits are from g to v, but for the last.
+func (s *scanner) boundary() (n uint64, ok bool) {
+	n, _ = s.number(lowDigits)
+	if s.pos == len(s.text) || n>>60 != 0 {
+		return 0, false
 	}
-	r.Hi = r.Lo + int64(size)
-	*end = r.Hi
-	return r, nil
+	last := scanner{text: s.text[s.pos : s.pos+1]}
+	digit, ok := last.hex()
+	s.pos++
+	return n<<4 | digit, ok
+}
+
+// digits reports whether a range comes next.
+func (s *scanner) digits() bool {
+	if s.pos == len(s.text) {
+		return false
+	}
+	c := s.text[s.pos]
+	return c == '~' || c-lowDigits < 16 || c-highDigits < 16
 }
 
 // each calls fn at each token. After an error it continues with the next token; the first error

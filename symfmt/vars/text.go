@@ -17,7 +17,7 @@ import (
 //	G group ...       groups
 //	R entry ...       types by the addresses at which the program describes them
 //	L letter          the language of the functions after it
-//	F rva size frame scopes [entry] [site ...]    the variables of a function
+//	F rva size frame[/boundaries] scopes [entry] [sites]    the variables of a function
 //	+ text            continues the F before it
 //
 // Readers skip unknown words. docs/variables.md has the grammar.
@@ -59,6 +59,40 @@ func appendHex(dst []byte, n uint64) []byte {
 	}
 	for shift := (bits.Len64(n) - 1) &^ 3; shift >= 0; shift -= 4 {
 		dst = append(dst, hexDigits[n>>shift&15])
+	}
+	return dst
+}
+
+// The F records have three kinds of hexadecimal digits, so that nothing needs to separate most numbers: 0 to f, g to v and
+// G to V.
+const (
+	lowDigits  = 'g'
+	highDigits = 'G'
+)
+
+// appendDigits appends n in the digits that begin with zero.
+func appendDigits(dst []byte, n uint64, zero byte) []byte {
+	for shift := (bits.Len64(n|1) - 1) &^ 3; shift >= 0; shift -= 4 {
+		dst = append(dst, zero+byte(n>>shift&15))
+	}
+	return dst
+}
+
+// appendBoundary appends n with all digits but the last from g to v.
+func appendBoundary(dst []byte, n uint64) []byte {
+	if n >= 16 {
+		dst = appendDigits(dst, n>>4, lowDigits)
+	}
+	return append(dst, hexDigits[n&15])
+}
+
+// appendSkip appends n in digits from G to V, after "~" if it is negative, or nothing if it is 0.
+func appendSkip(dst []byte, n int64) []byte {
+	if n < 0 {
+		return appendDigits(append(dst, '~'), uint64(-n), highDigits)
+	}
+	if n > 0 {
+		return appendDigits(dst, uint64(n), highDigits)
 	}
 	return dst
 }
@@ -294,23 +328,32 @@ func (in *Info) appendFunc(dst []byte, f *Func) []byte {
 	dst = append(append(dst, Prefix...), wordFunc, ' ')
 	dst = append(appendHex(dst, uint64(f.RVA)), ' ')
 	dst = append(appendHex(dst, f.Size), ' ')
-	dst = append(appendHex(dst, uint64(f.FrameBase)), ' ')
-	l := lineWriter{dst: dst, start: len(dst)}
+	l := lineWriter{dst: appendHex(dst, uint64(f.FrameBase))}
+	l.start = len(l.dst)
 	if f.Body.scopes == "" {
-		l.dst = append(l.dst, '-')
+		l.dst = append(l.dst, " -"...)
 	} else {
 		u := unpacker{data: f.Body.scopes, lastInline: -1}
+		l.boundaries(&u)
+		l.dst = append(l.dst, ' ')
 		l.scope(in, &u)
 	}
 	if f.EntryAt != 0 {
 		l.dst = appendSigned(append(l.dst, " ^"...), f.EntryAt)
 	}
-	var params [8]SiteParam // of one call, in turn
 	u, n := f.sites()
+	if n > 0 {
+		l.wrap() // not after the space: readers may drop spaces at the ends of lines
+		l.dst = append(l.dst, ' ')
+	}
+	var params [8]SiteParam // of one call, in turn
 	for last := f.RVA; n > 0; n-- {
 		s := u.site(f.RVA, last, params[:0])
-		l.site(f, &s, last)
+		l.site(&s, last)
 		last = s.Return
+		if n > 1 {
+			l.wrap()
+		}
 	}
 	return append(l.dst, '\n')
 }
@@ -329,10 +372,23 @@ func (l *lineWriter) wrap() {
 	}
 }
 
+// boundaries appends "/" and the distances between the boundaries, if there are any.
+func (l *lineWriter) boundaries(u *unpacker) {
+	n := u.uvarint()
+	if n > 0 {
+		l.dst = append(l.dst, '/')
+	}
+	for ; n > 0; n-- {
+		l.wrap()
+		l.dst = appendBoundary(l.dst, u.uvarint())
+	}
+}
+
 // scope appends a scope: its identification, its group, a location for each variable, and the
 // scopes in it. An inline scope is "(" and ":", with the distance between them unless its INLINE
-// follows that of the inline scope before it; a block is "{", ranges and ":".
+// follows that of the inline scope before it; a block is "{" and ranges.
 func (l *lineWriter) scope(in *Info, u *unpacker) {
+	cursor := u.cursor
 	end := byte(0)
 	switch ScopeKind(u.byte() - 1) {
 	case InlineScope:
@@ -345,77 +401,82 @@ func (l *lineWriter) scope(in *Info, u *unpacker) {
 	case BlockScope:
 		end = '}'
 		l.dst = append(l.dst, '{')
-		u.end = 0
-		for n := u.uvarint(); n > 0; n-- {
-			l.span(u)
+		for i, n := uint64(0), u.uvarint(); i < n; i++ {
+			l.wrap()
+			_, size := l.span(u, i == 0)
+			l.dst = appendDigits(l.dst, uint64(size), lowDigits)
 		}
-		l.dst = append(l.dst, ':')
 	}
 	group := GroupID(u.uvarint())
 	l.dst = appendHex(l.dst, uint64(group))
+	list := false
 	for range in.Groups[group] {
-		l.location(u)
+		list = l.location(u, list)
 	}
 	for u.data[0] != 0 {
 		l.wrap()
 		l.scope(in, u)
 	}
 	u.byte()
+	u.cursor = cursor
 	if end != 0 {
 		l.dst = append(l.dst, end)
 	}
 }
 
-// span appends the distance of a range from the one before as "@distance", unless it is 0, and
-// "+size".
-func (l *lineWriter) span(u *unpacker) {
+// span appends how many boundaries are between a range and the one before, and returns this and the size of the range.
+func (l *lineWriter) span(u *unpacker, first bool) (skip, size int64) {
 	before := u.end
-	r := u.span()
-	if by := r.Lo - before; by != 0 {
-		l.dst = appendSigned(append(l.dst, '@'), by)
+	if first {
+		before = u.cursor
 	}
-	l.dst = appendHex(append(l.dst, '+'), uint64(r.Hi-r.Lo))
+	lo, hi := u.span(first)
+	l.dst = appendSkip(l.dst, lo-before)
+	return lo - before, hi - lo
 }
 
-// location appends "-" for none, "=" and an expression, or "*" and, for each entry, its range,
-// ":" and the expression.
-func (l *lineWriter) location(u *unpacker) {
+// location appends "-" for none, "=" and an expression, or a list: for each entry, its range and the expression. The
+// size of a range is left out if it is 1 and the number before it is not. "*" separates a list from the one before it,
+// if list is true. It reports whether it appended a list.
+func (l *lineWriter) location(u *unpacker, list bool) bool {
 	n := u.uvarint()
 	switch n {
 	case 0:
 		l.dst = append(l.dst, '-')
-		return
+		return false
 	case 1:
 		l.dst = appendHex(append(l.dst, '='), u.uvarint())
-		return
+		return false
 	}
-	l.dst = append(l.dst, '*')
-	u.end = 0
-	for ; n > 1; n-- {
+	if list {
+		l.dst = append(l.dst, '*')
+	}
+	for i := uint64(1); i < n; i++ {
 		l.wrap()
-		l.span(u)
-		l.dst = appendHex(append(l.dst, ':'), u.uvarint())
+		if skip, size := l.span(u, i == 1); skip == 0 || size != 1 {
+			l.dst = appendDigits(l.dst, uint64(size), lowDigits)
+		}
+		l.dst = appendHex(l.dst, u.uvarint())
 	}
+	return true
 }
 
 // site appends a call: the distance of the return address from the one before it (or the start of
-// the function), "t" for a tail call, ">" and the target, from the start of the function, or "*"
-// and the expression that computes it, and for each argument ":", its location, "=" and its
-// value.
-func (l *lineWriter) site(f *Func, s *CallSite, last RVA) {
-	l.wrap()
-	l.dst = appendHex(append(l.dst, ' '), uint64(s.Return-last))
+// the function), "!" for a tail call, ">" and the address of the target, or "*" and the expression that
+// computes it, and for each argument its location and its value.
+func (l *lineWriter) site(s *CallSite, last RVA) {
+	l.dst = appendDigits(l.dst, uint64(s.Return-last), highDigits)
 	if s.Tail {
-		l.dst = append(l.dst, 't')
+		l.dst = append(l.dst, '!')
 	}
 	if s.HasTarget {
-		l.dst = appendSigned(append(l.dst, '>'), int64(s.Target-f.RVA))
+		l.dst = appendHex(append(l.dst, '>'), uint64(s.Target))
 	}
 	if s.TargetAt != 0 {
 		l.dst = appendHex(append(l.dst, '*'), uint64(s.TargetAt))
 	}
 	for _, p := range s.Params {
-		l.dst = appendHex(append(l.dst, ':'), uint64(p.Location))
-		l.dst = appendHex(append(l.dst, '='), uint64(p.Value))
+		l.dst = appendDigits(l.dst, uint64(p.Location), lowDigits)
+		l.dst = appendHex(l.dst, uint64(p.Value))
 	}
 }

@@ -8,21 +8,10 @@ type Location struct {
 	List  []Entry // by address; elsewhere it has no location
 }
 
-// Entry says where a variable is in a range of addresses, relative to the start of its scope.
+// Entry says where a variable is in a range of addresses.
 type Entry struct {
 	Range
 	Expr ExprID
-}
-
-// at returns the expression that applies at an offset from the start of the scope. Of several
-// entries, the first applies.
-func (l *Location) at(off int64) ExprID {
-	for i := range l.List {
-		if l.List[i].Lo <= off && off < l.List[i].Hi {
-			return l.List[i].Expr
-		}
-	}
-	return l.Whole
 }
 
 // Block is a scope with all its contents, for code that examines everything. Evaluation does not
@@ -30,7 +19,7 @@ func (l *Location) at(off int64) ExprID {
 type Block struct {
 	Kind   ScopeKind
 	Inline int     // InlineScope: the index of the INLINE record in its FUNC; otherwise -1
-	Ranges []Range // BlockScope: sorted; relative to the start of the enclosing scope
+	Ranges []Range // BlockScope: sorted
 	Group  GroupID
 	Vars   []Location // of the variables of the group
 	Blocks []Block
@@ -41,30 +30,60 @@ func (f *Func) Tree(in *Info) *Block {
 	if f.Body.scopes == "" {
 		return nil
 	}
-	u := unpacker{data: f.Body.scopes, lastInline: -1}
-	root := u.block(in)
+	t := treeReader{info: in}
+	t.unpacker, t.bounds = f.Body.unpack(nil)
+	root := t.block()
 	return &root
 }
 
-func (u *unpacker) block(in *Info) Block {
-	b := Block{Kind: ScopeKind(u.byte() - 1), Inline: -1}
+// treeReader unpacks a whole body.
+type treeReader struct {
+	unpacker
+	info   *Info
+	bounds []int64
+}
+
+func (t *treeReader) block() Block {
+	defer func(cursor int64) { t.cursor = cursor }(t.cursor)
+	b := Block{Kind: ScopeKind(t.byte() - 1), Inline: -1}
 	switch b.Kind {
 	case InlineScope:
-		b.Inline = u.inline()
+		b.Inline = t.inline()
 	case BlockScope:
-		b.Ranges = u.ranges(nil)
+		for i, n := uint64(0), t.uvarint(); i < n; i++ {
+			b.Ranges = append(b.Ranges, t.spanAt(i == 0))
+		}
 	}
-	b.Group = GroupID(u.uvarint())
-	group := in.Groups[b.Group]
-	b.Vars = make([]Location, len(group))
-	for i := range group {
-		b.Vars[i] = u.location(nil)
+	b.Group = GroupID(t.uvarint())
+	b.Vars = make([]Location, len(t.info.Groups[b.Group]))
+	for i := range b.Vars {
+		b.Vars[i] = t.location()
 	}
-	for u.data[0] != 0 {
-		b.Blocks = append(b.Blocks, u.block(in))
+	for t.data[0] != 0 {
+		b.Blocks = append(b.Blocks, t.block())
 	}
-	u.byte()
+	t.byte()
 	return b
+}
+
+func (t *treeReader) spanAt(first bool) Range {
+	lo, hi := t.span(first)
+	return Range{t.bounds[lo], t.bounds[hi]}
+}
+
+func (t *treeReader) location() (l Location) {
+	n := t.uvarint()
+	switch n {
+	case 0:
+	case 1:
+		l.Whole = ExprID(t.uvarint())
+	default:
+		for i := uint64(1); i < n; i++ {
+			r := t.spanAt(i == 1)
+			l.List = append(l.List, Entry{r, ExprID(t.uvarint())})
+		}
+	}
+	return l
 }
 
 // CallSites yields the call sites of a function, in order of their return addresses.

@@ -19,7 +19,7 @@ func sample() *Info {
 	}
 	tree := &Block{Group: 1, Inline: -1, Vars: []Location{{List: []Entry{{Range{0, 8}, 1}, {Range{8, 0x30}, 2}}}}, Blocks: []Block{
 		{Kind: InlineScope, Inline: 2, Group: 2, Vars: []Location{{Whole: 1}, {}}, Blocks: []Block{
-			{Kind: BlockScope, Inline: -1, Ranges: []Range{{4, 8}}, Group: 3, Vars: []Location{{List: []Entry{{Range{-4, 2}, 2}}}}},
+			{Kind: BlockScope, Inline: -1, Ranges: []Range{{0x14, 0x18}}, Group: 3, Vars: []Location{{List: []Entry{{Range{0x10, 0x16}, 2}}}}},
 		}},
 	}}
 	var b Builder
@@ -57,17 +57,17 @@ func TestAt(t *testing.T) {
 	in := sample()
 	for _, tt := range []struct {
 		rva     RVA
-		inlines []Inlined
+		inlines []int
 		want    []Scope
 	}{
 		{0xfff, nil, nil},
 		{0x1030, nil, nil},
 		{0x1007, nil, []Scope{{FuncScope, -1, 0, []Instance{{1, 1}}}}},
-		{0x1010, []Inlined{{2, 0x1010}}, []Scope{
+		{0x1010, []int{2}, []Scope{
 			{InlineScope, 2, 1, []Instance{{2, 1}, {3, 0}}}, {FuncScope, -1, 0, []Instance{{1, 2}}}}},
-		{0x1014, []Inlined{{2, 0x1010}}, []Scope{
+		{0x1014, []int{2}, []Scope{
 			{BlockScope, -1, 1, []Instance{{3, 2}}}, {InlineScope, 2, 1, []Instance{{2, 1}, {3, 0}}}, {FuncScope, -1, 0, []Instance{{1, 2}}}}},
-		{0x1014, []Inlined{{1, 0x1010}}, []Scope{{FuncScope, -1, 0, []Instance{{1, 2}}}}},
+		{0x1014, []int{1}, []Scope{{FuncScope, -1, 0, []Instance{{1, 2}}}}},
 	} {
 		if got := in.At(tt.rva, tt.inlines); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%#x: got %v, want %v", tt.rva, got, tt.want)

@@ -32,7 +32,7 @@ func shown(t testing.TB, records, memory []byte, redact ...string) []string {
 		f := &in.Funcs[i]
 		frame := &eval.Frame{
 			Arch: arch.X86_64, Memory: &m, Info: in, Base: 0x1000, Func: f,
-			Scopes:   in.At(f.RVA, []vars.Inlined{{Index: 0, Start: f.RVA}}),
+			Scopes:   in.At(f.RVA, []int{0}),
 			Register: func(i int) ([]byte, bool) { return words(0x1000 + uint64(8*i)), true },
 			CFA:      func() (uint64, bool) { return 0x1080, true },
 			TLS:      func(offset uint64) (uint64, string) { return 0x1000 + offset, "" },
@@ -66,7 +66,7 @@ INFO VAR T t5 "Alias
 INFO VAR E r:5 cfa f:-20 p:8 a:10 r:5,piece:4,piece:4,r:4,piece:8 entry(r:5),v pointer:8:3:0 c:7,v value:0102
 INFO VAR V p1:a l4:b l5+3:c l6:d l7:e l8:f l9:g la:h lb:i lc:password
 INFO VAR G 1,,,,,,,,,
-INFO VAR F 0 40 2 1=1=3=3=5=9=3=5=3=5=3{+20:1-=8=6=7-=a-----}
+INFO VAR F 0 40 2/i0 1=1=3=3=5=9=3=5=3=5=3{h1-=8=6=7-=a-----}
 `
 
 // maxText is the longest text of a value that shown makes of hostile records.

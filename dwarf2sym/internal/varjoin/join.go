@@ -26,13 +26,13 @@ type joiner struct {
 	targets   []uint64    // the addresses of functions; ambiguous if there are several
 	targetOf  pairNumbers // indices in targets, by the halves of Targets
 	allExprs  vars.ExprTable
-	exprs     [][]vars.ExprID // by reader
+	exprs     [][]vars.ExprID // by reader; after orderExprs, the numbers in functions
 	types     [][]vars.TypeID
 	baseTypes []uint32 // indices, among all types, of the base types in expressions
+	baseKeys  []string // their contents
 	vars      [][]vars.VarID
 	groups    intern.Table  // by GroupID: the numbers of the variables
-	numbers   []vars.ExprID // by expression: its number in functions; 0: none yet
-	inUse     []vars.ExprID // the expressions by number - 1
+	inUse     []vars.ExprID // the expressions by number in functions - 1
 
 	builder vars.Builder
 	scopes  []joinedScope
@@ -66,7 +66,7 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 	j.joinTypes()
 	j.joinVariables()
 	j.indexFuncs()
-	j.numbers = make([]vars.ExprID, len(j.info.Exprs))
+	j.orderExprs()
 	for _, p := range places {
 		if from := j.find(p.FuncID); from != nil {
 			from.fn.uses++
@@ -85,15 +85,6 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 		}
 	}
 	j.info.Number(j.inUse)
-}
-
-// exprNumber returns the number of an expression in functions, which count them in order of first use.
-func (j *joiner) exprNumber(e vars.ExprID) vars.ExprID {
-	if e != 0 && j.numbers[e] == 0 {
-		j.inUse = append(j.inUse, e)
-		j.numbers[e] = vars.ExprID(len(j.inUse))
-	}
-	return j.numbers[e]
 }
 
 // used frees the memory of a function after its last place.
@@ -190,7 +181,7 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	j.leave(0)
 	sites := j.sites(&u, from, f, lo, hi)
 	if j.any || sites {
-		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: j.exprNumber(frame), Language: language, EntryAt: int64(entry - lo), Body: j.builder.Finish()})
+		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: frame, Language: language, EntryAt: int64(entry - lo), Body: j.builder.Finish()})
 	}
 }
 
@@ -227,7 +218,7 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 				s.start = a
 			}
 			s.end = b
-			ranges = append(ranges, vars.Range{Lo: int64(a - around.start), Hi: int64(b - around.start)})
+			ranges = append(ranges, vars.Range{Lo: int64(a - lo), Hi: int64(b - lo)})
 		}
 	}
 	j.ranges = ranges
@@ -249,7 +240,7 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 		s.depth++
 	}
 	j.scopes = append(j.scopes, s)
-	j.variables(u, from, &s)
+	j.variables(u, from, &s, lo)
 	if s.absent {
 		return
 	}
@@ -264,17 +255,13 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	}
 	j.any = j.any || group != 0
 	for i := range j.locs {
-		l := &j.locs[i]
-		l.Whole = j.exprNumber(l.Whole)
-		for k := range l.List {
-			l.List[k].Expr = j.exprNumber(l.List[k].Expr)
-		}
-		j.builder.Location(l)
+		j.builder.Location(&j.locs[i])
 	}
 }
 
-// variables reads the variables of a scope: j.key identifies their group, j.locs has their locations.
-func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope) {
+// variables reads the variables of a scope: j.key identifies their group, j.locs has their locations, relative to
+// base, the start of the FUNC.
+func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope, base uint64) {
 	v := j.readers[from.reader]
 	remap := v.units[from.fn.unit]
 	exprs := j.exprs[from.reader]
@@ -298,7 +285,7 @@ func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope) {
 				if lo, hi = max(lo, s.start), min(hi, s.end); lo >= hi {
 					continue
 				}
-				r := vars.Range{Lo: int64(lo - s.start), Hi: int64(hi - s.start)}
+				r := vars.Range{Lo: int64(lo - base), Hi: int64(hi - base)}
 				if k := len(list); k > first && list[k-1].Expr == expr && list[k-1].Hi == r.Lo {
 					list[k-1].Hi = r.Hi
 					continue
@@ -306,7 +293,7 @@ func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope) {
 				list = append(list, vars.Entry{Range: r, Expr: expr})
 			}
 			l.List = list[first:len(list):len(list)]
-			if len(l.List) == 1 && l.List[0].Lo == 0 && l.List[0].Hi == int64(s.end-s.start) {
+			if len(l.List) == 1 && l.List[0].Range == (vars.Range{Lo: int64(s.start - base), Hi: int64(s.end - base)}) {
 				l = vars.Location{Whole: l.List[0].Expr}
 			}
 		}
@@ -364,12 +351,7 @@ func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint
 	slices.SortStableFunc(all, func(a, b vars.CallSite) int { return cmp.Compare(a.Return, b.Return) })
 	for i := range all {
 		if i == 0 || all[i].Return != all[i-1].Return {
-			s := &all[i]
-			s.TargetAt = j.exprNumber(s.TargetAt)
-			for k := range s.Params {
-				s.Params[k] = vars.SiteParam{Location: j.exprNumber(s.Params[k].Location), Value: j.exprNumber(s.Params[k].Value)}
-			}
-			j.builder.Site(s)
+			j.builder.Site(&all[i])
 		}
 	}
 	return len(all) > 0

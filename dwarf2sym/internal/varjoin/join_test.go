@@ -103,22 +103,22 @@ func TestJoinScopes(t *testing.T) {
 	}{
 		{"nothing", whole, func(r *reader) { r.f.Reset(fileBase+0x1000, true) }, ""},
 		{"no location", whole, func(r *reader) { r.function(0x1000, func() {}) }, "1000 100 1 1-"},
-		{"one place for all of it", whole, func(r *reader) { r.function(0x1000, func() { r.in(0x1000, 0x1100, r.in0) }) }, "1000 100 2 1=1"},
+		{"one place for all of it", whole, func(r *reader) { r.function(0x1000, func() { r.in(0x1000, 0x1100, r.in0) }) }, "1000 100 1 1=2"},
 		{"two places", whole, func(r *reader) {
 			r.function(0x1000, func() { r.in(0x1000, 0x1010, r.in0); r.in(0x1020, 0x1030, r.in1) })
-		}, "1000 100 3 1*+10:1@10+10:2"},
+		}, "1000 100 1/h0h0h0 1h2H3"},
 		{"pieces of one place", whole, func(r *reader) {
 			r.function(0x1000, func() { r.in(0x1000, 0x1010, r.in0); r.in(0x1010, 0x1030, r.in0) })
-		}, "1000 100 2 1*+30:1"},
+		}, "1000 100 1/j0 1h2"},
 		{"beyond the function", whole, func(r *reader) {
 			r.function(0x1000, func() { r.in(0xff0, 0x1010, r.in0); r.in(0x10f0, 0x1200, r.in1); r.in(0x2000, 0x2100, r.in0) })
-		}, "1000 100 3 1*+10:1@e0+10:2"},
+		}, "1000 100 1/h0u0h0 1h2H3"},
 		{"a block", whole, func(r *reader) {
 			r.function(0x1000, func() {})
 			b := r.scope(vars.BlockScope, 0, 0x1020, 0x1030, 0x1050, 0x1060)
 			r.in(0x1020, 0x1060, r.in0)
 			r.f.Variable(b, 1, 0)
-		}, "1000 100 2 1-{@20+10@20+10:2=1}"},
+		}, "1000 100 1/i0h0i0h0 1-{HhHh2=2}"},
 		{"a block outside", whole, func(r *reader) {
 			r.function(0x1000, func() {})
 			b := r.scope(vars.BlockScope, 0, 0x1120, 0x1130)
@@ -130,7 +130,7 @@ func TestJoinScopes(t *testing.T) {
 			r.scope(vars.BlockScope, a, 0x1010, 0x1018) // without variables
 			r.f.Variable(r.scope(vars.BlockScope, a, 0x1020, 0x1030), 1, r.in0)
 			r.scope(vars.BlockScope, 0, 0x1090, 0x1098)
-		}, "1000 100 0 0{@10+70:0{@10+10:1=1}}"},
+		}, "1000 100 0/h0h0h0l0 0{Hj0{Hh1=1}}"},
 		{"inlined calls", whole + "INLINE 0 1 0 0 1010 20\nINLINE 1 2 0 0 1010 10\nINLINE 0 3 0 0 1040 10\n", func(r *reader) {
 			r.f.Reset(fileBase+0x1000, true)
 			a := r.scope(vars.InlineScope, 0, 0x1010, 0x1030)
@@ -147,7 +147,7 @@ func TestJoinScopes(t *testing.T) {
 			r.f.Reset(fileBase+0xf00, true)
 			r.f.Variable(r.scope(vars.InlineScope, 0, 0xf80, 0xf90, 0x1020, 0x1030), 0, r.in0) // not that of the INLINE
 			r.f.Variable(r.scope(vars.InlineScope, 0, 0xff0, 0x1010), 1, r.in1)
-		}, "1000 100 0 0(1=1) ^-100"},
+		}, "1000 100 0 0(1=2) ^-100"},
 		{"an inlined call without INLINE", whole + "INLINE 0 1 0 0 1010 20\nINLINE 0 3 0 0 1040 10\n", func(r *reader) {
 			r.f.Reset(fileBase+0x1000, true)
 			a := r.scope(vars.InlineScope, 0, 0x1018, 0x1030)
@@ -179,7 +179,7 @@ func TestJoinPieces(t *testing.T) {
 	r.end(7)
 	id := FuncID{Key: 7}
 	got := onlyFuncs(joined(t, "FUNC 1000 40 0 f\nFUNC 2000 10 0 g\nFUNC 3000 10 0 f.cold\n", []Place{{0x1000, id}, {0x3000, id}, {0x4000, id}}, r))
-	want := []string{"1000 40 2 1=1{@10+10:2=1} ^2000", "3000 10 2 1=3{@8+8:2=1}"}
+	want := []string{"1000 40 1/h0h0 1=2{Hh2=2} ^2000", "3000 10 1/88 1=3{Hh2=2}"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -211,7 +211,7 @@ func TestJoinSites(t *testing.T) {
 	r.AddTarget(r.Named([]byte("g")), fileBase+0x4000)
 	r.end(7)
 	got := onlyFuncs(joined(t, "FUNC 1000 100 0 f\n", []Place{{0x1000, FuncID{Key: 7}}}, r))
-	if want := []string{"1000 100 0 0 20:1=2 10t 20>1000:1=2 8t 2t>3000"}; !slices.Equal(got, want) {
+	if want := []string{"1000 100 0 0 IGi1HG!IG>2000i1O!I!>4000"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -248,8 +248,8 @@ func TestJoinReaders(t *testing.T) {
 		}
 	}
 	want := []string{
-		`INFO VAR T b#4 "int %5`, `INFO VAR T s#10 "S .3:next`, "INFO VAR T p2#8", "INFO VAR E r:0 r:1 cfa", "INFO VAR V l1:i p2:s", "INFO VAR G 1,",
-		"INFO VAR F 1000 100 3 1*+10:1+10:2=1", "INFO VAR F 2000 100 3 1*+10:1+10:2=1",
+		`INFO VAR T b#4 "int %5`, `INFO VAR T s#10 "S .3:next`, "INFO VAR T p2#8", "INFO VAR E cfa r:0 r:1", "INFO VAR V l1:i p2:s", "INFO VAR G 1,",
+		"INFO VAR F 1000 100 1/h0h0 1h2h3=2", "INFO VAR F 2000 100 1/h0h0 1h2h3=2",
 	}
 	if !slices.Equal(first, want) {
 		t.Errorf("got %q, want %q", first, want)

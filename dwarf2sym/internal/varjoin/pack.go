@@ -152,8 +152,9 @@ func (r *Records) AddFunc(id FuncID, f *Function) int {
 	if !f.scopes[0].used && len(f.sites) == 0 {
 		return 0
 	}
-	p := packer{data: r.packed[:0], end: f.base}
-	p.number(uint64(f.Frame))
+	r.uses = append(r.uses, make([]uint32, r.exprs.Len()-len(r.uses))...)
+	p := packer{data: r.packed[:0], end: f.base, uses: r.uses}
+	p.expr(f.Frame)
 	p.number(uint64(f.Language))
 	p.data = binary.AppendVarint(p.data, int64(f.Entry-f.base))
 	p.scopes(f)
@@ -192,6 +193,12 @@ const hullScope = vars.BlockScope + 1
 type packer struct {
 	data []byte
 	end  uint64
+	uses []uint32 // by expression
+}
+
+func (p *packer) expr(e vars.ExprID) {
+	p.number(uint64(e))
+	p.uses[e]++
 }
 
 func (p *packer) number(n uint64) { p.data = binary.AppendUvarint(p.data, n) }
@@ -252,14 +259,14 @@ func (p *packer) variable(f *Function, va *openVar) {
 	switch n := va.last - va.first; {
 	case va.whole != 0:
 		p.number(1)
-		p.number(uint64(va.whole))
+		p.expr(va.whole)
 	case n == 0:
 		p.number(0)
 	default:
 		p.number(uint64(n) + 1)
 		for _, l := range f.locs[va.first:va.last] {
 			p.span(l.lo, l.hi)
-			p.number(uint64(l.expr))
+			p.expr(l.expr)
 		}
 	}
 }
@@ -272,11 +279,11 @@ func (p *packer) sites(f *Function) {
 		p.data = append(p.data, btob(s.Tail))
 		p.number(s.Target.Skeleton)
 		p.number(s.Target.Off)
-		p.number(uint64(s.TargetAt))
+		p.expr(s.TargetAt)
 		p.number(uint64(s.last - s.first))
 		for _, q := range f.params[s.first:s.last] {
-			p.number(uint64(q.Location))
-			p.number(uint64(q.Value))
+			p.expr(q.Location)
+			p.expr(q.Value)
 		}
 	}
 }

@@ -26,6 +26,7 @@ type Records struct {
 	seeds     *Seeds
 	names     intern.Table
 	exprs     vars.ExprTable
+	uses      []uint32 // by expression: how often packed functions use it
 	types     typeList // the first: void
 	typeIndex map[TypeHash]vars.TypeID
 	later     []laterType

@@ -242,7 +242,7 @@ func (j *joiner) joinRuntimeTypes() {
 // to have those of j.baseTypes.
 func (j *joiner) joinExprs() {
 	bases := map[string]vars.TypeID{}
-	j.baseTypes = []uint32{0}
+	j.baseTypes, j.baseKeys = []uint32{0}, []string{""}
 	var k []byte
 	at := uint32(0)
 	for _, v := range j.readers {
@@ -256,8 +256,9 @@ func (j *joiner) joinExprs() {
 				base, ok := bases[string(k)]
 				if !ok {
 					base = vars.TypeID(len(j.baseTypes))
-					j.baseTypes = append(j.baseTypes, at+uint32(id))
-					bases[string(k)] = base
+					key := string(k)
+					j.baseTypes, j.baseKeys = append(j.baseTypes, at+uint32(id)), append(j.baseKeys, key)
+					bases[key] = base
 				}
 				return base
 			}, func(e vars.ExprID) vars.ExprID { return ids[e] })

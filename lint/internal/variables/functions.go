@@ -63,7 +63,7 @@ func (c *checker) functions() {
 		}
 		c.use(f.FrameBase, vars.UseNumber)
 		if root := f.Tree(c.in); root != nil {
-			c.scope(root, scope{start: f.RVA, known: true, code: []vars.Range{{Lo: 0, Hi: int64(f.Size)}}})
+			c.scope(root, []vars.Range{{Lo: 0, Hi: int64(f.Size)}})
 		}
 		c.sites()
 	}
@@ -96,35 +96,29 @@ func (c *checker) report(rule string, format string, args ...any) {
 	c.p.As(rule, func() { c.p.ReportAt(c.fn.line, c.fn.RVA, "%s", fmt.Sprintf(format, args...)) })
 }
 
-// scope is where a scope is. That of an INLINE starts somewhere in the function: what the file says about
-// millions of INLINEs is not kept for the few files that have variables.
-type scope struct {
-	start symfmt.RVA   // what its ranges count from
-	known bool         // start is
-	code  []vars.Range // of the block, from start; nil: not known
-}
-
-// scope checks a scope that is in another.
-func (c *checker) scope(b *vars.Block, s scope) {
+// scope checks a scope that is in another one. code has the ranges of that, or is nil if it is an INLINE: what the
+// file says about millions of them is not kept for the few files that have variables.
+func (c *checker) scope(b *vars.Block, code []vars.Range) {
 	switch b.Kind {
 	case vars.InlineScope:
 		if c.fn.found && b.Inline >= c.fn.inlines {
 			c.report(inlines, "variables of INLINE %d of the FUNC at %x, which has %d", b.Inline+1, c.fn.RVA, c.fn.inlines)
 		}
-		s = scope{}
+		code = nil
 	case vars.BlockScope:
-		s = c.block(b, s)
+		c.block(b, code)
+		code = b.Ranges
 	}
 	for i := range b.Vars {
 		l := &b.Vars[i]
 		c.place(l.Whole)
 		for _, e := range l.List {
-			c.inCode("a location", s, e.Range)
+			c.inCode("a location", e.Range)
 			c.place(e.Expr)
 		}
 	}
 	for i := range b.Blocks {
-		c.scope(&b.Blocks[i], s)
+		c.scope(&b.Blocks[i], code)
 	}
 }
 
@@ -136,23 +130,14 @@ func (c *checker) place(e vars.ExprID) {
 	}
 }
 
-// block checks the ranges of a block.
-func (c *checker) block(b *vars.Block, s scope) scope {
+// block checks the ranges of a block in code.
+func (c *checker) block(b *vars.Block, code []vars.Range) {
 	for _, r := range b.Ranges {
-		c.inCode("a block", s, r)
-		if s.code != nil && !covers(s.code, r) && c.inFunc(s, r) {
-			c.report(stray, "block %s outside the scope around it", s.text(r))
+		c.inCode("a block", r)
+		if code != nil && !covers(code, r) && c.inFunc(r) {
+			c.report(stray, "block %s outside the scope around it", c.text(r))
 		}
 	}
-	if len(b.Ranges) == 0 {
-		return s
-	}
-	first := b.Ranges[0].Lo
-	in := scope{start: s.start + symfmt.RVA(first), known: s.known, code: make([]vars.Range, len(b.Ranges))}
-	for i, r := range b.Ranges {
-		in.code[i] = vars.Range{Lo: r.Lo - first, Hi: r.Hi - first}
-	}
-	return in
 }
 
 // covers reports whether a range is within sorted ranges, of which neighbours may touch.
@@ -166,26 +151,17 @@ func covers(all []vars.Range, r vars.Range) bool {
 	return at >= r.Hi
 }
 
-// text returns a range of the scope for messages.
-func (s scope) text(r vars.Range) string {
-	if s.known {
-		return fmt.Sprintf("[%x, %x)", s.start+symfmt.RVA(r.Lo), s.start+symfmt.RVA(r.Hi))
-	}
-	return fmt.Sprintf("[%x, %x) of an INLINE", r.Lo, r.Hi)
+// text returns a range for messages.
+func (c *checker) text(r vars.Range) string {
+	return fmt.Sprintf("[%x, %x)", c.fn.RVA+symfmt.RVA(r.Lo), c.fn.RVA+symfmt.RVA(r.Hi))
 }
 
-// inFunc reports whether a range of a scope is, or may be, in the function.
-func (c *checker) inFunc(s scope, r vars.Range) bool {
-	if !s.known { // the scope starts at one of the function's bytes
-		return r.Lo > -int64(c.fn.Size) && r.Hi <= int64(c.fn.Size)
-	}
-	from := int64(s.start - c.fn.RVA)
-	return from+r.Lo >= 0 && uint64(from+r.Hi) <= c.fn.Size
-}
+// inFunc reports whether a range is in the function.
+func (c *checker) inFunc(r vars.Range) bool { return uint64(r.Hi) <= c.fn.Size }
 
-func (c *checker) inCode(what string, s scope, r vars.Range) {
-	if !c.inFunc(s, r) {
-		c.report(outside, "%s at %s outside the function [%x, %x)", what, s.text(r), c.fn.RVA, c.fn.RVA+symfmt.RVA(c.fn.Size))
+func (c *checker) inCode(what string, r vars.Range) {
+	if !c.inFunc(r) {
+		c.report(outside, "%s at %s outside the function [%x, %x)", what, c.text(r), c.fn.RVA, c.fn.RVA+symfmt.RVA(c.fn.Size))
 	}
 }
 

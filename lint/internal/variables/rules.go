@@ -94,13 +94,13 @@ joined after the records had been written?`,
 		Doc: `A lexical block, an entry of a location list or the return address of a call is not in
 the code of the F record, so nothing ever finds it. The distance may be counted from
 the wrong place: the ranges of a scope count from its start.`,
-		Bad: check.HeadFunc + check.Init + tables + "INFO VAR F 1000 40 1 1*+20:2+21:3\n", At: firstTable + 5,
+		Bad: check.HeadFunc + check.Init + tables + "INFO VAR F 1000 40 1/i0i1 1h2h3\n", At: firstTable + 5,
 	}),
 	rule(finding.Rule{
 		ID: stray, Title: "lexical block outside the scope around it", Severity: finding.Note, Spec: docs,
 		Doc: `A block has code that the block around it does not have. There, its variables are not
 shown. Reported once for a function.`,
-		Bad: check.HeadFunc + check.Init + tables + "INFO VAR F 1000 40 1 1=2{@10+10:1=2{@8+10:1=2}}\n", At: firstTable + 5,
+		Bad: check.HeadFunc + check.Init + tables + "INFO VAR F 1000 40 1/h0888 1=2{Hi1=2{Hi1=2}}\n", At: firstTable + 5,
 	}),
 	rule(finding.Rule{
 		ID: badExpr, Title: "expression without a value", Severity: finding.Warning, Spec: dwarf5,
