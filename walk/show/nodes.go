@@ -87,7 +87,7 @@ func (s *showing) nodes(r *rule, nodes func(func(uint64) bool), total uint64, sk
 	if total > uint64(s.o.Length) {
 		title = strconv.FormatUint(total, 10) + " elements "
 	}
-	if elem == 0 || !ok || size > eval.MaxValue || depth >= s.o.Depth || skip > 0 && s.isWide(elem, maxSteps) {
+	if elem == 0 || !ok || size > eval.MaxValue || depth >= s.o.Depth || skip > 0 && s.isWide(elem, maxNested) {
 		if r.paths["size"] == nil {
 			return "{...}"
 		}
@@ -133,6 +133,10 @@ func (s *showing) element(r *rule, v eval.Value, id vars.TypeID, depth int) stri
 	}
 	return "[" + texts[0] + "] = " + texts[1]
 }
+
+// maxNested limits how many structures, one in the other, are searched for what decides their alignment: a std::variant
+// alone has eight.
+const maxNested = 64
 
 // isWide reports whether a type may need to be aligned to more than a word, so that it does not begin straight after
 // the words of a node.

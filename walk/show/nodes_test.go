@@ -1,9 +1,15 @@
 package show
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/eval"
 )
 
 // nodeTypes are containers with nodes as compilers describe them, without what rules do not need: a set, a map, a list,
@@ -115,6 +121,41 @@ func TestNodesDamaged(t *testing.T) {
 			if len(text) > 3000 {
 				t.Errorf("%#x at %#x: a text of %d bytes", tt.value, tt.at, len(text))
 			}
+		}
+	}
+}
+
+// A number deep in structures does not make an element of a container wide; one of sixteen bytes does.
+func TestWideElements(t *testing.T) {
+	for size, want := range map[uint64]bool{8: false, 16: true} {
+		in := &vars.Info{Types: []vars.Type{{}, {Kind: vars.Base, Name: "n", Size: size, HasSize: true}}}
+		for i := range 20 {
+			in.Types = append(in.Types, vars.Type{Kind: vars.Struct, Members: []vars.Member{{Base: i%2 == 0, Type: vars.TypeID(i + 1)}}})
+		}
+		s := New(Options{}).start(&eval.Frame{Arch: arch.X86_64, Info: in})
+		if got := s.isWide(vars.TypeID(len(in.Types)-1), maxNested); got != want {
+			t.Errorf("%d bytes: %v, want %v", size, got, want)
+		}
+	}
+}
+
+// A pointer to a member function has an address, or the offset of a virtual one.
+func TestMemberFunctionPointers(t *testing.T) {
+	in := &vars.Info{Types: []vars.Type{{}, {Kind: vars.MemberPtr, Size: 16, HasSize: true}}}
+	memory := dump.NewMemory(binary.LittleEndian, nil)
+	for _, tt := range []struct {
+		arch *arch.Arch
+		a, b uint64
+		want string
+	}{
+		{arch.X86_64, 0x1000, 0, "0x1000 <sym>"}, {arch.X86_64, 0, 0, "0x0"}, {arch.X86_64, 1, 0, "virtual function at offset 0 of the table"},
+		{arch.X86_64, 0x11, 8, "virtual function at offset 16 of the table, this adjustment 8"},
+		{arch.ARM64, 0x1000, 16, "0x1000 <sym>, this adjustment 8"}, {arch.ARM64, 16, 1, "virtual function at offset 16 of the table"},
+	} {
+		f := &eval.Frame{Arch: tt.arch, Memory: &memory, Info: in, Func: &vars.Func{}}
+		p := New(Options{Symbol: func(uint64) string { return "sym" }})
+		if got := p.Text(f, variable(1, "v", words(tt.a, tt.b))); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.arch.Name, got, tt.want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/eval"
 )
@@ -318,7 +319,7 @@ func (s *showing) limited(b []byte, v *eval.Value) string {
 }
 
 // memberPointer shows a pointer to a member: its offset, or a function with the adjustment of the
-// object's address (Itanium C++ ABI, section 2.3).
+// object's address (Itanium C++ ABI, section 2.3; C++ ABI for the Arm 64-bit architecture, section 3.2.1).
 func (s *showing) memberPointer(v eval.Value, t *vars.Type, lo uint64) string {
 	if len(v.Bytes) != 2*s.f.Arch.PtrSize {
 		if signed(lo, len(v.Bytes)) == -1 {
@@ -328,8 +329,21 @@ func (s *showing) memberPointer(v eval.Value, t *vars.Type, lo uint64) string {
 	}
 	word, _ := s.number(v.Bytes[:s.f.Arch.PtrSize], t)
 	adjust, _ := s.number(v.Bytes[s.f.Arch.PtrSize:], t)
+	mark := &word // has a bit for virtual functions, of which the rest is the offset in the table
+	switch s.f.Arch {
+	case arch.ARM, arch.ARM64, arch.MIPS, arch.MIPS64: // addresses may be odd, of code in another instruction set
+		mark = &adjust
+	}
+	virtual := *mark&1 != 0
+	*mark &^= 1
+	if mark == &adjust {
+		adjust = uint64(signed(adjust, s.f.Arch.PtrSize) / 2)
+	}
 	out := "0x" + strconv.FormatUint(word, 16)
-	if word != 0 {
+	switch {
+	case virtual:
+		out = "virtual function at offset " + strconv.FormatUint(word, 10) + " of the table"
+	case word != 0:
 		out += s.symbol(word)
 	}
 	if adjust != 0 {
