@@ -62,6 +62,33 @@ func PrintJSON(w io.Writer, v any) error {
 	return err
 }
 
+// JSONList is a list of a document, whose elements are made as they are printed: a core has a hundred thousand mappings.
+type JSONList[T any] struct {
+	n  int
+	at func(i int) T
+}
+
+// NewJSONList returns a list of n elements, or nil if there are none.
+func NewJSONList[T any](n int, at func(i int) T) *JSONList[T] {
+	if n == 0 {
+		return nil
+	}
+	return &JSONList[T]{n, at}
+}
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (l *JSONList[T]) MarshalJSONTo(e *jsontext.Encoder) error {
+	if err := e.WriteToken(jsontext.BeginArray); err != nil {
+		return err
+	}
+	for i := range l.n {
+		if err := json.MarshalEncode(e, l.at(i)); err != nil {
+			return err
+		}
+	}
+	return e.WriteToken(jsontext.EndArray)
+}
+
 // escapingWriter escapes what is unprintable in JSON. Writes must consist of whole
 // characters.
 type escapingWriter struct {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"encoding/hex"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,34 +22,38 @@ type inspectDocument struct {
 
 // inspectedDump is a dump. Addresses are strings: "0x" and all digits of the CPU.
 type inspectedDump struct {
-	File        string               `json:"file"`
-	Error       string               `json:"error,omitempty"` // if set, the file could not be read and the other fields are missing
-	Format      string               `json:"format,omitempty"`
-	Time        string               `json:"time,omitempty"` // RFC 3339
-	PID         *uint32              `json:"pid,omitempty"`
-	Process     *inspectedProcess    `json:"process,omitempty"`
-	System      *inspectedSystem     `json:"system_info,omitempty"`
-	Crash       *inspectedCrash      `json:"crash_info,omitempty"`
-	Assertion   *inspectedAssertion  `json:"assertion,omitempty"`
-	Requester   *uint32              `json:"requesting_thread_id,omitempty"`
-	Writer      *uint32              `json:"dump_thread_id,omitempty"`
-	ThreadCount int                  `json:"thread_count"`
-	Threads     []inspectedThread    `json:"threads,omitempty"`
-	MainModule  *int                 `json:"main_module,omitempty"` // index in modules
-	Modules     []inspectedModule    `json:"modules,omitempty"`     // by address
-	Unloaded    []inspectedModule    `json:"unloaded_modules,omitempty"`
-	Memory      []inspectedRange     `json:"memory,omitempty"`
-	Mappings    []inspectedMapping   `json:"mappings,omitempty"`
-	Linker      *inspectedLinker     `json:"linker,omitempty"`
-	Auxv        []inspectedAux       `json:"auxv,omitempty"`
-	Files       []inspectedFile      `json:"files,omitempty"`
-	ReportID    string               `json:"report_id,omitempty"`
-	ClientID    string               `json:"client_id,omitempty"`
-	Annotations []inspectedNote      `json:"annotations,omitempty"`
-	Comment     string               `json:"comment,omitempty"`
-	HandleCount int                  `json:"handle_count,omitempty"`
-	Streams     []inspectedStream    `json:"streams,omitempty"`
-	Problems    []cli.ProblemSummary `json:"problems,omitempty"`
+	File        string              `json:"file"`
+	Error       string              `json:"error,omitempty"` // if set, the file could not be read and the other fields are missing
+	Format      string              `json:"format,omitempty"`
+	Time        string              `json:"time,omitempty"` // RFC 3339
+	PID         *uint32             `json:"pid,omitempty"`
+	Process     *inspectedProcess   `json:"process,omitempty"`
+	System      *inspectedSystem    `json:"system_info,omitempty"`
+	Crash       *inspectedCrash     `json:"crash_info,omitempty"`
+	Assertion   *inspectedAssertion `json:"assertion,omitempty"`
+	Requester   *uint32             `json:"requesting_thread_id,omitempty"`
+	Writer      *uint32             `json:"dump_thread_id,omitempty"`
+	ThreadCount int                 `json:"thread_count"`
+	Threads     []inspectedThread   `json:"threads,omitempty"`
+	MainModule  *int                `json:"main_module,omitempty"` // index in modules
+	Modules     []inspectedModule   `json:"modules,omitempty"`     // by address
+	Unloaded    []inspectedModule   `json:"unloaded_modules,omitempty"`
+
+	Memory   *cli.JSONList[inspectedRange]   `json:"memory,omitempty"`
+	Mappings *cli.JSONList[inspectedMapping] `json:"mappings,omitempty"`
+
+	Linker      *inspectedLinker `json:"linker,omitempty"`
+	Auxv        []inspectedAux   `json:"auxv,omitempty"`
+	Files       []inspectedFile  `json:"files,omitempty"`
+	ReportID    string           `json:"report_id,omitempty"`
+	ClientID    string           `json:"client_id,omitempty"`
+	Annotations []inspectedNote  `json:"annotations,omitempty"`
+	Comment     string           `json:"comment,omitempty"`
+	HandleCount int              `json:"handle_count,omitempty"`
+
+	Streams *cli.JSONList[inspectedStream] `json:"streams,omitempty"`
+
+	Problems []cli.ProblemSummary `json:"problems,omitempty"`
 }
 
 type inspectedProcess struct {
@@ -227,10 +230,11 @@ func (d jsonDump) rest(out *inspectedDump) {
 	for _, a := range d.Annotations {
 		out.Annotations = append(out.Annotations, inspectedNote{a.Module, a.Key, a.Value})
 	}
-	out.Streams = slices.Grow(out.Streams, len(d.Parts))
-	for _, p := range d.Parts {
-		out.Streams = append(out.Streams, inspectedStream{hexText(uint64(p.Type)), p.Name, hexText(p.Offset), p.Size})
-	}
+	parts := d.Parts
+	out.Streams = cli.NewJSONList(len(parts), func(i int) inspectedStream {
+		p := &parts[i]
+		return inspectedStream{hexText(uint64(p.Type)), p.Name, hexText(p.Offset), p.Size}
+	})
 	for _, p := range d.Problems {
 		out.Problems = append(out.Problems, cli.NewProblemSummary(p))
 	}
@@ -336,26 +340,30 @@ func (d jsonDump) modules(modules []dump.Module) (list []inspectedModule) {
 	return list
 }
 
-func (d jsonDump) memory() (list []inspectedRange) {
-	list = slices.Grow(list, len(d.Dump.Memory.Regions))
-	for i := range d.Dump.Memory.Regions {
+func (d jsonDump) memory() *cli.JSONList[inspectedRange] {
+	ranges := make([]dump.Range, len(d.Dump.Memory.Regions))
+	for i := range ranges {
 		r := &d.Dump.Memory.Regions[i]
-		list = append(list, d.span(dump.Range{Addr: r.Addr, Size: uint64(len(r.Data))}))
+		ranges[i] = dump.Range{Addr: r.Addr, Size: uint64(len(r.Data))}
 	}
-	return list
+	d = d.bare()
+	return cli.NewJSONList(len(ranges), func(i int) inspectedRange { return d.span(ranges[i]) })
 }
 
-func (d jsonDump) mappings() (list []inspectedMapping) {
-	list = slices.Grow(list, len(d.Maps))
-	for i := range d.Maps {
-		m := &d.Maps[i]
-		list = append(list, inspectedMapping{
+// bare returns what formats addresses as d, for lists that are printed after the dump is closed.
+func (d jsonDump) bare() jsonDump { return jsonDump{&dump.Dump{Arch: d.Arch}} }
+
+func (d jsonDump) mappings() *cli.JSONList[inspectedMapping] {
+	maps := d.Maps
+	d = d.bare()
+	return cli.NewJSONList(len(maps), func(i int) inspectedMapping {
+		m := &maps[i]
+		return inspectedMapping{
 			Base: d.addr(m.Addr), End: d.addr(m.Addr + m.Size), Size: m.Size, Permissions: permissions(m), Offset: hexKnown(m.Offset), Device: m.Device,
 			Inode: m.Inode, Path: m.Path, State: hexKnown(uint64(m.State)), Type: hexKnown(uint64(m.Type)),
 			Protect: hexKnown(uint64(m.Protect)), AllocBase: d.known(m.AllocBase), AllocProtect: hexKnown(uint64(m.AllocProtect)),
-		})
-	}
-	return list
+		}
+	})
 }
 
 func (d jsonDump) linker() *inspectedLinker {
