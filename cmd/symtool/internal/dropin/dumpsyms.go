@@ -79,6 +79,8 @@ func dialectOf(l *commandLine) (string, error) {
 		return chosen, nil
 	case theirs != "":
 		return breakpad, nil
+	case ours == "" && !l.has("output") && namesFolder(l.operands):
+		return breakpad, nil
 	case ours != "" || !l.has("output"):
 		return mozilla, nil // without options, both do the same
 	}
@@ -89,6 +91,14 @@ func dialectOf(l *commandLine) (string, error) {
 		return mozilla, nil
 	}
 	return "", fmt.Errorf("-o %s may be Mozilla's output or Breakpad's operating system: say --dialect mozilla or --dialect breakpad", l.last("output"))
+}
+
+// namesFolder reports whether operands after the first have a folder of debug files, which only Breakpad's program takes.
+func namesFolder(operands []string) bool {
+	return len(operands) > 1 && slices.ContainsFunc(operands[1:], func(path string) bool {
+		st, err := os.Stat(path)
+		return err == nil && st.IsDir() && filepath.Ext(filepath.Clean(path)) != ".dSYM"
+	})
 }
 
 // systems are the operating systems that Breakpad's tools write into MODULE records.
