@@ -33,7 +33,7 @@ func keys(t *testing.T, id, secret string) {
 
 // The addresses of objects.
 func TestBucketAddresses(t *testing.T) {
-	f := &file{Inspected: store.Inspected{Place: store.Place{Name: "a b.pdb", ID: "AB0", Stem: "a b"}}}
+	f := &file{Inspected: store.Inspected{Ext: ".sym", Place: store.Place{Name: "a b.pdb", ID: "AB0", Stem: "a b"}}}
 	for _, c := range []struct {
 		o           Options
 		object, url string // the address of an object, and the URL in messages

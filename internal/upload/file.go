@@ -82,7 +82,10 @@ func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
 		spool.remove()
 		return nil, err
 	}
-	f.Inspected, f.size = *found, text.size
+	if f.Inspected, f.size = *found, text.size; f.Ext != ".sym" && u.Protocol != Put && u.Protocol != S3 {
+		spool.remove()
+		return nil, fmt.Errorf("has variables without symbols: of the protocols, only put and s3 have a place for them")
+	}
 	f.body = text.of(func() (io.ReadCloser, error) { return openText(path) })
 	f.text = f.body.sha
 	if spool != nil {

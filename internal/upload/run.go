@@ -145,7 +145,7 @@ var errTwice = errors.New("given twice")
 
 // claim claims a place for a file, or returns the earlier claim on it.
 func (f *file) claim(claims map[string]*claim) (*claim, error) {
-	name := f.Place.Path(".sym")
+	name := f.Place.Path(f.Ext)
 	first, taken := claims[name]
 	switch {
 	case !taken:
@@ -186,4 +186,4 @@ func (t *turns) wait(i int, f func(map[string]*claim)) {
 }
 
 // parts returns the file's place on servers.
-func (f *file) parts() []string { return []string{f.Place.Name, f.Place.ID, f.Place.Stem + ".sym"} }
+func (f *file) parts() []string { return []string{f.Place.Name, f.Place.ID, f.Place.Stem + f.Ext} }

@@ -18,7 +18,7 @@ type v1 struct {
 func (p *v1) url(f *file) string { return shown(below(p.base, f.parts()...)) }
 
 func (p *v1) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
-	contentType, b := form(p.fields(f), "symbol_file", f.Place.Stem+".sym", &f.body)
+	contentType, b := form(p.fields(f), "symbol_file", f.Place.Stem+f.Ext, &f.body)
 	b.sha, b.checked = [32]byte{}, false
 	_, err := p.u.client.do(ctx, &request{
 		method: http.MethodPost, url: p.base, header: http.Header{"Content-Type": {contentType}}, body: b, progress: f.progress, carries: r,

@@ -130,6 +130,7 @@ func unlessDamaged(err error) error {
 // Inspected is what a symbol file says about itself.
 type Inspected struct {
 	Place            Place
+	Ext              string   // ".sym", or ".vars" if it has variables alone: of its name in a store
 	OS, Arch         string   // of MODULE
 	CodeID, CodeFile string   // of INFO CODE_ID, or ""
 	Faults           []string // of a file that was accepted nevertheless
@@ -146,7 +147,7 @@ func Inspect(in io.Reader, use io.Writer, o InspectOptions) (*Inspected, error) 
 	if err != nil {
 		return nil, err
 	}
-	f := &Inspected{OS: c.os, Arch: c.arch}
+	f := &Inspected{Ext: c.ext(), OS: c.os, Arch: c.arch}
 	if f.Faults, err = c.taken(o.Damaged); err != nil {
 		return nil, err
 	}

@@ -81,8 +81,13 @@ func nameAndID(text string) (name, id string, err error) {
 }
 
 // Has returns the place of a module's symbol file below the store, or "" if there is none.
-func (s *Store) Has(p Place) (string, error) {
-	path, err := s.there(p.Path(symbolExt))
+func (s *Store) Has(p Place) (string, error) { return s.find(p, symbolExt) }
+
+// HasVariables returns the place of the file with a module's variables below the store, or "" if there is none.
+func (s *Store) HasVariables(p Place) (string, error) { return s.find(p, variablesExt) }
+
+func (s *Store) find(p Place, ext string) (string, error) {
+	path, err := s.there(p.Path(ext))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

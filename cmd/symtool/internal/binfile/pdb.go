@@ -64,11 +64,11 @@ func StoreID(r io.ReaderAt, size int64, path string) (string, error) {
 
 // readPDB reads the PDB at path, with the names that the options ask for.
 func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.Module, error) {
-	switch {
-	case d.Options.Mapping != nil:
+	if d.Options.Mapping != nil {
 		return nil, errors.New("a mapping does not apply to the source files of a PDB; --prefix-map does")
-	case d.Options.Vars.Params || d.Options.Vars.Locals:
-		return nil, errors.New("variables of a PDB are not read")
+	}
+	if d.Options.Vars.Params || d.Options.Vars.Locals {
+		r.problem(bin.Problem{Lost: "variables", Err: &bin.Error{File: path, Msg: "variables of a PDB are not read"}})
 	}
 	if st, err := os.Stat(path); err == nil {
 		cli.TuneCollectorForPDB(st.Size())

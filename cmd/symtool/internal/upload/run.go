@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/upload"
 	"github.com/symtool/symtool/resolve/store"
 )
@@ -28,6 +31,7 @@ func (r *uploadRun) run(ctx context.Context) error {
 		r.options.Resume = list
 	}
 	paths := r.paths()
+	r.sayUnsent()
 	results, err := r.send(ctx, paths)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -107,12 +111,11 @@ func (r *uploadRun) inStore(dir string) (paths []string, err error) {
 	defer s.Close()
 	if r.options.Wanted != nil {
 		for _, p := range r.wanted {
-			path, err := s.Has(p)
+			more, err := r.ofModule(s, p)
 			if err != nil {
 				r.fail(cli.FileError(dir, err))
-			} else if path != "" {
-				paths = append(paths, s.Path(path))
 			}
+			paths = append(paths, more...)
 		}
 		return paths, nil
 	}
@@ -125,14 +128,64 @@ func (r *uploadRun) inStore(dir string) (paths []string, err error) {
 		r.msgs.Printf("symtool: %v", p)
 	}
 	for _, v := range l.Versions {
-		if len(v.Files) > 0 {
-			paths = append(paths, s.Path(v.Files[0].Path))
-		}
+		paths = append(paths, r.ofVersion(s, v)...)
 	}
-	if len(paths) == 0 {
+	if len(paths) == 0 && r.unsent == 0 {
 		return nil, errors.New("is not a store: it has no symbol files NAME/ID/NAME.sym")
 	}
 	return paths, nil
+}
+
+// ofModule returns what is sent of a module of the list: its symbol file and, if they are wanted, its variables.
+func (r *uploadRun) ofModule(s *store.Store, p store.Place) (paths []string, err error) {
+	path, err := s.Has(p)
+	if err == nil && path != "" {
+		paths = append(paths, s.Path(path))
+	}
+	if path, failed := s.HasVariables(p); failed != nil {
+		err = cmp.Or(err, failed)
+	} else if path != "" {
+		paths = append(paths, r.variables(s.Path(path))...)
+	}
+	return paths, err
+}
+
+// ofVersion returns the same of a version, of which a store may have several files.
+func (r *uploadRun) ofVersion(s *store.Store, v *store.Version) (paths []string) {
+	var symbols, variables []string
+	for _, e := range v.Files {
+		ext := filepath.Ext(e.Path)
+		if ext == ".vars" || ext != ".sym" && filepath.Ext(strings.TrimSuffix(e.Path, ext)) == ".vars" { // compressed
+			variables = append(variables, s.Path(e.Path))
+		} else {
+			symbols = append(symbols, s.Path(e.Path))
+		}
+	}
+	if len(variables) > 0 {
+		paths = r.variables(variables[0])
+	}
+	return append(symbols[:min(1, len(symbols))], paths...)
+}
+
+// variables returns the file if variables are to be sent, and counts it if not.
+func (r *uploadRun) variables(path string) []string {
+	if r.vars {
+		return []string{path}
+	}
+	r.unsent++
+	return nil
+}
+
+// sayUnsent says that variables were not sent.
+func (r *uploadRun) sayUnsent() {
+	if r.unsent == 0 || r.quiet {
+		return
+	}
+	how := "--vars sends them"
+	if r.options.Protocol != upload.Put && r.options.Protocol != upload.S3 {
+		how = "--protocol put and buckets take them, with --vars"
+	}
+	r.msgs.Printf("symtool: %s: %s of variables not sent: %s", r.shown, text.Count(r.unsent, "file"), how)
 }
 
 // send sends the files, and reports results as they come.

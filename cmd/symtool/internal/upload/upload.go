@@ -21,8 +21,8 @@ import (
 
 const uploadDescription = `
 FILE is a symbol file, compressed or not, or a store, all of whose files are
-sent: NAME/ID/NAME.sym. A file is read to its end and checked before any of it
-is sent.
+sent: NAME/ID/NAME.sym, with --vars also NAME/ID/NAME.vars. A file is read to
+its end and checked before any of it is sent.
 
 URL and --protocol say where files go, and how:
 put sends each file with PUT to URL/NAME/ID/NAME.sym, which WebDAV and many
@@ -71,6 +71,7 @@ var uploadFlagProtocols = map[string][]upload.Protocol{
 	"region":     {upload.S3},
 	"token-file": {upload.V1, upload.V2, upload.Put, upload.Zip},
 	"force":      {upload.V2, upload.Put, upload.S3},
+	"vars":       {upload.Put, upload.S3},
 }
 
 func protocolNames() (names []string) {
@@ -113,6 +114,7 @@ func uploadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "region", Usage: "s3: use `REGION` instead of AWS_REGION, AWS_DEFAULT_REGION or what\nthe server says"},
 		&cli.StringFlag{Name: "list", Usage: "send only the modules in `LIST`, one a line: NAME/ID, NAME,ID, NAME\nID or a MODULE record; end with status 1 if no FILE has one of\nthem"},
 		&cli.StringFlag{Name: "resume", Usage: "keep a list of the files that were sent in `FILE`, and do not send\nthem again"},
+		&cli.BoolFlag{Name: "vars", Usage: "put, s3: also send NAME.vars, the variables of modules, of stores"},
 		&cli.BoolFlag{Name: "force", Usage: "also send files that the server already has"},
 		&cli.BoolFlag{Name: "damaged", Usage: "also send files that are cut off or have records that cannot be\nread"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be sent where, but send nothing and ask no server"},
@@ -137,6 +139,8 @@ type uploadRun struct {
 	json    bool
 	verbose bool
 	quiet   bool
+	vars    bool // send files of variables, too
+	unsent  int  // files of variables that are not sent
 
 	stdout io.Writer
 	msgs   *cli.Messages
@@ -146,7 +150,7 @@ type uploadRun struct {
 
 func newUploadRun(c *cli.Context) (*uploadRun, error) {
 	r := &uploadRun{
-		list: c.String("list"), resume: c.String("resume"), output: c.String("output"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"),
+		list: c.String("list"), resume: c.String("resume"), output: c.String("output"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"), vars: c.Bool("vars"),
 		options: upload.Options{
 			Gzip: c.Bool("gzip"), Force: c.Bool("force"), Damaged: c.Bool("damaged"), DryRun: c.Bool("dry-run"),
 			Retries: c.Int("retries"), Jobs: par.Jobs(c.Int("jobs")), UserAgent: version.Generator,
