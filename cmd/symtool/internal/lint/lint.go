@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 const lintDescription = `
@@ -44,6 +45,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 at findings of `SEVERITY` and above: error\n(default), warning or never", Value: "error"}, "error", "warning", "never"),
 			cli.WordList(&cli.StringSliceFlag{Name: "select", Usage: "check only `RULES`; may be repeated"}, ruleNames()...),
 			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "do not check `RULES`; may be repeated"}, ruleNames()...),
+			&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "in documents, given `OLD=NEW`, replace OLD with NEW at the start of\nsource files' names, so that they are relative to the checkout;\nmay be repeated, the last match counts"},
 			&cli.StringFlag{Name: "config", Usage: "read severities and suppressions from `FILE`"},
 			&cli.StringFlag{Name: "baseline", Usage: "omit the findings that are in `FILE`"},
 			&cli.StringFlag{Name: "write-baseline", Usage: "write the findings to `FILE`, for --baseline, and end with status 0"},
@@ -85,6 +87,7 @@ type linter struct {
 	verdict  bool // of each file
 	table    bool // of the verdicts of all files
 	jobs     int
+	prefixes []srcmap.Prefix
 	msgs     *cli.Messages
 	stdin    io.Reader
 	stdout   io.Writer
@@ -102,6 +105,10 @@ func newLinter(c *cli.Context, msgs *cli.Messages) (*linter, error) {
 	}
 	if l.output == "" {
 		l.output = "-"
+	}
+	var err error
+	if l.prefixes, err = cli.PrefixMap(c.StringSlice("prefix-map")); err != nil {
+		return nil, err
 	}
 	for _, check := range []func(*cli.Context) error{checkLintFlags, l.checkOperands, l.checkFormat, l.checkThresholds, l.configure} {
 		if err := check(c); err != nil {

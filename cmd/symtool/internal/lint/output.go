@@ -62,7 +62,7 @@ func (l *linter) quiet(reports []*lint.Report) bool {
 
 // printEnd prints the end of the output; for a document, that is all of it.
 func (l *linter) printEnd(out io.Writer, done *lintDone) error {
-	results := &lintreport.Results{Version: version.Version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports, Source: sourcePaths()}
+	results := &lintreport.Results{Version: version.Version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports, Source: sourcePaths(l.prefixes)}
 	switch {
 	case l.format.page:
 		return lintreport.WriteHTML(out, results, done.maps)

@@ -5,19 +5,22 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// sourcePaths returns a function that finds source files by the names that FILE records have: paths below the current
-// folder become relative, as services want those of a checkout. Of the name of a file in a repository or bucket, such
-// as git:HOST:PATH:REVISION, it is the path, if there is such a file here.
-func sourcePaths() func(name string) string {
+// sourcePaths returns a function that finds source files by the names that FILE records have: first prefixes are
+// replaced, as compilers may have done before (-ffile-prefix-map). Paths below the current folder become relative, as
+// services want those of a checkout. Of the name of a file in a repository or bucket, such as git:HOST:PATH:REVISION, it
+// is the path, if there is such a file here.
+func sourcePaths(prefixes []srcmap.Prefix) func(name string) string {
 	here, err := os.Getwd()
 	if err != nil {
 		return nil
 	}
 	root := strings.TrimSuffix(filepath.ToSlash(here), "/") + "/"
 	return func(name string) string {
-		name = strings.ReplaceAll(name, `\`, "/")
+		name = strings.ReplaceAll(srcmap.ReplacePrefix(prefixes, name), `\`, "/")
 		if parts := strings.Split(name, ":"); len(parts) == 4 {
 			if st, err := os.Stat(filepath.FromSlash(parts[2])); err != nil || !st.Mode().IsRegular() || !filepath.IsLocal(parts[2]) {
 				return ""

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // Source files are named as in the folder of the checkout, where lint runs; others keep their names.
@@ -20,7 +22,7 @@ func TestSourcePaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := sourcePaths()
+	find := sourcePaths([]srcmap.Prefix{{Old: "/mapped", New: "."}, {Old: "./out/.", New: "."}})
 	for name, want := range map[string]string{
 		here + "/src/./a.c":                     "src/a.c",
 		here + "/out/../src/b.c":                "src/b.c",
@@ -29,6 +31,8 @@ func TestSourcePaths(t *testing.T) {
 		`src\b.c`:                               "src/b.c",
 		"/usr/include/a.h":                      "/usr/include/a.h",
 		"../sysdeps/start.S":                    "",
+		"/mapped/src/a.c":                       "src/a.c",
+		"./out/./src/a.c":                       "src/a.c",
 		"git:github.com/me/app:src/a.c:0123abc": "src/a.c",
 		"git:github.com/rust-lang/rust:core/fmt.rs:0123": "",
 		"s3:bucket:../a.c:": "",
