@@ -14,7 +14,11 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// shown shows all variables of all functions of records, over a memory, and returns the texts.
+// maxShown limits what shown shows, in bytes, as a report limits the values of a dump.
+const maxShown = 4 << 20
+
+// shown shows the variables of all functions of records, over a memory, with one Printer as a report does, and returns
+// the texts.
 func shown(t testing.TB, records, memory []byte, redact ...string) []string {
 	var p vars.Parser
 	for i, line := range bytes.Split(records, []byte("\n")) {
@@ -28,6 +32,7 @@ func shown(t testing.TB, records, memory []byte, redact ...string) []string {
 	}
 	m := dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: 0x1000, Data: memory}})
 	var texts []string
+	printer, left := New(Options{Redact: redact, Symbol: func(uint64) string { return "sym" }}), maxShown
 	for i := range in.Funcs {
 		f := &in.Funcs[i]
 		frame := &eval.Frame{
@@ -38,11 +43,14 @@ func shown(t testing.TB, records, memory []byte, redact ...string) []string {
 			TLS:      func(offset uint64) (uint64, string) { return 0x1000 + offset, "" },
 			Caller:   func() (*eval.Frame, vars.CallSite, bool) { return nil, vars.CallSite{}, false },
 		}
-		printer := New(Options{Redact: redact, Symbol: func(uint64) string { return "sym" }})
 		for depth := range 2 {
 			for _, v := range frame.Depth(depth) {
+				if left -= len(v.Bytes); left < 0 {
+					return texts
+				}
 				n := printer.Tree(frame, &v)
 				texts = append(texts, n.Value, printer.Text(frame, &v))
+				left -= len(n.Value)
 			}
 		}
 	}
