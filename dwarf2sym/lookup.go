@@ -46,9 +46,10 @@ type Lookup struct {
 
 	sources sources
 
-	frames   func() *unwind.Index // made at the first call
-	declared func() *outline      // of the code that units declare, made at the first call
-	costly   sync.Once            // reports names that stay mangled
+	frames     func() *unwind.Index // made at the first call
+	declared   func() *outline      // of the code that units declare, made at the first call
+	undeclared func() bool          // whether units that declare none have code, found at the first call
+	costly     sync.Once            // reports names that stay mangled
 
 	damageMu sync.Mutex
 	damage   []symfmt.Problem
@@ -70,7 +71,8 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	l.sources.kept.Limit = heldSources
 	l.r, l.frames = r, sync.OnceValue(l.readFrames)
 	l.sources.variables = sync.OnceValue(l.readVariables)
-	l.declared = sync.OnceValue(func() *outline { return l.newOutline(byUnits, l.allPortions()) })
+	l.declared = sync.OnceValue(l.declaredOutline)
+	l.undeclared = sync.OnceValue(l.findUndeclared)
 	if err := r.checkTypes(); err != nil {
 		return nil, err
 	}
@@ -81,10 +83,13 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	r.code = r.described().CodeMap(r.file.Base)
 	l.readSymbols()
 	addCode(&l.extents, r.file)
-	if l.d = r.openDebugData(); l.d != nil {
+	if !o.NoFuncs {
+		l.d = r.openDebugData()
+	}
+	if l.d != nil {
 		l.openUnits()
 	} else {
-		l.mapped = len(r.debugMap()) > 0
+		l.mapped = !o.NoFuncs && len(r.debugMap()) > 0
 		l.outline.Store(newOutline(byFuncs, nil, nil))
 	}
 	r.reportRelocations()
@@ -335,6 +340,9 @@ func (l *Lookup) read(w *worker, p *portion) (n int64) {
 		n = w.batch(l.d.Only(p.off))
 	} else {
 		n = w.otherHalves(&l.split.jobs[p.job])
+	}
+	if w.source != nil && !w.source.Data { // of a unit that is known, one function is read
+		n = w.source.Size
 	}
 	l.d.Passed(n, nil)
 	return n

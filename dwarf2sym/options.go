@@ -15,6 +15,9 @@ type Options struct {
 	NoCFI     bool // leave out STACK CFI
 	CFIOnly   bool // only MODULE, INFO and STACK CFI
 	CFI       CFISource
+	// NoFuncs means that a Lookup reads no debug information but call frame information: functions are known by their
+	// symbols alone.
+	NoFuncs bool
 
 	// Fields of MODULE that replace the file's own. Without Name, the name
 	// is DT_SONAME or the name of the file.

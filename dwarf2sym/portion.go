@@ -105,6 +105,14 @@ func (l *Lookup) unitsOf(p *portion) (offs []uint64) {
 	return offs
 }
 
+// declaredOutline returns the outline of the code that units declare.
+func (l *Lookup) declaredOutline() *outline {
+	if o := l.outline.Load(); o.source == byUnits {
+		return o
+	}
+	return l.newOutline(byUnits, l.allPortions())
+}
+
 // newOutline returns the outline of the code that units declare or, with byIndex, that the index lists for them.
 func (l *Lookup) newOutline(source knowledge, portions []portion) *outline {
 	w := l.newWorker(l.d.Effort)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
-	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/lru"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -18,9 +17,15 @@ const heldSources = 128 << 20
 // sources are the indexes that Source has made of portions, those used last.
 type sources struct {
 	mu   sync.Mutex
-	kept lru.Cache[sourceKey, *srcread.Index]
+	kept lru.Cache[sourceKey, *sourceIndex]
 
 	variables func() []srcread.Variable // in order of address; made at the first call
+}
+
+// sourceIndex is an index that is made as addresses are looked up in it.
+type sourceIndex struct {
+	sync.Mutex
+	srcread.Index
 }
 
 // sourceKey identifies a portion in all outlines.
@@ -31,27 +36,58 @@ type sourceKey struct {
 
 // Source returns the functions at an address, innermost first, with what the debug information has about
 // them. A frame without names has only the position of code that is in no function. What units have is
-// kept for the next addresses.
+// kept for the next addresses. Code that a unit has without declaring it is found only if the unit declares none.
 func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 	if l.d == nil {
 		return nil
 	}
+	addr := l.r.code.Addr(rva)
 	for {
-		areas := l.Areas(rva, rva)
-		if len(areas) == 0 {
-			break
+		o := l.outline.Load()
+		a := o.at(addr)
+		if a == nil {
+			if l.extend(o, addr) {
+				continue
+			}
+			if o = l.declared(); o.at(addr) == nil { // what is between functions may have lines
+				return nil
+			}
+			a = o.at(addr)
 		}
-		if frames, ok := l.readSource(l.outline.Load(), areas[0].Group, rva); ok {
+		if frames, ok := l.readSource(o, a.group, rva); ok {
 			return frames
 		}
 	}
-	// What is between functions may have lines.
-	o := l.declared()
-	if a := o.at(l.r.code.Addr(rva)); a != nil {
-		frames, _ := l.readSource(o, a.group, rva)
-		return frames
+}
+
+// extend reports whether it has replaced o, which does not have an address, by an outline that may.
+func (l *Lookup) extend(o *outline, addr uint64) bool {
+	if o.exact() || !l.r.code.Touches(addr, addr) || o.source == byUnits && !l.undeclared() {
+		return false
 	}
-	return nil
+	l.better(o)
+	return true
+}
+
+// findUndeclared reports whether a unit that declares no code has some.
+func (l *Lookup) findUndeclared() bool {
+	o := l.declared()
+	declares := make([]bool, len(o.portions))
+	for _, p := range o.places {
+		declares[p.portion] = true
+	}
+	w := l.newWorker(&dwarf.Effort{Limit: l.d.Effort.Limit})
+	w.wants, w.outlining = func(dwarf.Span) bool { return false }, true
+	for i := range o.portions {
+		if !declares[i] {
+			l.read(w, &o.portions[i])
+		}
+		if len(w.funcs) > 0 || w.Effort.Over() {
+			return true
+		}
+		w.records = newRecords()
+	}
+	return false
 }
 
 // readSource looks into the portions of a group of o for Source. It reports false if Areas must be called again.
@@ -60,11 +96,10 @@ func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symf
 		return nil, false
 	}
 	for _, p := range g.portions {
-		x := l.sourceIndex(&o.portions[p])
-		if x == nil {
+		var known bool
+		if frames, known = l.sourceIn(&o.portions[p], l.r.code.Addr(rva), frames); !known {
 			return nil, true
 		}
-		frames = x.Frames(l.r.code.Addr(rva), frames)
 	}
 	for i := range frames {
 		frames[i].Start = l.r.code.RVA(uint64(frames[i].Start))
@@ -72,34 +107,45 @@ func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symf
 	return frames, true
 }
 
-// newSource returns a reader of what d has about source code.
-func (w *worker) newSource(d *units.Data) *srcread.Reader {
-	return srcread.New(w, w.lineWin, dwarf.NewWindow(d.Line), w.Meter)
+// readsSource makes the worker read source code at an address into an index.
+func (w *worker) readsSource(x *srcread.Index, addr uint64) {
+	if w.sources == nil {
+		w.sources = srcread.New(w, w.lineWin, dwarf.NewWindow(w.d.Line), w.Meter)
+	}
+	w.source = w.sources.Into(x, addr)
 }
 
-// sourceIndex returns the index of a portion, or nil if reading it takes too much work.
-func (l *Lookup) sourceIndex(p *portion) *srcread.Index {
+// sourceIn adds what a portion has at an address to frames, as Index.Frames. It reports false if reading it takes too
+// much work.
+func (l *Lookup) sourceIn(p *portion, addr uint64, frames []symfmt.SourceFrame) (_ []symfmt.SourceFrame, ok bool) {
 	key := sourceKey{p.off, p.job}
 	l.sources.mu.Lock()
-	x, ok := l.sources.kept.Get(key)
-	l.sources.mu.Unlock()
-	if ok {
-		return x
+	x, known := l.sources.kept.Get(key)
+	if !known {
+		x = &sourceIndex{}
+		l.sources.kept.Add(key, x, 0)
 	}
+	l.sources.mu.Unlock()
+	x.Lock()
+	defer x.Unlock()
+	if !x.Knows(addr) && !l.addSource(p, key, x, addr) {
+		return nil, false
+	}
+	return x.Frames(addr, frames), true
+}
+
+// addSource adds what a portion has at an address to its index. It reports false if that takes too much work.
+func (l *Lookup) addSource(p *portion, key sourceKey, x *sourceIndex, addr uint64) bool {
 	w := l.idleWorker()
 	defer l.keep(w)
-	w.source = w.newSource(l.d)
-	if !l.readPortion(w, p) {
-		return nil
-	}
+	w.readsSource(&x.Index, addr)
+	ok := l.readPortion(w, p)
 	l.sources.mu.Lock()
 	defer l.sources.mu.Unlock()
-	if x, ok := l.sources.kept.Get(key); ok { // another goroutine has read it meanwhile
-		return x
+	if kept, is := l.sources.kept.Get(key); is && kept == x {
+		l.sources.kept.Resize(key, x.Size())
 	}
-	x = &w.source.Index
-	l.sources.kept.Add(key, x, x.Size())
-	return x
+	return ok
 }
 
 // Declared returns where the variable that begins at an address is declared. Line is 0 if no variable does, or if
@@ -122,7 +168,7 @@ func (l *Lookup) readVariables() (all []srcread.Variable) {
 	portions := l.allPortions()
 	for i := range portions {
 		w := l.idleWorker()
-		w.source = w.newSource(l.d)
+		w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(l.d.Line), w.Meter).Into(&srcread.Index{}, 0)
 		w.source.Data = true
 		ok := l.readPortion(w, &portions[i])
 		all = append(all, w.source.Variables...)

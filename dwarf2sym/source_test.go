@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
+	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -86,7 +87,7 @@ func TestDeclaredForms(t *testing.T) {
 	d.ReadUnitHeaders()
 	d.Allow(units.EffortBase)
 	w := newWorker(d, &codemap.Map{}, &Options{})
-	w.source = w.newSource(d)
+	w.readsSource(&srcread.Index{}, 0)
 	w.source.Data = true
 	w.batch(d.Units)
 	var got []string
@@ -166,7 +167,7 @@ func TestSourceOfNestedFunction(t *testing.T) {
 		0x1000: "outer :0:0", 0x2000: "inner :0:0", 0x2018: "a :0:0 | inner /s/x.c:7:3", 0x1018: "a :0:0 | outer /s/x.c:8:4",
 	} {
 		w := newWorker(d, &codemap.Map{}, &Options{})
-		w.source = w.newSource(d)
+		w.readsSource(&srcread.Index{}, addr)
 		w.batch(d.Units)
 		var got []string
 		for _, f := range w.source.Index.Frames(addr, nil) {
@@ -175,6 +176,57 @@ func TestSourceOfNestedFunction(t *testing.T) {
 		if text := strings.Join(got, " | "); text != want || w.problems.Any() {
 			t.Errorf("%#x: %s, want %s; problems %v", addr, text, want, w.problems)
 		}
+	}
+}
+
+// Of a unit only the function with the address is read, another one when it is asked for.
+func TestSourceReadsFunctions(t *testing.T) {
+	l := openSource(t, "clang-dwarf5.elf")
+	first := l.Source(0x15d8)
+	unit := l.done.Load()
+	areas := l.Areas(0, 1<<20)
+	for _, a := range areas {
+		l.Source(a.First)
+	}
+	sizes := int64(0)
+	for _, p := range l.outline.Load().portions {
+		sizes += p.size
+	}
+	if len(first) == 0 || unit == 0 || unit > sizes {
+		t.Errorf("%d frames, %d bytes, want some of %d", len(first), unit, sizes)
+	}
+	if all := l.done.Load(); all <= unit || all > 2*sizes {
+		t.Errorf("%d bytes for %d functions, %d for the first, want at most twice %d", all, len(areas), unit, sizes)
+	}
+}
+
+// Functions of units that do not declare their code are found.
+func TestSourceUndeclared(t *testing.T) {
+	want := openSource(t, "clang-dwarf5.elf").Source(0x15d8)
+	l := openSource(t, "clang-dwarf5.elf")
+	l.outline.Store(newOutline(byUnits, l.allPortions(), nil))
+	if got := l.Source(0x15d8); len(want) == 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// With NoFuncs, there are no functions but those of symbols.
+func TestNoFuncs(t *testing.T) {
+	f, err := objfile.Open(testenv.Input(t, "clang-dwarf5.elf"), object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	l, err := OpenLookup(t.Context(), f, Options{NoFuncs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if areas := l.Areas(0, 1<<20); len(areas) > 0 || l.Source(0x15d8) != nil {
+		t.Errorf("%d areas, frames %+v, want none", len(areas), l.Source(0x15d8))
+	}
+	if s, ok := l.Public(0x15d8); !ok || s.Name == "" || !l.HasRules() {
+		t.Errorf("symbol %+v, rules %t, want both", s, l.HasRules())
 	}
 }
 

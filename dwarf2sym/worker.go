@@ -32,7 +32,8 @@ type worker struct {
 
 	vars *varread.Reader // nil if variables are not wanted
 
-	source *srcread.Reader // if non-nil, units are read for it alone
+	source  *srcread.Reader // if non-nil, units are read for it alone
+	sources *srcread.Reader // what source was last; it has the declarations of units
 
 	outlining bool // keeps identities, for functions that are not wanted
 
@@ -195,7 +196,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.reportMissingHalf()
 	}
 	if w.source != nil {
-		w.source.Unit(w.d, h, data, w.skeleton)
+		w.source.Unit(&w.u, h, data, w.skeleton)
 		return true
 	}
 	if err := w.readFuncs(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint/filter"
 	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/agree"
@@ -89,7 +90,7 @@ func RulePrefix(word string) (prefix string, err error) {
 	for i, f := range finding.Families {
 		names[i] = f.Name
 	}
-	return "", fmt.Errorf("unknown rule %q: want an ID (SYM101), a prefix (SYM1), all, or a family (%s)", word, strings.Join(names, ", "))
+	return "", fmt.Errorf("unknown rule %q: want an ID (SYM101), a prefix (SYM1), all, or a family (%s)%s", word, strings.Join(names, ", "), text.Meant(word, names))
 }
 
 // SelectRules returns the rules, in order of ID, that words in selected stand for and words in

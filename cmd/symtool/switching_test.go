@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// switchingRows has, for each row of the tables in docs/switching.md, command lines that execute it: one of the other
+// switchingRows has, for each row of the tables in docs/switching-*.md, command lines that execute it: one of the other
 // program and one of symtool with the same output or, after "says ", what the other program's has or reports.
 var switchingRows = map[string][][2]string{
 	// Breakpad's dump_syms
@@ -85,11 +85,19 @@ var switchingRows = map[string][][2]string{
 	"`eu-unstrip` without `-n`":                            {{"eu-unstrip a b", "says symtool dump FILE DEBUGFILE reads both"}},
 }
 
-// Each row of the tables in the guide for those who switch is executed.
+// Each row of the tables in the pages for those who switch is executed.
 func TestSwitchingTables(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "docs", "switching.md"))
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob(filepath.Join(testenv.Root(t), "docs", "switching-*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	var text []byte
+	for _, page := range pages { // in order of name
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, data...)
 	}
 	url := switchingFiles(t)
 	row, executed := regexp.MustCompile(`(?m)^\| (.*?) \| .* \|$`), map[string]bool{}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // fileText is a configuration as written; only types have been checked.
@@ -53,11 +55,11 @@ func parse(data []byte) (*fileText, *Error) {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) {
 		e := &unknown.Errors[0]
-		keys := fileKeys
-		if e.Key()[0] == "suppress" {
-			keys = suppressKeys
+		keys, word := fileKeys, e.Key()[0]
+		if word == "suppress" {
+			keys, word = suppressKeys, e.Key()[len(e.Key())-1]
 		}
-		return nil, errorAt(e, fmt.Sprintf("unknown key %q: want %s", strings.Join(e.Key(), "."), keys))
+		return nil, errorAt(e, fmt.Sprintf("unknown key %q: want %s%s", strings.Join(e.Key(), "."), keys, meant(word, keys)))
 	}
 	// Malformed TOML is an error of any type. Otherwise a value has the wrong type, and
 	// the decoder's message would name Go's types.
@@ -74,6 +76,11 @@ func parse(data []byte) (*fileText, *Error) {
 		want = "a string in quotes"
 	}
 	return nil, errorAt(wrong, fmt.Sprintf("%s: want %s", key, want))
+}
+
+// meant asks whether a word stands for one of the keys.
+func meant(word, keys string) string {
+	return text.Meant(word, strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || r == ' ' }))
 }
 
 func errorAt(e *toml.DecodeError, msg string) *Error {

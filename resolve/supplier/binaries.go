@@ -30,7 +30,7 @@ import (
 //
 // A module about which nothing is known gets the only binary if the roots are files.
 func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
-	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, libraryDirs: o.LibraryDirs, pack: o.Package, limits: object.DefaultLimits()}
+	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, libraryDirs: o.LibraryDirs, pack: o.Package, symbolTables: o.SymbolTables, limits: object.DefaultLimits()}
 	b.limits.Hermetic = o.Hermetic
 	for _, root := range roots {
 		st, err := os.Stat(objfile.InBundle(root))
@@ -59,6 +59,9 @@ type BinaryOptions struct {
 	LibraryDirs []string
 	// Package is a .dwp file with the split DWARF of the binaries; "" means that of each is beside it, as FILE.dwp.
 	Package string
+	// SymbolTables says that functions are known by the symbols of binaries and of their debug files alone: no other
+	// debug information is read than call frame information.
+	SymbolTables bool
 	// Hermetic says that debug files and PDBs beside a binary count only if they are below a root or in DebugDirs.
 	Hermetic bool
 }
@@ -91,8 +94,9 @@ type Binaries struct {
 	atPaths   bool
 	limits    object.Limits
 
-	libraryDirs []string
-	pack        string // a .dwp file, or ""
+	libraryDirs  []string
+	pack         string // a .dwp file, or ""
+	symbolTables bool
 
 	mu    sync.Mutex
 	index *binaryIndex // nil until the folders are searched
@@ -361,7 +365,7 @@ func (b *Binaries) whole(ctx context.Context, m resolve.Module, read func(*objec
 
 // companions opens the files that belong to a binary.
 func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (dwarf2sym.Options, error) {
-	o := dwarf2sym.Options{Demangle: true, Package: b.pack}
+	o := dwarf2sym.Options{Demangle: true, Package: b.pack, NoFuncs: b.symbolTables}
 	debug, err := b.findDebug(ctx, s, f)
 	if err != nil {
 		return o, err

@@ -21,6 +21,9 @@ type Positions struct {
 	Seqs []Sequence // in the order of the program
 }
 
+// bytesPerRow is how many bytes of a line program make a row, by experience: compilers that write columns take 4 to 6.
+const bytesPerRow = 5
+
 // positionReader runs a line program for its positions.
 type positionReader struct {
 	*LineTable
@@ -39,6 +42,7 @@ func (t *LineTable) Positions(u *Unit, w *Window) (Positions, error) {
 		return Positions{}, t.errorf(u, 0, "line range 0")
 	}
 	r := positionReader{LineTable: t, state: lineState{file: 1, num: 1}}
+	r.out.Rows = make([]Position, 0, (len(t.data)-t.prog)/bytesPerRow)
 	special := t.specials()
 	for pos := t.prog; pos < len(t.data); {
 		op, next := t.data[pos], 0

@@ -60,3 +60,6 @@ func (c *cover) at(addr uint64) int32 {
 	}
 	return c.what[i]
 }
+
+// size returns the memory that the cover takes, in bytes.
+func (c *cover) size() int { return len(c.starts) * 12 }

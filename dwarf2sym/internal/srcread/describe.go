@@ -2,6 +2,7 @@ package srcread
 
 import (
 	"crypto"
+	"unsafe"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -111,7 +112,7 @@ func (r *Reader) declared(u *units.Unit, number uint64) fileID {
 		return r.file(number)
 	}
 	key := fileKey{dieKey{u.D, u.Off}, number}
-	if id, ok := r.fileIDs[key]; ok {
+	if id, ok := r.unit.fileIDs[key]; ok {
 		return id
 	}
 	if r.elsewhere != key.unit {
@@ -129,7 +130,7 @@ func (r *Reader) declared(u *units.Unit, number uint64) fileID {
 // file returns a file of the unit's own line table.
 func (r *Reader) file(number uint64) fileID {
 	key := fileKey{number: number}
-	if id, ok := r.fileIDs[key]; ok {
+	if id, ok := r.unit.fileIDs[key]; ok {
 		return id
 	}
 	return r.addFile(key, &r.table, r.lineUnit())
@@ -145,7 +146,8 @@ func (r *Reader) addFile(key fileKey, t *dwarf.LineTable, u *dwarf.Unit) (id fil
 		}
 		id = fileID(len(r.unit.files))
 		r.unit.files = append(r.unit.files, f)
+		r.hold(int(unsafe.Sizeof(f)+2*unsafe.Sizeof(key)) + len(f.Path) + len(f.Relative) + len(f.Contents.Sum))
 	}
-	r.fileIDs[key] = id
+	r.unit.fileIDs[key] = id
 	return id
 }

@@ -3,25 +3,34 @@ package srcread
 import (
 	"cmp"
 	"slices"
-	"unsafe"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Index is what units have about their code. It refers to nothing of the files that it was read from.
+// Index is what units have about their code, as far as it was read.
 type Index struct {
-	units []unitIndex
+	units []*unitIndex
 	size  int64
 }
 
 // unitIndex is the part of an Index for a unit.
 type unitIndex struct {
-	code      cover // of functions
+	code      cover // of roots
+	roots     []root
 	functions []function
-	lines     cover // of rows.Seqs
+	details   []details // the first is of what could not be read
+	lines     cover     // of rows.Seqs
 	rows      dwarf.Positions
 	files     []symfmt.SourceFile
+	fileIDs   map[fileKey]fileID
+}
+
+// root is a function with code, and what is in it.
+type root struct {
+	pos  int   // of its DIE in the unit
+	code cover // of functions, once it was read
+	read bool
 }
 
 // fileID is an index in unitIndex.files, where 0 is that of no file.
@@ -29,8 +38,15 @@ type fileID uint32
 
 // function is a function with code, or one that is inlined, or what it is inlined into.
 type function struct {
+	pos       int   // of its DIE in the unit
+	up        int32 // what it is inlined into, or -1
+	details   int32 // its index in unitIndex.details, once it was described
+	described bool
+}
+
+// details are what frames need of a function.
+type details struct {
 	description
-	up       int32          // what it is inlined into, or -1
 	call     dwarf.Position // of an inlined one; File is a fileID
 	start    uint64
 	hasStart bool
@@ -45,14 +61,44 @@ type description struct {
 	haveFile, haveLine bool
 }
 
+// Knows reports whether what is at an address was read.
+func (x *Index) Knows(addr uint64) bool {
+	for _, u := range x.units {
+		if root := u.rootAt(addr); root != nil && !root.read {
+			return false
+		}
+		for fn := u.functionAt(addr); fn >= 0; fn = u.functions[fn].up {
+			if !u.functions[fn].described {
+				return false
+			}
+		}
+	}
+	return len(x.units) > 0
+}
+
+// rootAt returns the function of the unit that has an address, or nil.
+func (u *unitIndex) rootAt(addr uint64) *root {
+	if i := u.code.at(addr); i >= 0 {
+		return &u.roots[i]
+	}
+	return nil
+}
+
+// functionAt returns the function at an address, which may be an inlined one, or -1.
+func (u *unitIndex) functionAt(addr uint64) int32 {
+	if root := u.rootAt(addr); root != nil {
+		return root.code.at(addr)
+	}
+	return -1
+}
+
 // Frames returns the functions at an address of the file, innermost first; their Start is an address of the file.
 // What is found in a unit replaces what was found in those before it, frames, unless it is only a line after a
 // function.
 func (x *Index) Frames(addr uint64, frames []symfmt.SourceFrame) []symfmt.SourceFrame {
-	for i := range x.units {
-		u := &x.units[i]
+	for _, u := range x.units {
 		at, known := u.position(addr)
-		if fn := u.code.at(addr); fn >= 0 {
+		if fn := u.functionAt(addr); fn >= 0 {
 			frames = u.frames(fn, at, known)
 		} else if known && len(frames) == 0 {
 			frames = []symfmt.SourceFrame{{}}
@@ -77,7 +123,7 @@ func (u *unitIndex) position(addr uint64) (at dwarf.Position, ok bool) {
 // frames returns a frame for a function, and each that it is inlined into.
 func (u *unitIndex) frames(fn int32, at dwarf.Position, known bool) (frames []symfmt.SourceFrame) {
 	for ; fn >= 0; fn = u.functions[fn].up {
-		f := &u.functions[fn]
+		f := &u.details[u.functions[fn].details]
 		frames = append(frames, symfmt.SourceFrame{
 			Linkage: f.linkage, Name: f.name, Inlined: f.inlined,
 			StartFile: u.files[f.file], StartLine: f.line,
@@ -105,20 +151,4 @@ func (u *unitIndex) setLines() {
 	}
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Or(cmp.Compare(b.Hi, a.Hi), cmp.Compare(b.what, a.what)) })
 	u.lines = newCover(pieces)
-}
-
-// held returns the approximate memory that the unit's part takes, in bytes.
-func (u *unitIndex) held() (n int64) {
-	for _, c := range []*cover{&u.code, &u.lines} {
-		n += int64(len(c.starts)) * 12
-	}
-	n += int64(len(u.rows.Rows))*int64(unsafe.Sizeof(dwarf.Position{})) + int64(len(u.rows.Seqs))*int64(unsafe.Sizeof(dwarf.Sequence{}))
-	for i := range u.functions {
-		n += int64(unsafe.Sizeof(function{})) + int64(len(u.functions[i].name)+len(u.functions[i].linkage))
-	}
-	for i := range u.files {
-		f := &u.files[i]
-		n += int64(unsafe.Sizeof(*f)) + int64(len(f.Path)+len(f.Relative)+len(f.Contents.Sum))
-	}
-	return n
 }

@@ -19,9 +19,13 @@ type Host interface {
 	Problem(off uint64, lost string, err error)
 }
 
-// Reader reads units one after another into an Index.
+// Reader reads units one after another into an Index: their lines, where their functions are, and what is in the one
+// that has an address. What the Index has of the same units is not read again.
 type Reader struct {
-	Index Index
+	Index *Index
+	At    uint64 // the address
+	Size  int64  // number of bytes of .debug_info that were read
+	next  int    // index of the next unit in Index.units
 
 	// Data means that variables are read into Variables, and nothing else.
 	Data      bool
@@ -37,13 +41,13 @@ type Reader struct {
 	tables dwarf.AbbrevCache
 	table  dwarf.LineTable // of the current unit
 
-	unit   unitIndex // of the current unit
-	pieces []piece   // where its functions are
-	open   []openFunction
-	depth  int
+	unit    *unitIndex // of the current unit
+	scanner dwarf.Scanner
+	pieces  []piece // where functions of it are
+	open    []openFunction
+	depth   int
 
 	described map[dieKey]description
-	fileIDs   map[fileKey]fileID
 	elsewhere dieKey // the unit of other
 	other     dwarf.LineTable
 	spans     []dwarf.Span
@@ -65,8 +69,15 @@ func New(host Host, lines, otherLines *dwarf.Window, m *dwarf.Meter) *Reader {
 	return r
 }
 
-// Unit reads the unit h of d.
-func (r *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwarf.Unit) {
+// Into makes the reader add what its next units have at an address to an index.
+func (r *Reader) Into(x *Index, at uint64) *Reader {
+	r.Index, r.At, r.Size, r.next = x, at, 0, 0
+	return r
+}
+
+// Unit reads the unit of scanned, whose declarations have what functions need. data are its bytes.
+func (r *Reader) Unit(scanned *units.Unit, h *dwarf.Header, data []byte, skeleton *dwarf.Unit) {
+	d := scanned.D
 	defer func() {
 		if p := recover(); p != nil {
 			r.host.Problem(h.Off, fmt.Sprintf("columns of the unit at %#x", h.Off),
@@ -89,28 +100,125 @@ func (r *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 	if skeleton != nil {
 		r.main.Join(skeleton)
 	}
-	r.begin()
-	if r.Data {
+	known := r.begin()
+	switch {
+	case r.Data:
 		if err := r.readVariables(); err != nil && !r.meter.Exhausted {
 			r.host.Problem(h.Off, "variables of "+r.main.OwnName()+" from there on", err)
 		}
 		return
+	case known:
+		r.readFiles()
+	default:
+		r.Size += int64(h.Size)
+		r.readLines()
+		if err = r.findRoots(scanned); err != nil && !r.meter.Exhausted {
+			r.host.Problem(h.Off, "functions of "+r.main.OwnName()+" from there on", err)
+		}
 	}
-	r.readLines()
-	if _, err = r.walk(r.main.Children(), -1); err != nil && !r.meter.Exhausted {
+	if err = r.readRoot(); err == nil {
+		err = r.describeChain(r.unit.functionAt(r.At))
+	}
+	if err != nil && !r.meter.Exhausted {
 		r.host.Problem(h.Off, "functions of "+r.main.OwnName()+" from there on", err)
 	}
-	r.unit.code = newCover(r.pieces)
-	r.Index.units = append(r.Index.units, r.unit)
-	r.Index.size += r.unit.held()
 }
 
-// begin prepares for another unit.
-func (r *Reader) begin() {
-	r.unit = unitIndex{files: make([]symfmt.SourceFile, 1)}
-	r.pieces, r.open, r.depth = r.pieces[:0], r.open[:0], 0
-	r.described, r.fileIDs = make(map[dieKey]description), make(map[fileKey]fileID)
+// begin prepares for another unit, and reports whether the index has it.
+func (r *Reader) begin() (known bool) {
+	x := r.Index
+	if known = r.next < len(x.units); !known {
+		x.units = append(x.units, &unitIndex{files: make([]symfmt.SourceFile, 1), details: make([]details, 1), fileIDs: make(map[fileKey]fileID)})
+	}
+	r.unit = x.units[r.next]
+	r.next++
+	r.described = make(map[dieKey]description)
 	r.elsewhere = dieKey{}
+	return known
+}
+
+// hold records memory that the index takes.
+func (r *Reader) hold(bytes int) { r.Index.size += int64(bytes) }
+
+// readFiles reads the files of the unit's line table. Damage was reported with its lines.
+func (r *Reader) readFiles() {
+	u := r.lineUnit()
+	if r.table.Clear(); u.StmtList.Kind == dwarf.SecOff || u.StmtList.Kind == dwarf.Const {
+		_ = r.table.ReadFiles(u, r.lines)
+		r.meter.Spend(uint64(r.table.HeaderSize()))
+	}
+}
+
+// findRoots finds the functions with code.
+func (r *Reader) findRoots(scanned *units.Unit) error {
+	s := &r.scanner
+	s.Reset(&scanned.Unit, false, scanned.Flat())
+	s.Inlines(false)
+	r.pieces = r.pieces[:0]
+	defer func() {
+		r.unit.code = newCover(r.pieces)
+		r.hold(r.unit.code.size() + len(r.unit.roots)*int(unsafe.Sizeof(root{})))
+	}()
+	for {
+		e, done, err := s.Next()
+		if done {
+			return err
+		}
+		if e == nil {
+			continue
+		}
+		// Damage is reported where functions are read.
+		r.spans, _ = scanned.Spans(e.Attrs.Low, e.Attrs.High, e.Attrs.Ranges, r.spans[:0])
+		for _, span := range r.spans {
+			r.pieces = append(r.pieces, piece{span, int32(len(r.unit.roots))})
+		}
+		if len(r.spans) > 0 {
+			r.unit.roots = append(r.unit.roots, root{pos: e.Start})
+		}
+	}
+}
+
+// readRoot reads the function with the address, unless that was done.
+func (r *Reader) readRoot() error {
+	root := r.unit.rootAt(r.At)
+	if root == nil || root.read {
+		return nil
+	}
+	root.read = true
+	r.pieces, r.open, r.depth = r.pieces[:0], r.open[:0], 0
+	end, _, err := r.step(root.pos, -1)
+	root.code = newCover(r.pieces)
+	r.hold(root.code.size())
+	r.Size += int64(max(0, end-root.pos))
+	return err
+}
+
+// describeChain describes a function and what it is inlined into.
+func (r *Reader) describeChain(fn int32) error {
+	var d dwarf.DIE
+	for ; fn >= 0; fn = r.unit.functions[fn].up {
+		f := &r.unit.functions[fn]
+		if f.described {
+			continue
+		}
+		f.described = true
+		if err := r.main.Head(f.pos, &d); err != nil {
+			return err
+		}
+		if _, err := r.main.Take(&d); err != nil {
+			return err
+		}
+		own := details{description: r.describe(&d), hasStart: d.Has(dw.AtLowPC), inlined: d.Tag == dw.TagInlinedSubroutine}
+		own.start, _ = r.main.Address(d.Value(dw.AtLowPC))
+		if own.inlined {
+			own.call = r.callOf(&d)
+		}
+		f.details = int32(len(r.unit.details))
+		r.unit.details = append(r.unit.details, own)
+		r.meter.Spend(uint64(unsafe.Sizeof(own)))
+		r.hold(int(unsafe.Sizeof(own)) + len(own.name) + len(own.linkage))
+	}
+	return nil
 }
 
 // readLines reads the line table of the unit.
@@ -134,6 +242,8 @@ func (r *Reader) readLines() {
 		row.File = uint32(id)
 	}
 	r.unit.setLines()
+	rows := &r.unit.rows
+	r.hold(cap(rows.Rows)*int(unsafe.Sizeof(dwarf.Position{})) + len(rows.Seqs)*int(unsafe.Sizeof(dwarf.Sequence{})) + r.unit.lines.size())
 }
 
 // lineUnit returns the unit that the line table belongs to.
@@ -147,34 +257,42 @@ func (r *Reader) lineUnit() *dwarf.Unit {
 // walk visits the DIEs from pos to the end of their parent's children; in is the function around them, or -1. The
 // last function, or inlined function, with an address counts, as in LLVM's DWARFUnit::updateAddressDieMap.
 func (r *Reader) walk(pos, in int) (next int, err error) {
-	u := &r.main
 	if r.depth++; r.depth > dwarf.MaxDepth {
-		return 0, u.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
+		return 0, r.main.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
 	}
 	defer func() { r.depth-- }()
-	var d dwarf.DIE
-	for pos < u.Len() {
-		if err := u.Head(pos, &d); err != nil {
+	for end := false; pos < r.main.Len() && !end; {
+		if pos, end, err = r.step(pos, in); err != nil {
 			return 0, err
 		}
-		if pos, err = u.Over(&d); err != nil || d.Tag == 0 {
-			return pos, err
-		}
-		around, opened := in, len(r.open)
-		if isFunction(d.Tag) {
-			around = opened
-			if err := r.visit(&d, in); err != nil {
-				return 0, err
-			}
-		}
-		if d.Children {
-			if pos, err = r.walk(pos, around); err != nil {
-				return 0, err
-			}
-		}
-		r.open = r.open[:opened]
 	}
 	return pos, nil
+}
+
+// step visits the DIE at pos and those below it. It reports whether that is the end of the children of another.
+func (r *Reader) step(pos, in int) (next int, end bool, err error) {
+	u := &r.main
+	var d dwarf.DIE
+	if err := u.Head(pos, &d); err != nil {
+		return 0, false, err
+	}
+	if next, err = u.Over(&d); err != nil || d.Tag == 0 {
+		return next, true, err
+	}
+	around, opened := in, len(r.open)
+	if isFunction(d.Tag) {
+		around = opened
+		if err := r.visit(&d, in); err != nil {
+			return 0, false, err
+		}
+	}
+	if d.Children {
+		if next, err = r.walk(next, around); err != nil {
+			return 0, false, err
+		}
+	}
+	r.open = r.open[:opened]
+	return next, false, nil
 }
 
 func isFunction(tag uint16) bool { return tag == dw.TagSubprogram || tag == dw.TagInlinedSubroutine }
@@ -196,38 +314,27 @@ func (r *Reader) visit(d *dwarf.DIE, in int) error {
 	if len(r.spans) == 0 {
 		return nil
 	}
-	fn, err := r.add(len(r.open)-1, d)
+	fn := r.add(len(r.open) - 1)
 	for _, s := range r.spans {
 		r.pieces = append(r.pieces, piece{s, fn})
 	}
-	return err
+	return nil
 }
 
-// add returns the index of an open function, whose DIE was taken to d. It adds it, and what it is inlined into, if
-// they were not added before.
-func (r *Reader) add(k int, d *dwarf.DIE) (index int32, err error) {
+// add returns the index of an open function. It adds it, and what it is inlined into, if they were not added before.
+func (r *Reader) add(k int) int32 {
 	open := &r.open[k]
-	f := function{description: r.describe(d), up: -1, inlined: d.Tag == dw.TagInlinedSubroutine}
-	if f.inlined {
-		f.call = r.callOf(d)
-	}
-	f.start, _ = r.main.Address(d.Value(dw.AtLowPC))
-	f.hasStart = d.Has(dw.AtLowPC)
+	f := function{pos: open.pos, up: -1}
 	if up := open.up; up >= 0 {
 		if f.up = r.open[up].index; f.up < 0 {
-			var outer dwarf.DIE
-			if err = r.main.Head(r.open[up].pos, &outer); err == nil {
-				_, err = r.main.Take(&outer)
-			}
-			if err == nil {
-				f.up, err = r.add(up, &outer)
-			}
+			f.up = r.add(up)
 		}
 	}
 	open.index = int32(len(r.unit.functions))
 	r.unit.functions = append(r.unit.functions, f)
 	r.meter.Spend(uint64(unsafe.Sizeof(f)))
-	return open.index, err
+	r.hold(int(unsafe.Sizeof(f)))
+	return open.index
 }
 
 // callOf returns where an inlined function is called.

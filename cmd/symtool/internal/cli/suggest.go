@@ -4,14 +4,15 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"github.com/xrash/smetrics"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // DidYouMean returns the end of a message about a word that is none of those that are known: a
 // question with the word that is most like it, if one is, and a hint, if it is not "".
 func DidYouMean(word string, known []string, hint string) string {
 	end := ""
-	if best := closest(word, known); best != "" {
+	if best := text.Closest(word, known); best != "" {
 		end = "did you mean " + best + "?"
 	}
 	if end = Spaced(end, hint); end != "" {
@@ -21,33 +22,7 @@ func DidYouMean(word string, known []string, hint string) string {
 }
 
 // Meant is DidYouMean for the end of a message that lists the words.
-func Meant(word string, known []string) string {
-	if best := closest(word, known); best != "" {
-		return "; did you mean " + best + "?"
-	}
-	return ""
-}
-
-// likeness is how alike two words must be for one to be taken for a misspelling of the other, from
-// 0 to 1. Of two letters exchanged, missing or wrong in a word of five, all are above it; "store"
-// and "serve" are below.
-const likeness = 0.85
-
-// closest returns the word of known that word is most likely a misspelling of, or "". A word of one
-// or two letters is like too many.
-func closest(word string, known []string) string {
-	if len(word) < 3 {
-		return ""
-	}
-	best, most := "", likeness
-	word = strings.ToLower(word)
-	for _, k := range known {
-		if score := smetrics.JaroWinkler(word, strings.ToLower(k), 0.7, 4); score > most {
-			best, most = k, score
-		}
-	}
-	return best
-}
+func Meant(word string, known []string) string { return text.Meant(word, known) }
 
 // unknownCommand returns the error for a word that is not a command.
 func unknownCommand(app *cli.App, word string) error {
@@ -68,7 +43,7 @@ func flagMeant(name string, flags []cli.Flag) string {
 	for _, f := range flags {
 		names = append(names, f.Names()[0])
 	}
-	if best := closest(name, names); best != "" {
+	if best := text.Closest(name, names); best != "" {
 		return ": did you mean --" + best + "?"
 	}
 	return ""

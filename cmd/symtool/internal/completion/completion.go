@@ -44,7 +44,8 @@ func Command() *cli.Command {
 					return cli.WriteText(c.App.Writer, s.write(c.App.Name, cli.Models(c.App)))
 				}
 			}
-			return cli.Usagef("completion", "unknown shell %q, want bash, zsh or fish", c.Args().First())
+			word := c.Args().First()
+			return cli.Usagef("completion", "unknown shell %q, want bash, zsh or fish%s", word, cli.Meant(word, []string{"bash", "zsh", "fish"}))
 		},
 	}
 }

@@ -50,7 +50,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.BoolFlag{Name: "raw", Usage: "print a unified diff of the records, with names instead of\nnumbers, and addresses relative to the function"},
 			cli.WordList(&cli.StringSliceFlag{Name: "only", Usage: "compare only `TOPICS`, separated by commas: " + strings.Join(symdiff.Topics, ", ")}, symdiff.Topics...),
 			&cli.BoolFlag{Name: "vars", Usage: "compare parameters and local variables, too: their types, and where\nthey are"},
-			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, separated by commas: addresses (functions that\nonly moved), paths (folders of source files), generator"}, "addresses", "paths", "generator"),
+			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, separated by commas: addresses (functions that\nonly moved), paths (folders of source files), generator"}, ignored...),
 			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 for `WHAT`: any difference (default), regression\nor never", Value: "any"}, "any", "regression", "never"),
 			&cli.Float64Flag{Name: "tolerance", Usage: "allow the share of the code with lines, or with call frame\ninformation, to fall by `POINTS`, percentage points (default 0.1)", Value: symdiff.DefaultTolerance},
 			cli.ColorFlag(),
@@ -168,11 +168,14 @@ func (d *differ) chooseFormat(c *cli.Context) error {
 	return nil
 }
 
+// ignored are the words of --ignore.
+var ignored = []string{"addresses", "paths", "generator"}
+
 func (d *differ) chooseTopics(c *cli.Context) error {
 	for _, name := range cli.List(c, "only") {
 		topic := symdiff.TopicOf(name)
 		if topic == 0 {
-			return fmt.Errorf("--only has %q, want %s", name, strings.Join(symdiff.Topics, ", "))
+			return fmt.Errorf("--only has %q, want %s%s", name, strings.Join(symdiff.Topics, ", "), cli.Meant(name, symdiff.Topics))
 		}
 		d.options.Topics |= topic
 	}
@@ -191,7 +194,7 @@ func (d *differ) chooseTopics(c *cli.Context) error {
 		case "generator":
 			d.options.IgnoreGenerator = true
 		default:
-			return fmt.Errorf("--ignore has %q, want addresses, paths or generator", name)
+			return fmt.Errorf("--ignore has %q, want %s%s", name, cli.Choice(ignored), cli.Meant(name, ignored))
 		}
 	}
 	return nil

@@ -20,7 +20,8 @@ Takes the command line of another program, so that a script need not change: a
 link to symtool with the program's name does the same. symtool as NAME --help
 lists the program's options, and what each does here. An option that symtool has
 nothing for is refused by its name, or reported if the result is the same
-without it. Messages are symtool's, the exit status is the program's.
+without it. Messages are symtool's, the exit status is the program's. What maps
+to what is in docs/switching.md, with a page for each program.
 `
 
 // Command returns the command symtool as.

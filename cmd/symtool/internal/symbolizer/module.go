@@ -34,6 +34,7 @@ type symbol struct {
 	addr, size uint64
 	file       string // of a local symbol, or of the declaration; "" if it is unknown
 	line       uint32 // of the declaration, or 0
+	number     int32  // in the table of the file
 	data       bool   // the symbol is known to name data
 }
 
@@ -157,7 +158,7 @@ func (m *module) readTable() {
 		if sym.Undefined || sym.Absolute || sym.Section == nil || !sym.Section.Alloc || sym.Kind == object.Label || sym.Kind == object.OtherKind {
 			return
 		}
-		one := symbol{name: string(sym.Name), addr: sym.Addr, size: sym.Size, data: sym.Kind == object.Data}
+		one := symbol{name: string(sym.Name), addr: sym.Addr, size: sym.Size, number: int32(len(m.table)), data: sym.Kind == object.Data}
 		if sym.IsFunction() {
 			one.addr &^= m.file.ISABit
 		}
@@ -167,8 +168,8 @@ func (m *module) readTable() {
 		m.table = append(m.table, one)
 	})
 	m.file.ReleaseSymbols()
-	slices.SortStableFunc(m.table, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size))
+	slices.SortFunc(m.table, func(a, b symbol) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size), cmp.Compare(a.number, b.number))
 	})
 	kept := m.table[:0]
 	for i := range m.table {

@@ -24,12 +24,18 @@ func (s *Symbolizer) demangle(name string) string {
 	if out, err := itanium.Append(nil, name); err == nil {
 		return asLLVM(string(out))
 	}
-	plain, suffix, dotted := strings.Cut(name, ".")
-	out, err := itanium.Append(nil, plain)
-	if err != nil || !dotted {
+	dot := strings.LastIndex(name, ".llvm.") // behind names of Rust, which have dots of their own
+	if dot < 0 {
+		dot = strings.IndexByte(name, '.')
+	}
+	if dot < 0 {
 		return name
 	}
-	return asLLVM(string(out)) + " (." + suffix + ")"
+	out, err := itanium.Append(nil, name[:dot])
+	if err != nil {
+		return name
+	}
+	return asLLVM(string(out)) + " (" + name[dot:] + ")"
 }
 
 // demangled returns the source form of a name, or the name itself.

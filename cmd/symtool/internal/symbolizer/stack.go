@@ -85,7 +85,9 @@ func (p *stackPrinter) open() (d *dumpfile.File, err error) {
 	if p.Executable != "" {
 		roots = append(roots, p.Executable)
 	}
-	if p.binaries, err = supplier.NewBinaries(roots, supplier.BinaryOptions{DebugDirs: p.DebugDirs, AtPaths: true}); err != nil {
+	o := supplier.BinaryOptions{DebugDirs: p.DebugDirs, AtPaths: true}
+	o.SymbolTables = !p.DebugName && !p.Source && !p.List && !p.Unstrip // nothing else is printed
+	if p.binaries, err = supplier.NewBinaries(roots, o); err != nil {
 		return nil, err
 	}
 	d, err = dumpfile.Open(p.ctx, path, dumpfile.Options{PID: p.PID, Core: elfcore.Options{Binaries: roots, AtPaths: true}})

@@ -374,7 +374,7 @@ func parseTechniques(list string) (techniques []walk.Technique, err error) {
 	for _, name := range strings.Split(list, ",") {
 		i := slices.Index(techniqueNames(), strings.TrimSpace(name))
 		if i < 0 {
-			return nil, fmt.Errorf("--techniques has %q, want of %s", name, strings.Join(techniqueNames(), ", "))
+			return nil, fmt.Errorf("--techniques has %q, want %s%s", name, strings.Join(techniqueNames(), ", "), cli.Meant(name, techniqueNames()))
 		}
 		techniques = append(techniques, walk.Techniques()[i])
 	}

@@ -1,4 +1,4 @@
-package cli
+package text
 
 import "testing"
 
@@ -9,8 +9,8 @@ func TestClosest(t *testing.T) {
 		"lnit": "lint", "symbol": "symbols", "symbols-url": "symbol-url", "jsno": "json", "jsonlines": "jsonl",
 		"": "", "x": "", "wa": "", "exit": "", "formats": "", "human": "", "rsync": "", "dmup\x00\xff": "",
 	} {
-		if got := closest(word, known); got != want {
-			t.Errorf("closest(%q) = %q, want %q", word, got, want)
+		if got := Closest(word, known); got != want {
+			t.Errorf("Closest(%q) = %q, want %q", word, got, want)
 		}
 	}
 }
