@@ -82,11 +82,12 @@ race: ## run the short tests of packages that share something between goroutines
 shared: ## run the tests that read the shared test data in SYMTOOL_SHARED (../shared)
 	tests=$$($(GO) run ./.ci/testsof shared) && $(UNPROFILED) $(GO) test -vet=off -timeout 30m $$tests
 
-# .ci/run adds the tests of make shared, which do the same under SYMTOOL_ORACLE: each package is linked once.
+# .ci/run adds the tests of make shared, which do the same under SYMTOOL_ORACLE: each package is linked once. Tests wait
+# for other programs a fifth of their time: one package more is tested at a time than there are processors.
 oracle: KINDS = oracle
 oracle: ## run the tests that compare with other tools' answers; installs the tools as root
 	.ci/packages $(ORACLE_PACKAGES)
-	tests=$$($(GO) run ./.ci/testsof $(KINDS)) && $(UNMADE) $(UNPROFILED) SYMTOOL_ORACLE=1 $(GO) test -vet=off -count=1 -timeout 30m $$tests
+	tests=$$($(GO) run ./.ci/testsof $(KINDS)) && $(UNMADE) $(UNPROFILED) SYMTOOL_ORACLE=1 $(GO) test -p $$(($$(nproc) + 1)) -vet=off -count=1 -timeout 30m $$tests
 
 oracle-full: ## run the same with every compiler, option, language and CPU, and print tables: an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
