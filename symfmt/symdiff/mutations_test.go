@@ -101,8 +101,14 @@ var mutations = []mutation{
 	{"function split", splitFunction},
 
 	onFunc("line number", func(m *mutant, i int, f *docFunc) bool { return withLines(4)(m, i, f) && m.named(f) }, func(m *mutant, f *docFunc) {
-		f.lines[1+m.rng.IntN(len(f.lines)-1)].Num += 1000000
-		m.same(f, LinesChanged)
+		k := 1 + m.rng.IntN(len(f.lines)-1)
+		for i := range f.lines { // one alone in its file would be shifted
+			if own := &f.lines[k]; i != k && f.lines[i].File == own.File && f.lines[i].Num > 0 {
+				own.Num += 1000000
+				m.same(f, LinesChanged)
+				return
+			}
+		}
 	}),
 	onFunc("all line numbers shifted", func(m *mutant, i int, f *docFunc) bool {
 		return withLines(4)(m, i, f) && m.named(f) && len(f.inlines) == 0
