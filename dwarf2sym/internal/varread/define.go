@@ -41,8 +41,8 @@ func (v *Reader) definitions(ctx context.Context, d *units.Data, wanted wantedNa
 		}
 		h := &d.Units[i].Header
 		v.inUnit(d, h, "definitions in", func(data []byte) {
-			if v.main.Lang == dw.LangRust && v.host.Begin(d, h, data) {
-				v.defineIn(wanted)
+			if v.main.Lang == dw.LangRust {
+				v.defineIn(wanted, func() bool { return v.host.Begin(d, h, data) })
 				d.Passed(int64(h.Size), nil)
 			}
 		})
@@ -52,9 +52,10 @@ func (v *Reader) definitions(ctx context.Context, d *units.Data, wanted wantedNa
 // wantedNames are names of structures, with all scopes and without.
 type wantedNames struct{ full, last map[string]bool }
 
-// defineIn reads the wanted structures of the unit that is open.
-func (v *Reader) defineIn(wanted wantedNames) {
-	u := &v.main
+// defineIn reads the wanted structures of the unit that is open. It calls begin, which makes the unit the host's
+// current one, before it needs scopes: most units have none of the names.
+func (v *Reader) defineIn(wanted wantedNames, begin func() bool) {
+	u, begun := &v.main, false
 	d := v.die()
 	top := v.top
 	for pos := u.Children(); pos < u.Len(); {
@@ -79,20 +80,30 @@ func (v *Reader) defineIn(wanted wantedNames) {
 		if err != nil {
 			return
 		}
-		if d.Tag != 0 && v.isWanted(d, at, wanted) {
+		if d.Tag == 0 || !v.mayBeWanted(d, wanted) {
+			continue
+		}
+		if !begun {
+			if begun = begin(); !begun {
+				return
+			}
+		}
+		if v.isWanted(d, at, wanted) {
 			v.typeAt(u, dwarf.Value{Kind: dwarf.Ref, U: at})
 			v.readMembers()
 		}
 	}
 }
 
-// isWanted reports whether a structure is one that is wanted, which then is so no more.
-func (v *Reader) isWanted(d *dwarf.DIE, at uint64, wanted wantedNames) bool {
+// mayBeWanted reports whether a structure is wanted, if its scopes are those of the name.
+func (v *Reader) mayBeWanted(d *dwarf.DIE, wanted wantedNames) bool {
 	name, _ := v.main.Text(d.Value(dw.AtName))
 	v.Meter.Spend(uint64(len(name)))
-	if !wanted.last[string(name)] || d.Flag(dw.AtDeclaration) {
-		return false
-	}
+	return wanted.last[string(name)] && !d.Flag(dw.AtDeclaration)
+}
+
+// isWanted reports whether a structure is one that is wanted, which then is so no more.
+func (v *Reader) isWanted(d *dwarf.DIE, at uint64, wanted wantedNames) bool {
 	full := strings.Clone(v.typeName(&v.main, d, dieKey{v.main.D, at}))
 	found := wanted.full[full]
 	delete(wanted.full, full)
