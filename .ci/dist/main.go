@@ -56,7 +56,7 @@ func (o origin) check() error {
 		return fmt.Errorf("-maintainer is %q, want NAME <ADDRESS>", o.maintainer)
 	}
 	if u, err := url.Parse(o.homepage); err != nil || u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("-homepage is %q, want https://HOST/...", o.homepage)
+		return fmt.Errorf("-homepage is %q, want a URL with https", o.homepage)
 	}
 	return nil
 }
