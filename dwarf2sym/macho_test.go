@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -26,6 +28,40 @@ func TestGoldenMachO(t *testing.T) {
 			t.Errorf("golden/input/README.md does not say what %s is for", name)
 		}
 	}
+}
+
+// Without tables, as in kernels, the rules come from the instructions; all code of these programs has them but padding.
+func TestMachOWithoutTables(t *testing.T) {
+	for _, name := range []string{"macho-x86_64", "macho-arm64"} {
+		path := filepath.Join(t.TempDir(), name)
+		writeFile(t, path, testenv.ReadInput(t, name))
+		file := symtest.Open(t, withoutTables(t, path))
+		report, err := dwarf2sym.Read(t.Context(), file, dwarf2sym.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		covered := uint64(0)
+		for _, b := range report.Module.CFI.Blocks {
+			covered += b.Size
+		}
+		if text := file.Section("__text"); covered < text.MemSize*17/20 {
+			t.Errorf("%s: rules for %d bytes, the code has %d", name, covered, text.MemSize)
+		}
+	}
+}
+
+// withoutTables returns a copy of a binary whose tables of frames have other names.
+func withoutTables(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"__unwind_info", "__eh_frame"} {
+		data = bytes.ReplaceAll(data, []byte(name+"\x00"), []byte("__x"+name[3:]+"\x00"))
+	}
+	writeFile(t, path+"-bare", data)
+	return path + "-bare"
 }
 
 // The symbol file of a binary in a universal file is that of the binary in a file of its own, cut out of it: of the

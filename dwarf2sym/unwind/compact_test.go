@@ -174,6 +174,38 @@ func TestCompactFunctions(t *testing.T) {
 	}
 }
 
+// A range of megabytes, of code that was compiled without tables, has the rows of all its functions; so has such code in
+// a file that has no table at all. The register of the frame pointer may hold something else.
+func TestCompactMany(t *testing.T) {
+	const (
+		frame  = "\x55\x48\x89\xe5\x5d\xc3"             // push %rbp; mov %rsp, %rbp; pop %rbp; ret
+		others = "\x55\x50\x48\x8d\x2c\x24\x58\x5d\xc3" // push %rbp; push %rax; lea (%rsp), %rbp; pop %rax; pop %rbp; ret
+	)
+	code := append(bytes.Repeat([]byte(frame), maxFlow/2), others...)
+	n := maxFlow/2 + 1
+	for _, info := range [][]byte{compactInfo(0, 0x2000+uint32(len(code))), nil} {
+		in := compactInput(info, code, arch.X86_64)
+		lo := in.Starts[0]
+		for i := 1; i < n; i++ {
+			in.Starts = append(in.Starts, lo+uint64(i*len(frame)))
+		}
+		in.Code = []Range{{lo, lo + uint64(len(code))}}
+		if info == nil {
+			in.Index = nil
+		}
+		table, _, problems := cfiRead(in)
+		if len(table.Blocks) != n || len(problems) > 0 {
+			t.Errorf("%d blocks, want %d; %v", len(table.Blocks), n, problems)
+			continue
+		}
+		last := symfmt.CFITable{Blocks: table.Blocks[n-1:], Rows: table.Rows, Rules: table.Rules}
+		want := ".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 2 .cfa: $rsp 24 +; 7 .cfa: $rsp 16 +; 8 .cfa: $rsp 8 + $rbp: $rbp"
+		if got := rowsText(&last, last.Blocks[0].RVA); got != want {
+			t.Errorf("the last function:\n got %s\nwant %s", got, want)
+		}
+	}
+}
+
 // Stubs push a number, and jump to code that they share, which is before them or behind the first.
 func TestCompactStubs(t *testing.T) {
 	const (

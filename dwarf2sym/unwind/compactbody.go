@@ -171,10 +171,12 @@ func (c *compactReader) bodyARM64(e *pdataEntry, b compactBody) (compactBody, bo
 	return b, true, nil
 }
 
-// keepsFP reports whether the frame pointer points into a frame that has the caller's. In pieces of prologues that
-// LLVM's outliner made functions, it may not.
+// keepsFP reports whether the frame pointer points to where the caller's is saved, or is all that is known. In pieces of
+// prologues that LLVM's outliner made functions, the caller's may not be saved; where functions have no frame pointer, its
+// register may have the address of a variable.
 func (c *compactReader) keepsFP(f *insn.Frame) bool {
-	return f.FPKnown && f.Saved>>c.framePointer()&1 != 0
+	fp := c.framePointer()
+	return f.FPKnown && f.Saved>>fp&1 != 0 && (!f.SPKnown || f.FP == -int64(f.At[fp]))
 }
 
 // calleeSaved returns the registers that functions save.

@@ -18,9 +18,36 @@ func (c *compactReader) entry(e *pdataEntry) error {
 		return err
 	}
 	c.body, c.byFP = body, body.base != c.leafFrame().base
-	c.follow(e, body.saves)
-	c.functions(e)
+	for part := *e; part.lo < e.hi; part.lo = part.hi {
+		part.hi = c.cut(part.lo, e.hi)
+		c.code = c.codeAt(&part)
+		c.follow(&part, body.saves)
+		c.functions(&part)
+		part.info &^= encodingNotStart
+	}
 	return nil
+}
+
+// maxPart is the number of bytes of a range that are followed at once; no instruction is shorter than a byte. Linkers
+// make one range of all code of a program that was compiled without tables, which is megabytes.
+const maxPart = maxFlow
+
+// cut returns where a part that begins at lo ends: at most maxPart bytes on, unless the function in it is larger.
+func (c *compactReader) cut(lo, hi uint64) uint64 {
+	if hi-lo <= maxPart {
+		return hi
+	}
+	starts := c.r.in.Starts
+	i, found := slices.BinarySearch(starts, lo+maxPart)
+	switch {
+	case found:
+	case i > 0 && starts[i-1] > lo:
+		i--
+	}
+	if i == len(starts) {
+		return hi
+	}
+	return min(starts[i], hi)
 }
 
 // follow follows the instructions of a range.
@@ -181,7 +208,8 @@ func (c *compactReader) reaches(from, to uint64, body *compactBody) bool {
 			continue
 		}
 		before = p.state()
-		f, ok := c.frameOf(&w.state[before], body.base != c.leafFrame().base)
+		state := &w.state[before]
+		f, ok := c.frameOf(state, body.base != c.leafFrame().base || body.none && c.keepsFP(state))
 		switch {
 		case body.none && !ok:
 			return false

@@ -129,20 +129,22 @@ func addPdata(in *unwind.Input, f File) []bin.Problem {
 	return nil
 }
 
-// addCompact adds __unwind_info of a binary of macOS, and what is needed to follow its instructions. A dSYM has
-// neither.
+// addCompact adds __unwind_info of a binary of macOS, and what is needed to follow its instructions: kernels, and
+// programs that were compiled without tables, have the instructions alone. A dSYM has neither.
 func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
-	s := f.Section("__unwind_info")
 	marked, ok := f.Container.(object.Marked)
-	if s == nil || !s.HasData() || !ok {
+	if text := f.Section("__text"); !ok || f.Kind == object.Relocatable || text == nil || !text.HasData() {
 		return nil
 	}
-	data, err := s.Data()
-	if err != nil {
-		return []bin.Problem{{Lost: "STACK CFI", Err: err}}
-	}
 	in.Compact = true
-	in.Index = []unwind.Section{{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}}
+	if s := f.Section("__unwind_info"); s != nil && s.HasData() {
+		data, err := s.Data()
+		if err != nil {
+			problems = append(problems, bin.Problem{Lost: "STACK CFI", Err: err})
+		}
+		in.Index = []unwind.Section{{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}}
+	}
+	var err error
 	in.Tables = cfiDataOf(f.File)
 	in.Padding = execcode.PaddingOf(f.File)
 	for _, p := range execcode.Parts(f.File) {

@@ -25,15 +25,15 @@ type mappedPlace struct{ object, data int }
 
 // DebugMap implements object.Mapped.
 func (f *File) DebugMap() (objects []object.MappedObject, err error) {
-	names, err := f.SymbolNames(object.Symtab)
-	if err != nil || names == nil || f.fileType == typeObject {
+	names, table, err := f.readSymbols()
+	if err != nil || table == nil || f.fileType == typeObject {
 		return nil, err
 	}
-	room := maxShared*(len(names)+len(f.symbols.table)) + minNames
+	room := maxShared*(len(names)+len(table)) + minNames
 	var now *object.MappedObject // nil before the first N_OSO of a unit
 	var globals []mappedPlace
 	for i := range int(f.symtab.count) {
-		s := f.symbolAt(i)
+		s := f.symbolAt(table, i)
 		switch s.kind {
 		case stabObject, stabFunction, stabSource, stabGlobal, stabStatic:
 		default:
@@ -66,13 +66,13 @@ func (f *File) DebugMap() (objects []object.MappedObject, err error) {
 			now.Funcs[len(now.Funcs)-1].Size = s.value
 		}
 	}
-	f.placeGlobals(names, objects, globals)
+	f.placeGlobals(names, table, objects, globals)
 	return objects, nil
 }
 
 // placeGlobals fills in the addresses of the variables at places. Of the linked file's symbols, those of its objects'
 // outer names have them.
-func (f *File) placeGlobals(names []byte, objects []object.MappedObject, places []mappedPlace) {
+func (f *File) placeGlobals(names, table []byte, objects []object.MappedObject, places []mappedPlace) {
 	if len(places) == 0 {
 		return
 	}
@@ -80,12 +80,17 @@ func (f *File) placeGlobals(names []byte, objects []object.MappedObject, places 
 	for _, p := range places {
 		addrs[objects[p.object].Data[p.data].Name] = 0
 	}
+	room := maxShared*(len(names)+len(table)) + minNames
 	for i := range int(f.symtab.count) {
-		s := f.symbolAt(i)
+		s := f.symbolAt(table, i)
 		if s.kind&stabMask != 0 || s.kind&(external|private) == 0 || s.kind&typeMask != inSection {
 			continue
 		}
-		if text, ok := cString(names, s.name); ok {
+		text, ok := cString(names, s.name)
+		if room -= len(text); room < 0 {
+			break // reported when the symbols are read
+		}
+		if ok {
 			name := unprefixed(text, &s.name)
 			if _, wanted := addrs[string(name)]; wanted {
 				addrs[string(name)] = s.value

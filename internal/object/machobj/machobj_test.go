@@ -280,6 +280,21 @@ func TestExportsDamage(t *testing.T) {
 	}
 }
 
+// Symbols that are being read stay when others release them.
+func TestReleaseWhileReading(t *testing.T) {
+	f := openInput(t, "macho-x86_64", "")
+	for _, table := range []object.Table{object.Symtab, object.Dynamic} {
+		var want, got int
+		if err := f.Symbols(table, func(*object.Symbol) { want++ }); err != nil {
+			t.Fatal(err)
+		}
+		err := f.Symbols(table, func(*object.Symbol) { got++; f.ReleaseSymbols() })
+		if err != nil || got != want || want == 0 {
+			t.Errorf("%d symbols of %d, %v", got, want, err)
+		}
+	}
+}
+
 // In a dSYM by old linkers sections have no sizes: they end where the next one begins.
 func TestNoSizes(t *testing.T) {
 	data := testenv.ReadInput(t, "macho-x86_64.dSYM")

@@ -130,17 +130,13 @@ func (x *fixer) add(r relocation, at int) {
 // readValues reads the values of all symbols.
 func (x *fixer) readValues() error {
 	f := x.file
-	f.symbols.mu.Lock()
-	defer f.symbols.mu.Unlock()
-	if f.symtab.count == 0 {
-		return nil
-	}
-	if err := f.loadSymtab(); err != nil {
+	_, table, err := f.readSymbols()
+	if err != nil || table == nil {
 		return err
 	}
 	x.values = make([]uint64, f.symtab.count)
 	for i := range x.values {
-		if s := f.symbolAt(i); s.kind&stabMask == 0 && s.kind&typeMask != 0 {
+		if s := f.symbolAt(table, i); s.kind&stabMask == 0 && s.kind&typeMask != 0 {
 			x.values[i] = s.value
 		}
 	}

@@ -43,20 +43,33 @@ func (f *File) HasSymbols(t object.Table) bool {
 
 // SymbolNames implements object.Container.
 func (f *File) SymbolNames(t object.Table) ([]byte, error) {
+	if t == object.Symtab {
+		names, _, err := f.readSymbols()
+		return names, err
+	}
 	f.symbols.mu.Lock()
 	defer f.symbols.mu.Unlock()
-	switch {
-	case !f.HasSymbols(t):
+	if !f.HasSymbols(t) {
 		return nil, nil
-	case t == object.Symtab:
-		err := f.loadSymtab()
-		return f.symbols.names, err
 	}
 	trie, err := f.loadExports()
 	if trie == nil {
 		return nil, err
 	}
 	return trie.names, nil // damage is reported by Symbols
+}
+
+// readSymbols returns the names and the entries of LC_SYMTAB, nil if there is none. They stay as they are while others
+// call ReleaseSymbols.
+func (f *File) readSymbols() (names, table []byte, err error) {
+	t := &f.symbols
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !f.HasSymbols(object.Symtab) {
+		return nil, nil, nil
+	}
+	err = f.loadSymtab()
+	return t.names, t.table, err
 }
 
 // ReleaseSymbols implements object.Container.
@@ -108,11 +121,11 @@ func (f *File) Symbols(t object.Table, fn func(*object.Symbol)) error {
 	if t != object.Symtab {
 		return f.eachExport(fn)
 	}
-	names, err := f.SymbolNames(t)
-	if err != nil || names == nil {
+	names, table, err := f.readSymbols()
+	if err != nil || table == nil {
 		return err
 	}
-	return f.eachSymbol(names, fn)
+	return f.eachSymbol(names, table, fn)
 }
 
 // nlist is an entry of the symbol table.
@@ -138,9 +151,9 @@ const (
 	descAlt   = 0x0200
 )
 
-// entry decodes a symbol.
-func (f *File) symbolAt(i int) nlist {
-	e := f.symbols.table[i*f.entrySize():]
+// symbolAt decodes the ith symbol of a table.
+func (f *File) symbolAt(table []byte, i int) nlist {
+	e := table[i*f.entrySize():]
 	s := nlist{name: f.order.Uint32(e), kind: e[4], section: e[5], desc: f.order.Uint16(e[6:])}
 	if f.wide {
 		s.value = f.order.Uint64(e[8:])
@@ -159,12 +172,12 @@ const (
 	minNames  = 1 << 20
 )
 
-func (f *File) eachSymbol(names []byte, fn func(*object.Symbol)) error {
-	room := maxShared*(len(names)+len(f.symbols.table)) + minNames
+func (f *File) eachSymbol(names, table []byte, fn func(*object.Symbol)) error {
+	room := maxShared*(len(names)+len(table)) + minNames
 	var o object.Symbol
 	var bad error
 	for i := range int(f.symtab.count) {
-		s := f.symbolAt(i)
+		s := f.symbolAt(table, i)
 		if s.kind&stabMask != 0 {
 			continue
 		}
