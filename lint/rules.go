@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/internal/closest"
 	"github.com/symtool/symtool/lint/filter"
 	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/agree"
@@ -90,7 +90,7 @@ func RulePrefix(word string) (prefix string, err error) {
 	for i, f := range finding.Families {
 		names[i] = f.Name
 	}
-	return "", fmt.Errorf("unknown rule %q: want an ID (SYM101), a prefix (SYM1), all, or a family (%s)%s", word, strings.Join(names, ", "), text.Meant(word, names))
+	return "", fmt.Errorf("unknown rule %q: want an ID (SYM101), a prefix (SYM1), all, or a family (%s)%s", word, strings.Join(names, ", "), closest.Meant(word, names))
 }
 
 // SelectRules returns the rules, in order of ID, that words in selected stand for and words in
@@ -111,7 +111,7 @@ func SelectRules(selected, ignored []string) ([]*Rule, error) {
 	}
 	rules := []*Rule{}
 	for _, r := range Rules() {
-		if closest(wanted, r.ID) > closest(unwanted, r.ID) {
+		if longest(wanted, r.ID) > longest(unwanted, r.ID) {
 			rules = append(rules, r)
 		}
 	}
@@ -130,8 +130,8 @@ func selectors(words []string) ([]string, error) {
 	return prefixes, nil
 }
 
-// closest returns the length of the longest prefix of id among prefixes, or 0.
-func closest(prefixes []string, id string) int {
+// longest returns the length of the longest prefix of id among prefixes, or 0.
+func longest(prefixes []string, id string) int {
 	n := 0
 	for _, p := range prefixes {
 		if strings.HasPrefix(id, p) {

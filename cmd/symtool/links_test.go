@@ -21,6 +21,7 @@ func TestLinks(t *testing.T) {
 		demangle = "github.com/ianlancetaylor/demangle"
 		insn     = "golang.org/x/arch"
 		json     = "github.com/go-json-experiment/json"
+		smetrics = "github.com/xrash/smetrics"
 		udiff    = "github.com/aymanbagabas/go-udiff"
 		xz       = "github.com/mikelolasagasti/xz"
 	)
@@ -32,7 +33,7 @@ func TestLinks(t *testing.T) {
 		{"symfmt", false, []string{compress}},
 		{"sframe", false, nil},
 		{"dwarf2sym", false, []string{demangle, compress, xz}},
-		{"lint", false, []string{compress, insn}},
+		{"lint", false, []string{compress, smetrics, insn}},
 		{"resolve", false, []string{compress}},
 		{"resolve/supplier", false, []string{demangle, compress, xz}},
 		{"walk", false, []string{json, demangle, compress, xz, insn}},

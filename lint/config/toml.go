@@ -9,7 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/internal/closest"
 )
 
 // fileText is a configuration as written; only types have been checked.
@@ -80,7 +80,7 @@ func parse(data []byte) (*fileText, *Error) {
 
 // meant asks whether a word stands for one of the keys.
 func meant(word, keys string) string {
-	return text.Meant(word, strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || r == ' ' }))
+	return closest.Meant(word, strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || r == ' ' }))
 }
 
 func errorAt(e *toml.DecodeError, msg string) *Error {

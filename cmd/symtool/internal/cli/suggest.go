@@ -5,14 +5,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/internal/closest"
 )
 
 // DidYouMean returns the end of a message about a word that is none of those that are known: a
 // question with the word that is most like it, if one is, and a hint, if it is not "".
 func DidYouMean(word string, known []string, hint string) string {
 	end := ""
-	if best := text.Closest(word, known); best != "" {
+	if best := closest.Word(word, known); best != "" {
 		end = "did you mean " + best + "?"
 	}
 	if end = Spaced(end, hint); end != "" {
@@ -22,7 +22,7 @@ func DidYouMean(word string, known []string, hint string) string {
 }
 
 // Meant is DidYouMean for the end of a message that lists the words.
-func Meant(word string, known []string) string { return text.Meant(word, known) }
+func Meant(word string, known []string) string { return closest.Meant(word, known) }
 
 // unknownCommand returns the error for a word that is not a command.
 func unknownCommand(app *cli.App, word string) error {
@@ -43,7 +43,7 @@ func flagMeant(name string, flags []cli.Flag) string {
 	for _, f := range flags {
 		names = append(names, f.Names()[0])
 	}
-	if best := text.Closest(name, names); best != "" {
+	if best := closest.Word(name, names); best != "" {
 		return ": did you mean --" + best + "?"
 	}
 	return ""

@@ -1,4 +1,5 @@
-package text
+// Package closest finds the word that was meant by one that is misspelt.
+package closest
 
 import (
 	"strings"
@@ -9,7 +10,7 @@ import (
 // Meant returns the end of a message that lists the words that are known: a question with the one that is most like a
 // word that is none of them, or "".
 func Meant(word string, known []string) string {
-	if best := Closest(word, known); best != "" {
+	if best := Word(word, known); best != "" {
 		return "; did you mean " + best + "?"
 	}
 	return ""
@@ -20,9 +21,9 @@ func Meant(word string, known []string) string {
 // and "serve" are below.
 const likeness = 0.85
 
-// Closest returns the word of known that word is most likely a misspelling of, or "". A word of one
+// Word returns the word of known that word is most likely a misspelling of, or "". A word of one
 // or two letters is like too many.
-func Closest(word string, known []string) string {
+func Word(word string, known []string) string {
 	if len(word) < 3 {
 		return ""
 	}
