@@ -22,7 +22,8 @@ import (
 //   - The instructions must reach the frame of the encoding, or return; otherwise its rule counts for the whole function.
 //   - Call frame information takes precedence; ranges that the table sends to it have no rules of their own.
 //   - A range without information (encoding 0) has rules if all its instructions are understood, and so has code that
-//     the table does not cover: linkers leave out functions without information at its end.
+//     the table does not cover: linkers leave out functions without information at its end. Code in them that neither
+//     a function's begin nor a switch leads to has none.
 //   - Stubs, which the table does not cover, have the rule of a function's first instruction, and that of their pushes.
 
 const (

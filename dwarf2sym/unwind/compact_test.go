@@ -206,6 +206,31 @@ func TestCompactMany(t *testing.T) {
 	}
 }
 
+// Without an encoding, only a switch tells the frame of its cases. Any other code that nothing leads to has no rules.
+func TestCompactCases(t *testing.T) {
+	const rows = ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 +"
+	for _, c := range []struct {
+		name string
+		jump uint32 // what is between the addition and the jump
+		want string
+	}{
+		{"switch", 0xd503201f, rows + "; 18 .cfa: sp 0 +"},         // nop
+		{"another switch", 0xaa0903ea, rows + "; 18 .cfa: sp 0 +"}, // mov x10, x9
+		{"a jump to where nobody knows", 0xf9400129, rows},         // ldr x9, [x9]
+		{"the same, of a pair", 0xa940252a, rows},                  // ldp x10, x9, [x9]
+	} {
+		// sub sp, sp, #32; add x9, x9, x10, lsl #2; ...; br x9; nop; add sp, sp, #32; ret
+		code := words(0xd10083ff, 0x8b0a0929, c.jump, 0xd61f0120, 0xd503201f, 0x910083ff, 0xd65f03c0)
+		table, _, problems := cfiRead(compactInput(compactInfo(0, 0x2000+uint32(len(code))), code, arch.ARM64))
+		if got := rowsText(&table, 0x2000); got != c.want || len(problems) > 0 {
+			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, got, c.want, problems)
+		}
+		if n := table.Blocks[0].Size; c.want == rows && n != 16 {
+			t.Errorf("%s: rules for %d bytes, want 16", c.name, n)
+		}
+	}
+}
+
 // Stubs push a number, and jump to code that they share, which is before them or behind the first.
 func TestCompactStubs(t *testing.T) {
 	const (
@@ -214,7 +239,7 @@ func TestCompactStubs(t *testing.T) {
 	)
 	for _, c := range []struct{ code, want string }{
 		{shared + "\x6a\x01\xeb\xf4\x6a\x02\xeb\xf0", "0 .cfa: $rsp 16 + .ra: .cfa -8 + ^; 2 .cfa: $rsp 24 +; 8 .cfa: $rsp 8 +; a" + rows + "c .cfa: $rsp 8 +; e .cfa: $rsp 16 +"},
-		{"\x6a\x00\xeb\x02\x00\x00" + shared + "\x6a\x01\xeb\xf4", "0 .cfa: $rsp 8 + .ra: .cfa -8 + ^; 2" + rows + "8 .cfa: $rsp 24 +; e .cfa: $rsp 8 +; 10 .cfa: $rsp 16 +"},
+		{"\x6a\x00\xeb\x02\x00\x00" + shared + "\x6a\x01\xeb\xf4", "0 .cfa: $rsp 8 + .ra: .cfa -8 + ^; 2" + rows + "6 .cfa: $rsp 16 + .ra: .cfa -8 + ^; 8 .cfa: $rsp 24 +; e .cfa: $rsp 8 +; 10 .cfa: $rsp 16 +"},
 	} {
 		in := compactInput(compactInfo(0, 0x2000), []byte(c.code), arch.X86_64)
 		in.Stubs = []Range{{in.Starts[0], in.Starts[0] + uint64(len(c.code))}}

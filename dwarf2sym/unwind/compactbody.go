@@ -174,7 +174,7 @@ func (c *compactReader) bodyARM64(e *pdataEntry, b compactBody) (compactBody, bo
 // keepsFP reports whether the frame pointer points to where the caller's is saved, or is all that is known. In pieces of
 // prologues that LLVM's outliner made functions, the caller's may not be saved; where functions have no frame pointer, its
 // register may have the address of a variable.
-func (c *compactReader) keepsFP(f *insn.Frame) bool {
+func (c *compactReader) keepsFP(f *insn.Stack) bool {
 	fp := c.framePointer()
 	return f.FPKnown && f.Saved>>fp&1 != 0 && (!f.SPKnown || f.FP == -int64(f.At[fp]))
 }
@@ -197,7 +197,7 @@ func (c *compactReader) framePointer() uint8 {
 
 // frameOf returns the row for what instructions have done; ok is false if the CFA is unknown. byFP prefers the frame
 // pointer.
-func (c *compactReader) frameOf(f *insn.Frame, byFP bool) (p pdataFrame, ok bool) {
+func (c *compactReader) frameOf(f *insn.Stack, byFP bool) (p pdataFrame, ok bool) {
 	p = c.leafFrame()
 	isARM := p.base == arm64SP
 	switch {

@@ -11,9 +11,9 @@ import (
 const maxFlow = 1 << 17
 
 // What is guessed may be followed again and again. flowEffort is the number of instructions that are followed for each
-// byte of a range, and flowBase for any range; real code needs less than two.
+// byte of a range, and flowBase for any range; real code, whose instructions have more than two bytes, needs less than one.
 const (
-	flowEffort = 16
+	flowEffort = 2
 	flowBase   = 1 << 12
 )
 
@@ -30,7 +30,7 @@ type compactFlow struct {
 
 	found []flowPlace // by offset
 	at    []uint32    // the offsets of what was found, in that order
-	state []insn.Frame
+	state []insn.Stack
 	frame insn.Frame // before the instruction that is followed
 	now   []flowItem
 	later []flowItem  // after calls, which may not return
@@ -115,8 +115,9 @@ func (w *compactFlow) returns() {
 
 // path follows instructions, the first of which has the current frame, up to one that does not continue.
 func (w *compactFlow) path(at uint32) {
-	f := &w.frame // as effect may be any function, a variable here would be allocated for each path
-	last := -1    // the state of the instruction before
+	f := &w.frame      // as effect may be any function, a variable here would be allocated for each path
+	last := -1         // the state of the instruction before
+	start := uint32(0) // of the next function, once it is looked up
 	for int(at) < len(w.code) {
 		if p := w.found[at]; p != 0 {
 			if have := &w.state[p.state()]; have.SPKnown && f.SPKnown && have.SP != f.SP {
@@ -128,9 +129,9 @@ func (w *compactFlow) path(at uint32) {
 			w.full = true
 			return
 		}
-		if last < 0 || w.state[last] != *f {
+		if last < 0 || w.state[last] != f.Stack {
 			last = len(w.state)
-			w.state = append(w.state, *f)
+			w.state = append(w.state, f.Stack)
 		}
 		size, flow, target := w.effect(w.code[at:], w.lo+uint64(at), f)
 		w.at = append(w.at, at)
@@ -162,7 +163,10 @@ func (w *compactFlow) path(at uint32) {
 				return
 			}
 		}
-		if start := w.startAfter(at); start <= next && w.enters(start, next, f) {
+		if start <= at {
+			start = w.startAfter(at)
+		}
+		if start <= next && w.enters(start, next, f) {
 			return
 		}
 		at = next

@@ -64,7 +64,8 @@ func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 	c.seeds(e)
 }
 
-// seeds follows code that nothing leads to: other functions of the range, the cases of a switch, landing pads.
+// seeds follows code that nothing leads to: other functions of the range, the cases of a switch, landing pads. Without
+// an encoding, only a switch before it tells the frame of code that is no function's begin.
 func (c *compactReader) seeds(e *pdataEntry) {
 	w := &c.flow
 	for at := uint32(0); int(at) < len(w.code); {
@@ -80,7 +81,7 @@ func (c *compactReader) seeds(e *pdataEntry) {
 			at += uint32(n)
 			continue
 		case w.jump != nil && w.try(at, *w.jump, false):
-		default:
+		case !c.body.none || len(c.taken) > 0:
 			w.try(at, c.bodyState(c.bodyAt(e.lo+uint64(at))), false)
 		}
 		w.returns()
@@ -147,16 +148,25 @@ func (c *compactReader) function(lo, hi uint64) {
 	c.rows(from, to, body.none)
 }
 
-// rows writes the rows of the instructions between two offsets. Without an encoding (none), code whose frame is unknown
-// has no rules.
+// rows writes the rows of the instructions between two offsets. Without an encoding (none), code whose frame is unknown,
+// or that was not followed, has no rules.
 func (c *compactReader) rows(from, to uint64, none bool) {
 	w := &c.flow
 	open, known := false, false
 	var last pdataFrame
 	before := -1 // the state of the instruction before; known if its frame is
-	for at := from; at < to; at++ {
-		p := w.found[at]
-		if p == 0 || known && p.state() == before {
+	var p flowPlace
+	for at := from; at < to; at += p.size() {
+		p = w.found[at]
+		if none && open && p == 0 {
+			c.flush(w.lo + at)
+			c.r.w.close()
+			open, known = false, false
+		}
+		if p == 0 {
+			continue
+		}
+		if known && p.state() == before {
 			continue
 		}
 		addr := w.lo + at
@@ -201,21 +211,20 @@ func (c *compactReader) unpadded(from, to uint64) uint64 {
 func (c *compactReader) reaches(from, to uint64, body *compactBody) bool {
 	w := &c.flow
 	found := false
+	byFP := body.base != c.leafFrame().base
 	before := -1 // the state of the instruction before
-	for at := from; at < to; at++ {
-		p := w.found[at]
-		if p == 0 || p.state() == before {
+	var p flowPlace
+	for at := from; at < to; at += p.size() {
+		if p = w.found[at]; p == 0 || p.state() == before {
 			continue
 		}
 		before = p.state()
 		state := &w.state[before]
-		f, ok := c.frameOf(state, body.base != c.leafFrame().base || body.none && c.keepsFP(state))
-		switch {
-		case body.none && !ok:
-			return false
-		case body.none:
-			found = true
-		case ok && f.within(&body.pdataFrame):
+		if body.none {
+			if found = state.SPKnown || c.keepsFP(state); !found {
+				return false
+			}
+		} else if f, ok := c.frameOf(state, byFP); ok && f.within(&body.pdataFrame) {
 			return true
 		}
 	}

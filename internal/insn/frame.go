@@ -1,8 +1,22 @@
 package insn
 
-// Frame is what instructions have done to the stack since a function was entered: where the CFA, the value of
-// the stack pointer before the call, is, and which registers were saved. Registers have their DWARF numbers.
+// Frame is what is known where an instruction begins: what those before it have done to the stack, and what they
+// prepare.
 type Frame struct {
+	Stack
+
+	// Size is a constant in the register Sizer, from which a large frame is subtracted; only calls are
+	// between. 0 if there is none.
+	Size  int64
+	Sizer uint8
+
+	// Sum is the register plus one that an instruction before added to: a jump to it is that of a switch.
+	Sum uint8
+}
+
+// Stack is what instructions have done to the stack since a function was entered: where the CFA, the value of
+// the stack pointer before the call, is, and which registers were saved. Registers have their DWARF numbers.
+type Stack struct {
 	SP, FP           int64 // of the CFA from the stack pointer, and from the frame pointer
 	SPKnown, FPKnown bool
 
@@ -10,25 +24,17 @@ type Frame struct {
 	At     [32]int32 // their places, relative to the CFA
 	Signed bool      // arm64: the return address is signed
 
-	// Size is a constant in the register Sizer, from which a large frame is subtracted; only calls are
-	// between. 0 if there is none.
-	Size  int64
-	Sizer uint8
-
-	// Sum is the register plus one that the previous instruction added to: a jump to it is that of a switch.
-	Sum uint8
-
 	saves uint32 // registers whose saves count
 }
 
 // Enter returns the frame at the first instruction of a function, sp bytes below the CFA. Only saves of the registers
 // in saves count: others have other values than the caller's.
 func Enter(sp int64, saves uint32) Frame {
-	return Frame{SP: sp, SPKnown: true, saves: saves}
+	return Frame{Stack: Stack{SP: sp, SPKnown: true, saves: saves}}
 }
 
 // save records that a register was stored at a place.
-func (f *Frame) save(reg uint8, at int64) {
+func (f *Stack) save(reg uint8, at int64) {
 	if f.saves>>reg&1 == 0 || f.Saved>>reg&1 != 0 || at != int64(int32(at)) {
 		return
 	}
@@ -37,7 +43,7 @@ func (f *Frame) save(reg uint8, at int64) {
 }
 
 // restore records that a register was loaded from a place; known is false if the place is not.
-func (f *Frame) restore(reg uint8, at int64, known bool) {
+func (f *Stack) restore(reg uint8, at int64, known bool) {
 	if known && f.Saved>>reg&1 != 0 && int64(f.At[reg]) == at {
 		f.Saved &^= 1 << reg
 		f.At[reg] = 0
@@ -46,17 +52,17 @@ func (f *Frame) restore(reg uint8, at int64, known bool) {
 
 // found records that a register is loaded from off above the stack pointer. If that is unknown, and the register is
 // saved, it is where the save is.
-func (f *Frame) found(reg uint8, off int64) {
+func (f *Stack) found(reg uint8, off int64) {
 	if !f.SPKnown && f.Saved>>reg&1 != 0 {
 		f.SP, f.SPKnown = off-int64(f.At[reg]), true
 	}
 }
 
 // grow moves the stack pointer down.
-func (f *Frame) grow(n int64) { f.SP += n }
+func (f *Stack) grow(n int64) { f.SP += n }
 
 // lose forgets where the stack pointer is.
-func (f *Frame) lose() { f.SP, f.SPKnown = 0, false }
+func (f *Stack) lose() { f.SP, f.SPKnown = 0, false }
 
 // Flow says where control goes after an instruction.
 type Flow uint8

@@ -15,7 +15,9 @@ func FrameARM64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 	}
 	in := binary.LittleEndian.Uint32(code)
 	sum := f.Sum
-	f.Sum = 0
+	if rd, rt2 := uint8(in&31)+1, uint8(in>>10&31)+1; rd == sum || rt2 == sum {
+		f.Sum = 0 // perhaps
+	}
 	if flow, target = controlARM64(in, addr, sum); flow != Next {
 		return 4, flow, target
 	}
@@ -48,7 +50,7 @@ func FrameARM64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 	return 4, Next, 0
 }
 
-// controlARM64 returns where control goes. sum is the register that the previous instruction added to, plus one.
+// controlARM64 returns where control goes. sum is the register that an instruction before added to, plus one.
 func controlARM64(in uint32, addr uint64, sum uint8) (Flow, uint64) {
 	switch {
 	case in>>26 == 0b000101:
