@@ -73,6 +73,43 @@ func TestOracleElfutils(t *testing.T) {
 	}
 }
 
+// Code that a unit has, but that neither its ranges nor .debug_aranges declare, has the name of its symbol, and no line.
+func TestOracleUndeclaredCode(t *testing.T) {
+	testenv.Oracle(t)
+	dir := t.TempDir()
+	source, assembly, program := filepath.Join(dir, "two.c"), filepath.Join(dir, "two.s"), filepath.Join(dir, "two")
+	const text = "volatile int sink;\n__attribute__((noinline)) int inside(int n) {\n  sink = n;\n  return n + 1;\n}\n" +
+		"__attribute__((noinline)) int beyond(int n) {\n  sink = n;\n  return n * 3;\n}\nint main(int c) { return inside(c) + beyond(c); }\n"
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ran := func(args ...string) {
+		if out, err := exec.Command(testenv.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	ran("-g", "-O1", "-fno-toplevel-reorder", "-S", "-o", assembly, source)
+	declares, err := os.ReadFile(assembly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole = "\t.quad\t.Letext0-.Ltext0\n"
+	if n := bytes.Count(declares, []byte(whole)); n != 2 {
+		t.Fatalf("%d declarations of code, want that of the unit and that of .debug_aranges", n)
+	}
+	if err := os.WriteFile(assembly, bytes.ReplaceAll(declares, []byte(whole), []byte("\t.quad\t.LFE0-.Ltext0\n")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ran("-o", program, assembly)
+	const questions = "inside\ninside+4\nbeyond\nbeyond+4\n0x1133\n0x113d\n0x1141\n0x1129\n"
+	args := []string{"-a", "-e", program}
+	compareAnswers(t, "undeclared code", asked(t, questions, testenv.Tool(t, "llvm-symbolizer-22"), args...),
+		asked(t, questions, testenv.Symtool(t), append([]string{"as", "llvm-symbolizer"}, args...)...))
+	if answers := asked(t, questions, testenv.Symtool(t), append([]string{"as", "llvm-symbolizer"}, args...)...); bytes.Count(answers, []byte("??:0:0")) != 5 {
+		t.Errorf("beyond and main have lines:\n%s", answers)
+	}
+}
+
 // functionAddresses returns addresses in functions of the symbol table, one in three bytes.
 func functionAddresses(t *testing.T, file string) (all []string) {
 	t.Helper()

@@ -173,6 +173,8 @@ func (s *Symbolizer) answer(line string) {
 		s.status = max(s.status, 1)
 		s.note("%v", err)
 		s.print.fail(r, "cannot be read")
+	case !r.ok && r.kind == dataRequest:
+		s.print.data(r, nil) // by address only
 	case !r.ok:
 		s.answerSymbol(m, r)
 	case r.kind == dataRequest:
@@ -213,17 +215,20 @@ func (s *Symbolizer) addressOf(m *module, r *request) {
 	}
 }
 
-// answerSymbol answers a request for a symbol, of whose name there may be several.
+// answerSymbol answers a request for a symbol, of whose name there may be several. One without a line is not listed.
 func (s *Symbolizer) answerSymbol(m *module, r *request) {
 	var frames []symfmt.SourceFrame
+	known := false
 	for i := range m.table {
-		if m.table[i].name == r.symbol {
-			if at := s.framesAt(m, m.table[i].addr+r.offset, false); len(at) > 0 {
-				frames = append(frames, at[0])
-			}
+		if m.table[i].name != r.symbol {
+			continue
+		}
+		known = true
+		if at := s.framesAt(m, m.table[i].addr+r.offset, false); len(at) > 0 && at[0].File.Path != "" {
+			frames = append(frames, at[0])
 		}
 	}
-	if len(frames) == 0 {
+	if !known {
 		s.note("no symbol %s in %s", r.symbol, r.file)
 	}
 	s.print.symbol(r, frames)
