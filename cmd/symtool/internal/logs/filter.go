@@ -35,6 +35,9 @@ type Filter struct {
 	perf   perfMaps
 	out    []byte
 	place  Place // that is being read
+
+	coredump coredumpIDs
+	reports  *reports
 }
 
 // Place is a place of code in a log.
@@ -48,6 +51,8 @@ type Place struct {
 	After  uint64 // Addr's distance from Symbol then
 	Size   uint64 // of the symbol; 0 if it is unknown
 	Kernel bool   // Name is that of a kernel module; the kernel itself has none
+
+	Gone bool // the module was deleted or replaced: only Build says what it was
 
 	// Sure means that Name is certainly a module, not a word that looks like one.
 	Sure bool
@@ -81,6 +86,8 @@ const filterBuffer = 64 << 10
 // Run copies until the end of in. It writes whole lines whenever there is
 // nothing more to read for now.
 func (f *Filter) Run(ctx context.Context, in io.Reader, out *cli.Stdout) error {
+	f.reports = &reports{in: in, lineStart: true}
+	in = f.reports
 	buf := make([]byte, filterBuffer)
 	have, from := 0, 0 // bytes in buf, and how many of these have been written
 	for {

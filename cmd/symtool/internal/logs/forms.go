@@ -44,7 +44,7 @@ type Form struct {
 const answerOpens, answerCloses = " (", ")"
 
 // forms are the forms of lines, in the order in which they are tried.
-var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &symbolInFile, &symbolOfModule, &programCounter}
+var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &symbolInFile, &symbolOfModule, &programCounter, &coredumpModule, &coredumpFrame, &imageFrame}
 
 var (
 	// The kernel's message about a signal: an offset in the file, and the mapping.

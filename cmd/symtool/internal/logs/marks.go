@@ -22,6 +22,9 @@ const (
 	offsetAndSize    // SYMBOL+0xADDR/0xSIZE
 	offsetAndFile    // SYMBOL+0xADDR (FILE)
 	offsetInBrackets // FILE(SYMBOL+0xADDR)
+	decimalOffset    // N ... 0xADDR ... + N
+
+	coredumpText // of systemd-coredump, without numbers
 )
 
 // markTexts are the texts of the first marks, one of which is in each line with a place. They end with bytes that are
@@ -38,7 +41,12 @@ func hasMarks(text []byte) bool {
 			return true
 		}
 	}
-	return false
+	return ofCoredump(text)
+}
+
+// ofCoredump reports whether a text has lines of systemd-coredump that say where frames below them are.
+func ofCoredump(text []byte) bool {
+	return bytes.Contains(text, []byte("Module ")) || bytes.Contains(text, []byte(" dumped core."))
 }
 
 // marksIn returns the marks that are in a line.
@@ -47,6 +55,9 @@ func marksIn(line []byte) (found marks) {
 		if indexByLast(line, mark) >= 0 {
 			found |= hexNumber << (i + 1)
 		}
+	}
+	if ofCoredump(line) {
+		found |= coredumpText
 	}
 	for digits := 0; ; digits += len(number) {
 		n := indexByLast(line[digits:], number)
@@ -70,6 +81,10 @@ func around(line []byte, digits int) marks {
 		}
 	case '[':
 		return bracketed
+	case ' ', '\t':
+		if start := bytes.TrimLeft(line, " \t"); isDigit(start[0]) && bytes.Contains(line[digits:], []byte(" + ")) {
+			return decimalOffset
+		}
 	case '+':
 		return aroundOffset(line[:digits-1], line[digits+len(number):])
 	}
@@ -109,4 +124,8 @@ func indexByLast(text []byte, mark string) int {
 			return pos - len(mark)
 		}
 	}
+}
+
+func isDigit(c byte) bool {
+	return '0' <= c && c <= '9'
 }

@@ -47,6 +47,10 @@ func (r *addressResolver) appendPlace(dst []byte, p *logs.Place, at *resolve.Loc
 	for _, name := range r.names {
 		module := suppliers.ParseModule(name)
 		module.Build = p.Build
+		if p.Gone && p.Build == "" {
+			r.symbols.Gone(module)
+			continue
+		}
 		symbols := r.symbols.Find(r.ctx, module)
 		if symbols == nil {
 			if p.Sure {

@@ -251,6 +251,11 @@ func (s *Sources) Missing(m ModuleName) {
 	}
 }
 
+// Gone reports a module of a log whose file is not what it was.
+func (s *Sources) Gone(m ModuleName) {
+	s.leave(m, "it was deleted or replaced while it ran, and the log does not say which build it was: use --core")
+}
+
 // mostLeft limits the messages about modules in a log.
 const mostLeft = 1000
 
