@@ -30,8 +30,9 @@ type logForm struct {
 }
 
 // Real logs of programs that print places of code have, after --filter, the functions and lines that llvm-symbolizer gives
-// for the same addresses. Sanitizers have TestOracleSanitizers, symbolizer markup has TestOracleMarkup. Of Android and
-// systemd there are no logs here: the ones in resolve_logs.txtar were written by hand.
+// for the same addresses. Sanitizers have TestOracleSanitizers, symbolizer markup has TestOracleMarkup. Apple's reports have
+// TestOracleCrashReports. Of Android and systemd there are no logs here: resolve_logs.txtar has one that systemd-coredump
+// printed, and others that were written by hand.
 func TestOracleLogs(t *testing.T) {
 	testenv.Oracle(t)
 	symbolizer := testenv.Tool(t, "llvm-symbolizer-22")
@@ -229,6 +230,25 @@ var logForms = []*logForm{
 			return output(t, tool, dump, store), binaries, nil
 		},
 		`(?P<file>stacks)!(?P<symbol>\S+) \+ 0x(?P<addr>[0-9a-f]+)$`, "", fromSymbol, 3,
+	},
+	{
+		"ThreadSanitizer", func(t *testing.T, dir string) (string, string, []string) {
+			const race = "#include <pthread.h>\nint shared;\n__attribute__((noinline)) void *touch(void *p) {\n  shared++;\n  return p;\n}\nint main() {\n" +
+				"  pthread_t a, b;\n  pthread_create(&a, 0, touch, 0);\n  pthread_create(&b, 0, touch, 0);\n  pthread_join(a, 0);\n  pthread_join(b, 0);\n  return 0;\n}\n"
+			testenv.File(t, "/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.tsan-x86_64.a", "libclang-rt-22-dev")
+			t.Setenv("TSAN_OPTIONS", "symbolize=0")
+			return output(t, compiled(t, dir, "clang-22", "race.c", race, "-g", "-O1", "-fsanitize=thread", "-Wl,--build-id")), dir, nil
+		},
+		`\((?P<file>race)\+0x(?P<addr>[0-9a-f]+)\)`, "", linked, 4,
+	},
+	{
+		"boost::stacktrace", func(t *testing.T, dir string) (string, string, []string) {
+			testenv.File(t, "/usr/include/boost/stacktrace.hpp", "libboost-dev")
+			const text = "#include <boost/stacktrace.hpp>\n#include <iostream>\nextern \"C\" __attribute__((noinline)) void leaf() { std::cout << boost::stacktrace::stacktrace(); }\n" +
+				"extern \"C\" __attribute__((noinline)) void middle() {\n  leaf();\n  asm(\"\");\n}\nint main() {\n  middle();\n  return 0;\n}\n"
+			return output(t, compiled(t, dir, "g++", "places.cc", text, "-g", "-O1", "-no-pie")), dir, nil
+		},
+		`# 0x(?P<addr>[0-9A-F]+) in \S*/(?P<file>places)$`, "", linked, 3,
 	},
 	{
 		"Linux about a stack", func(t *testing.T, dir string) (string, string, []string) {

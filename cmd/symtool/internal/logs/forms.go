@@ -44,7 +44,7 @@ type Form struct {
 const answerOpens, answerCloses = " (", ")"
 
 // forms are the forms of lines, in the order in which they are tried.
-var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &symbolInFile, &symbolOfModule, &programCounter, &coredumpModule, &coredumpFrame, &imageFrame}
+var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &symbolInFile, &symbolOfModule, &programCounter, &coredumpModule, &coredumpFrame, &imageFrame, &nodeFrame, &boostFrame}
 
 var (
 	// The kernel's message about a signal: an offset in the file, and the mapping.
@@ -105,6 +105,18 @@ var (
 	programCounter = form{
 		Form:  Form{"`pc=0xADDR`", "Go, about a signal", "0, in the only program, which is linked to a fixed address"},
 		needs: counter, line: pattern(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
+		counts: Absolute, before: answerOpens, after: answerCloses,
+	}
+
+	nodeFrame = form{
+		Form:  Form{"`N: 0xADDR SYMBOL [NAME]`", "Node, about an abort", "0, in a program that is linked to a fixed address"},
+		needs: numbered, line: pattern(`^\s*\d+: 0x(?P<addr>[0-9a-f]+) (?P<at>(?:\S.*)?\S|) ?\[(?P<name>[^\[\]]+)\]\s*$`),
+		counts: Absolute,
+	}
+
+	boostFrame = form{
+		Form:  Form{"`N# 0xADDR in NAME`", "boost::stacktrace", "the same"},
+		needs: numbered, line: pattern(`^\s*\d+# 0x(?P<addr>[0-9a-fA-F]+)(?P<at>) in (?P<name>\S.*?)\s*$`),
 		counts: Absolute, before: answerOpens, after: answerCloses,
 	}
 

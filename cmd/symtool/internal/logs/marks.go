@@ -23,6 +23,7 @@ const (
 	offsetAndFile    // SYMBOL+0xADDR (FILE)
 	offsetInBrackets // FILE(SYMBOL+0xADDR)
 	decimalOffset    // N ... 0xADDR ... + N
+	numbered         // N: 0xADDR or N# 0xADDR
 
 	coredumpText // of systemd-coredump, without numbers
 )
@@ -82,11 +83,22 @@ func around(line []byte, digits int) marks {
 	case '[':
 		return bracketed
 	case ' ', '\t':
-		if start := bytes.TrimLeft(line, " \t"); isDigit(start[0]) && bytes.Contains(line[digits:], []byte(" + ")) {
-			return decimalOffset
-		}
+		return afterBlank(line, digits)
 	case '+':
 		return aroundOffset(line[:digits-1], line[digits+len(number):])
+	}
+	return 0
+}
+
+// afterBlank returns the marks of a number behind a blank: those of numbered frames.
+func afterBlank(line []byte, digits int) marks {
+	switch start := bytes.TrimLeft(line, " \t"); {
+	case start[0] < '0' || start[0] > '9':
+		return 0
+	case bytes.HasSuffix(line[:digits-1], []byte(":")) || bytes.HasSuffix(line[:digits-1], []byte("#")):
+		return numbered
+	case bytes.Contains(line[digits:], []byte(" + ")):
+		return decimalOffset
 	}
 	return 0
 }
@@ -124,8 +136,4 @@ func indexByLast(text []byte, mark string) int {
 			return pos - len(mark)
 		}
 	}
-}
-
-func isDigit(c byte) bool {
-	return '0' <= c && c <= '9'
 }
