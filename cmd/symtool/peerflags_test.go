@@ -103,7 +103,7 @@ func TestWrongCommandLines(t *testing.T) {
 		"lint --format=zzz x": `codequality or html (see`, "convert --to gysm x": `did you mean gsym?`, "convert --from breakpda x": `did you mean breakpad?`,
 		"resolve --format addr2lin 10": `did you mean addr2line?`, "upload --protocol sym-uplod-v2 u f": `did you mean sym-upload-v`,
 		"lint --select rangse x.sym": `unknown rule "rangse": want an ID (SYM101)`, "lint --explain rangse": `did you mean ranges?`, "lint --explain SYM4019": `--list prints all rules`,
-		"dump --demangle cpp a": `--demangle is "cpp", want full or none`, "walk --techniques scn x": `--techniques has "scn", want of`,
+		"dump --demangle cpp a": `--demangle is "cpp", want full or none`, "walk --techniques scn x": `did you mean scan?`,
 		// Numbers and operands.
 		"dump --jobs x y": `--jobs is "x", want a whole number`, "dump --jobs 99999999999999999999 a": `want a whole number of at most 18 digits`,
 		"walk --max-frames -1 x": `must not be negative`, "walk --pid abc": `--pid is "abc", want a whole number`, "sframe --pc x f": `--pc is "x", want a hexadecimal address`,

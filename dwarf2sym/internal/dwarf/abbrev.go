@@ -351,8 +351,6 @@ func (c Class) varsSkip(at uint64) bool {
 		return c != ClassUnit && c != ClassFunc && c != ClassBare
 	case dw.AtDeclFile, dw.AtDeclLine:
 		return c != ClassScope // the place of a structure identifies it
-	case dw.AtAbstractOrigin:
-		return c == ClassInline
 	}
 	return false
 }

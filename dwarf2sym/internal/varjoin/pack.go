@@ -2,6 +2,7 @@ package varjoin
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -115,14 +116,15 @@ func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
 	}
 }
 
-// Has reports whether a scope whose contents have just been read has a variable of a number.
-func (f *Function) Has(scope int32, number uint32) bool {
-	for i := len(f.vars) - 1; i >= 0 && f.vars[i].scope >= scope; i-- { // those before are of scopes opened before
-		if f.vars[i].scope == scope && f.vars[i].number == number {
-			return true
+// Numbers returns the numbers of the variables of a scope whose contents have just been read.
+func (f *Function) Numbers(scope int32) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := len(f.vars) - 1; i >= 0 && f.vars[i].scope >= scope; i-- { // those before are of scopes opened before
+			if f.vars[i].scope == scope && !yield(f.vars[i].number) {
+				return
+			}
 		}
 	}
-	return false
 }
 
 // Param adds an argument of the next call.

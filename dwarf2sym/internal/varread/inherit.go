@@ -3,49 +3,74 @@ package varread
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// inherited adds the static variables that only the DIE has which the DIE of a scope is an instance of: gcc describes
-// them once, not in each instance.
+// abstractVar is a variable in a DIE that scopes are instances of.
+type abstractVar struct {
+	number uint32      // in packed functions
+	whole  vars.ExprID // the location of a static variable, and the value of a constant; otherwise 0
+}
+
+// inherited adds the variables that only the DIE has which the DIE of a scope is an instance of: compilers leave out
+// those that an instance has no location for, and gcc describes static variables once, not in each instance. What is in
+// blocks of that DIE is left out: the instance has its own blocks, and gcc's copies of blocks have no values.
 func (v *Reader) inherited(d *dwarf.DIE, scope int32) {
 	ref := d.Value(dw.AtAbstractOrigin)
-	if !v.Locals || !ref.IsRef() {
+	if !ref.IsRef() {
 		return
 	}
 	od, off, ok := v.opener.Locate(&v.main, ref)
 	if !ok {
 		return
 	}
-	all, met := v.statics[dieKey{od, off}]
+	key := dieKey{od, off}
+	all, met := v.abstract[key]
 	if !met {
-		all = v.staticsOf(dieKey{od, off})
-		v.statics[dieKey{od, off}] = all
+		all = v.abstractVars(key)
+		v.abstract[key] = all
 	}
-	for _, key := range all {
-		if number := v.number(key); !v.fn.Has(scope, number) {
-			if u, die, ok := v.dieIn(key.d, key.off); ok {
-				code, _ := u.Block(die.Attr(dw.AtLocation))
-				v.fn.Variable(scope, number, v.expr(u, code))
-			}
+	v.marks++
+	for number := range v.fn.Numbers(scope) {
+		v.mark(number)
+	}
+	for _, a := range all {
+		if !v.mark(a.number) && v.Meter.Spend(locationCost) {
+			v.fn.Variable(scope, a.number, a.whole)
 		}
 	}
 }
 
-// staticsOf returns the variables in a DIE that have an address.
-func (v *Reader) staticsOf(key dieKey) (all []dieKey) {
+// mark notes that the scope which is marked has a variable. It reports whether that was known.
+func (v *Reader) mark(number uint32) (known bool) {
+	if n := int(number) + 1; n > len(v.marked) {
+		v.marked = append(v.marked, make([]uint64, n-len(v.marked))...)
+	}
+	known = v.marked[number] == v.marks
+	v.marked[number] = v.marks
+	return known
+}
+
+// abstractVars returns the variables in a DIE.
+func (v *Reader) abstractVars(key dieKey) (all []abstractVar) {
 	defer v.release(v.top)
 	u, die, ok := v.dieIn(key.d, key.off)
 	if !ok {
 		return nil
 	}
 	v.children(u, die, func(c *dwarf.DIE) {
-		a := c.Attr(dw.AtLocation)
-		if c.Tag != dw.TagVariable || a == nil || !a.IsBlock() || c.Flag(dw.AtDeclaration) || !v.Meter.Spend(locationCost) {
+		isParam := c.Tag == dw.TagFormalParameter
+		if !isParam && (c.Tag != dw.TagVariable || !v.Locals) || c.Flag(dw.AtDeclaration) || !v.Meter.Spend(locationCost) {
 			return
 		}
-		if code, _ := u.Block(a); len(code) > 0 && (code[0] == dw.OpAddr || code[0] == dw.OpAddrx || code[0] == dw.OpGNUAddrIndex) {
-			all = append(all, dieKey{u.D, u.Off + uint64(c.Pos)})
+		a := abstractVar{number: v.number(dieKey{u.D, u.Off + uint64(c.Pos)})}
+		if loc := c.Attr(dw.AtLocation); loc != nil && loc.IsBlock() {
+			code, _ := u.Block(loc)
+			a.whole = v.expr(u, code)
+		} else if value := c.Attr(dw.AtConstValue); value != nil {
+			a.whole = v.constValue(u, value)
 		}
+		all = append(all, a)
 	})
 	return all
 }

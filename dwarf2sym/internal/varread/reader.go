@@ -63,12 +63,14 @@ type Reader struct {
 	opener   *units.Opener
 
 	// The current unit.
-	vars    []declaration // by number in packed functions
-	varOf   dieNumbers    // the inverse
-	labels  map[dieKey]uint32
-	statics map[dieKey][]dieKey // static variables in the DIEs that scopes are instances of
-	callees map[dieKey]varjoin.Target
-	firstFn int // index of the unit's first function
+	vars     []declaration // by number in packed functions
+	varOf    dieNumbers    // the inverse
+	labels   map[dieKey]uint32
+	abstract map[dieKey][]abstractVar // variables in the DIEs that scopes are instances of
+	marked   []uint64                 // by number in packed functions: the last scope that has the variable
+	marks    uint64                   // number of scopes that were marked
+	callees  map[dieKey]varjoin.Target
+	firstFn  int // index of the unit's first function
 
 	typeOf  dieNumbers   // TypeIDs
 	info    []byte       // of the unit whose types are read
@@ -88,7 +90,7 @@ type Reader struct {
 func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *varjoin.Seeds) *Reader {
 	v := &Reader{Options: o, host: host, code: code, module: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All, v.tables.Vars = true, true
-	v.labels, v.statics = map[dieKey]uint32{}, map[dieKey][]dieKey{}
+	v.labels, v.abstract = map[dieKey]uint32{}, map[dieKey][]abstractVar{}
 	v.callees = map[dieKey]varjoin.Target{}
 	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
@@ -178,7 +180,7 @@ func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.top = 0
 	v.varOf.clear()
 	clear(v.labels)
-	clear(v.statics)
+	clear(v.abstract)
 	clear(v.callees)
 	v.vars, v.depth, v.decoding = v.vars[:0], 0, 0
 	if p := recover(); p != nil {
