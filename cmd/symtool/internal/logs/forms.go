@@ -44,7 +44,7 @@ type Form struct {
 const answerOpens, answerCloses = " (", ")"
 
 // forms are the forms of lines, in the order in which they are tried.
-var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &symbolInFile, &symbolOfModule, &programCounter, &coredumpModule, &coredumpFrame, &imageFrame, &nodeFrame, &boostFrame}
+var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &symbolInFile, &symbolOfModule, &programCounter, &coredumpModule, &coredumpFrame, &imageFrame, &nodeFrame, &boostFrame, &pythonFrame}
 
 var (
 	// The kernel's message about a signal: an offset in the file, and the mapping.
@@ -118,6 +118,12 @@ var (
 		Form:  Form{"`N# 0xADDR in NAME`", "boost::stacktrace", "the same"},
 		needs: numbered, line: pattern(`^\s*\d+# 0x(?P<addr>[0-9a-fA-F]+)(?P<at>) in (?P<name>\S.*?)\s*$`),
 		counts: Absolute, before: answerOpens, after: answerCloses,
+	}
+
+	pythonFrame = form{
+		Form:  Form{"`Binary file \"NAME\", at SYMBOL+0xADDR`, with or without SYMBOL", "Python 3.14 and later, about a fatal error", "SYMBOL, else where the linker put the file"},
+		needs: bracketed, also: []string{"Binary file \""}, line: pattern(`Binary file "(?P<name>[^"]+)", at (?P<at>(?P<symbol>[^\s+]*)\+0x(?P<addr>[0-9a-f]+)) \[0x`),
+		counts: FromLink, sure: true, locate: inBinaryFile,
 	}
 
 	// rawAddress is any address of a process whose modules are known.
@@ -240,5 +246,12 @@ func inKernel(_ *Filter, p *Place, _ *match) bool {
 // inPackage takes the name of a library in an Android package: base.apk!libapp.so.
 func inPackage(_ *Filter, p *Place, _ *match) bool {
 	p.Name = p.Name[strings.LastIndexByte(p.Name, '!')+1:]
+	return true
+}
+
+func inBinaryFile(_ *Filter, p *Place, _ *match) bool {
+	if p.Symbol != "" {
+		p.Counts = AfterSymbol
+	}
 	return true
 }

@@ -117,7 +117,7 @@ func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, e
 			}
 		}
 		if c.NArg() > 0 {
-			return nil, fmt.Errorf("--filter reads standard input: it takes no addresses")
+			return nil, fmt.Errorf("--filter reads standard input: it takes no addresses; name a log as in <FILE")
 		}
 	}
 	var err error
