@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/dropin"
 )
 
 // A message about a flag of another program names only flags that the command has, and is only for
@@ -123,6 +124,35 @@ func TestWrongCommandLines(t *testing.T) {
 			if strings.Contains(said, leak) {
 				t.Errorf("symtool %s: %q has the words of a library", args, said)
 			}
+		}
+	}
+}
+
+// A message about a word that is no command names commands and programs that there are; it is there for each program
+// whose command line symtool takes.
+func TestPeerCommands(t *testing.T) {
+	var names []string
+	for _, command := range commands(cli.NewMessages(io.Discard)) {
+		names = append(names, command.Name)
+	}
+	named := regexp.MustCompile(`symtool (?:as )?([a-z0-9_-]+)`)
+	for word, instead := range cli.PeerCommands {
+		if slices.Contains(names, word) {
+			t.Errorf("%s is a command", word)
+		}
+		for _, m := range named.FindAllStringSubmatch(instead, -1) {
+			if !slices.Contains(names, m[1]) && !slices.Contains(dropin.Names(), m[1]) {
+				t.Errorf("%s: %q: there is no %s", word, instead, m[1])
+			}
+		}
+		var errs bytes.Buffer
+		if status := run(t.Context(), []string{"symtool", word, "x"}, nil, &errs, &errs); status != cli.StatusUsage || !strings.Contains(errs.String(), ": "+instead+" (see") {
+			t.Errorf("%s: status %d: %s", word, status, errs.String())
+		}
+	}
+	for _, program := range dropin.Names() {
+		if !strings.HasSuffix(cli.PeerCommands[program], " as "+program) {
+			t.Errorf("%s: %q", program, cli.PeerCommands[program])
 		}
 	}
 }

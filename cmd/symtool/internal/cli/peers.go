@@ -32,6 +32,26 @@ var CommonPeerFlags = []struct {
 	{PeerFlag{"version", "symtool --version prints the version"}, ""},
 }
 
+// PeerCommands are words that people write for a command, or a program whose command line symtool takes.
+var PeerCommands = map[string]string{
+	"dump_syms":          "use symtool dump, or symtool as dump_syms",
+	"minidump_stackwalk": "use symtool walk, or symtool as minidump_stackwalk",
+	"minidump-stackwalk": "use symtool walk, or symtool as minidump-stackwalk",
+	"stackwalk":          "use symtool walk",
+	"llvm-symbolizer":    "use symtool resolve, or symtool as llvm-symbolizer",
+	"llvm-addr2line":     "use symtool resolve, or symtool as llvm-addr2line",
+	"addr2line":          "use symtool resolve, or symtool as addr2line",
+	"eu-addr2line":       "use symtool resolve, or symtool as eu-addr2line",
+	"symbolize":          "use symtool resolve",
+	"symbolicate":        "use symtool resolve",
+	"atos":               "use symtool resolve",
+	"eu-stack":           "use symtool walk, or symtool as eu-stack",
+	"eu-unstrip":         "use symtool inspect, or symtool as eu-unstrip",
+	"check":              "use symtool lint",
+	"validate":           "use symtool lint",
+	"verify":             "use symtool lint",
+}
+
 // peerFlag returns what a command has in place of the flag of another program, or "".
 func peerFlag(command *cli.Command, name string) string {
 	for _, f := range PeerFlags[command.Name] {

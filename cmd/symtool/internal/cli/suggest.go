@@ -26,6 +26,9 @@ func Meant(word string, known []string) string { return closest.Meant(word, know
 
 // unknownCommand returns the error for a word that is not a command.
 func unknownCommand(app *cli.App, word string) error {
+	if instead := PeerCommands[word]; instead != "" {
+		return Usagef("", "unknown command %q: %s", word, instead)
+	}
 	return Usagef("", "unknown command %q%s", word, DidYouMean(word, commandNames(app), ""))
 }
 
