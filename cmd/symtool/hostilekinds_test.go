@@ -52,6 +52,7 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"cores":   hostileCores,
 	"vars":    hostileVars,
 	"pdb":     hostilePDBs,
+	"macho":   hostileMachO,
 }
 
 // Limits on a command over a hostile input. From n to 4n the processor time may

@@ -55,7 +55,7 @@ func (r *reader) newCompact() *compactReader {
 	if !r.in.Compact {
 		return nil
 	}
-	return r.newFollower(&Section{})
+	return r.newFollower(&Section{Name: "code"})
 }
 
 // newFollower returns what makes rows of instructions, nil for a CPU whose instructions are not known.

@@ -257,6 +257,17 @@ func TestCompactStubs(t *testing.T) {
 	}
 }
 
+// Without a table, what is wrong with the code is said of the code.
+func TestCompactCodeProblem(t *testing.T) {
+	code := bytes.Repeat([]byte("\x50\xe8\x00\x00\x00\x00"), 50000) // push %rax; call to the next
+	in := compactInput(nil, code, arch.X86_64)
+	in.Index, in.Code = nil, []Range{{in.Starts[0], in.Starts[0] + uint64(len(code))}}
+	_, _, problems := cfiRead(in)
+	if len(problems) != 1 || !strings.Contains(problems[0].Err.Error(), "code+0x0: rule sets of more than") {
+		t.Error(problems)
+	}
+}
+
 // Code whose paths share one that leads to a contradiction is followed up to a limit, which grows with its size.
 func TestCompactEffort(t *testing.T) {
 	for _, size := range []int{1 << 12, 1 << 16} {

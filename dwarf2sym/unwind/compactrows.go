@@ -149,21 +149,23 @@ func (c *compactReader) function(lo, hi uint64) {
 }
 
 // rows writes the rows of the instructions between two offsets. Without an encoding (none), code whose frame is unknown,
-// or that was not followed, has no rules.
+// or that was not followed, has no rules; padding has those of the code before it.
 func (c *compactReader) rows(from, to uint64, none bool) {
 	w := &c.flow
 	open, known := false, false
 	var last pdataFrame
 	before := -1 // the state of the instruction before; known if its frame is
 	var p flowPlace
+	padded := from // the end of padding
 	for at := from; at < to; at += p.size() {
-		p = w.found[at]
-		if none && open && p == 0 {
-			c.flush(w.lo + at)
-			c.r.w.close()
-			open, known = false, false
-		}
-		if p == 0 {
+		if p = w.found[at]; p == 0 {
+			if n := c.r.in.Padding(w.code[at:]); n > 0 && at >= padded {
+				padded = at + uint64(n)
+			} else if none && open && at >= padded {
+				c.flush(w.lo + at)
+				c.r.w.close()
+				open, known = false, false
+			}
 			continue
 		}
 		if known && p.state() == before {

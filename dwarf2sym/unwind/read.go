@@ -192,7 +192,11 @@ func Read(ctx context.Context, in *Input) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return &Result{table, r.stats, r.problems.sorted(slices.Concat(in.Sections, in.Index))}, nil
+	sections := slices.Concat(in.Sections, in.Index)
+	if len(sections) == 0 {
+		sections = []Section{{Name: "code"}} // which was followed without a table
+	}
+	return &Result{table, r.stats, r.problems.sorted(sections)}, nil
 }
 
 // entries reads all CIEs and FDEs.
@@ -268,7 +272,7 @@ func (p *cfiProblems) sorted(sections []Section) []bin.Problem {
 	var out []bin.Problem
 	for _, q := range p.list {
 		if e, ok := q.Err.(*bin.Error); ok {
-			e.File = sections[q.section].File
+			e.File = sections[min(q.section, len(sections)-1)].File
 		}
 		out = append(out, q.Problem)
 	}
