@@ -26,6 +26,7 @@ type exprDecoder struct {
 	jumps   []jump
 	shared  bool // it means the same in every unit, as it does not refer to debug information
 	unknown bool // the model has no form for an operation
+	dropped bool // it refers to what the linker dropped, and has no value
 }
 
 // jump is an operation whose target is still an offset in the expression.
@@ -139,6 +140,9 @@ func (v *Reader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool)
 	}
 	if d.unknown || d.c.Err() != nil || len(d.ops) > vars.MaxOps || !d.land() {
 		return unsupported, d.shared
+	}
+	if d.dropped {
+		return nil, d.shared
 	}
 	return d.ops, d.shared
 }
@@ -310,7 +314,7 @@ func (d *exprDecoder) threadLocal() {
 		case op.Code == vars.OpConst && d.v.linked != nil:
 			var ok bool
 			op.U, ok = d.v.linked.To(op.U)
-			d.unknown = d.unknown || !ok
+			d.dropped = d.dropped || !ok
 		}
 	}
 	d.add(vars.Op{Code: vars.OpTLS})
@@ -318,7 +322,7 @@ func (d *exprDecoder) threadLocal() {
 
 func (d *exprDecoder) address(addr uint64) {
 	rva, ok := d.v.rva(addr)
-	d.unknown = d.unknown || !ok
+	d.dropped = d.dropped || !ok
 	d.add(vars.Op{Code: vars.OpAddr, U: uint64(rva)})
 }
 
