@@ -177,7 +177,7 @@ func (w *truthWalk) function(f *eval.Frame, g *walktest.TruthFrame, ours []eval.
 		}
 		if at < 0 {
 			outcome := "not listed"
-			switch isGCC := strings.Contains(w.name, "gcc") || strings.HasPrefix(g.Module, "lib"); {
+			switch isGCC := strings.Contains(w.name, "gcc") || strings.Contains(w.name, "g++") || strings.HasPrefix(g.Module, "lib"); {
 			case v.Status != "optimized_out":
 				outcome = "not listed, with a value"
 			case !isGCC: // gcc's copies of blocks, which gdb takes from the abstract instance, have no values

@@ -96,7 +96,7 @@ func TestOracleVariables(t *testing.T) {
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", p.name, err, out)
 			}
-			compareForms(t, p.name, program, core, gdbTruth(t, program, core), p.least)
+			compareForms(t, p.name+" "+filepath.Base(p.build[0]), program, core, gdbTruth(t, program, core), p.least)
 		})
 	}
 }
