@@ -265,8 +265,8 @@ func (f *follower) call(target uint64, s *frameState) (outlined bool) {
 	} else {
 		var own frameState
 		own.set(frameSP, f.cpu.entry)
-		own.set(frameFP, f.cpu.entry)
-		outlined = f.called(target, &own) && (own.off[frameSP] != int32(f.cpu.entry) || own.knows(frameFP) && own.off[frameFP] != int32(f.cpu.entry))
+		own.set(frameFP, f.cpu.entry+apart)
+		outlined = f.called(target, &own) && (own.off[frameSP] != int32(f.cpu.entry) || own.knows(frameFP) && own.off[frameFP] != int32(f.cpu.entry+apart))
 		f.calls[target] = outlined
 	}
 	if outlined {
@@ -274,6 +274,9 @@ func (f *follower) call(target uint64, s *frameState) (outlined bool) {
 	}
 	return outlined
 }
+
+// apart is how far a caller's frame pointer is taken to be from its stack pointer: a function may set one to the other.
+const apart = 1 << 20
 
 // maxCalled is the maximum number of instructions of a function that called follows.
 const maxCalled = 16

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// What Microsoft's compiler does besides prologues and epilogues is followed.
+// What compilers do besides prologues and epilogues is followed.
 func TestPieces(t *testing.T) {
 	const (
 		// __security_push_cookie and __security_pop_cookie, and a function that calls them.
@@ -16,6 +16,12 @@ func TestPieces(t *testing.T) {
 			"\xf7\xff\xff\x97\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6" // 0x30: bl 0xc; ldp x29, x30, post-indexed; ret
 		cookiesRules = "STACK CFI INIT 1020 1c .cfa: sp 0 + .ra: x30\nSTACK CFI 1024 .cfa: sp 16 + .ra: .cfa 8 - ^ x29: .cfa 16 - ^\n" +
 			"STACK CFI 1028 .cfa: x29 16 +\nSTACK CFI 1030 .cfa: sp 32 +\nSTACK CFI 1034 .cfa: sp 16 +\nSTACK CFI 1038 .cfa: sp 0 + .ra: x30 x29: x29\n"
+
+		// A function of LLVM's machine outliner that sets the frame pointer, and a function that calls it.
+		outlined = "\xfd\x03\x00\x91\xc0\x03\x5f\xd6" + // 0: mov x29, sp; ret
+			"\xfd\x7b\xbf\xa9\xfd\xff\xff\x97\xe0\x03\x01\xaa\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6" // 8: stp x29, x30, pre-indexed; bl 0; mov x0, x1; ldp x29, x30, post-indexed; ret
+		outlinedRules = "STACK CFI INIT 1008 14 .cfa: sp 0 + .ra: x30\nSTACK CFI 100c .cfa: sp 16 + .ra: .cfa 8 - ^ x29: .cfa 16 - ^\n" +
+			"STACK CFI 1010 .cfa: x29 16 +\nSTACK CFI 1018 .cfa: sp 0 + .ra: x30 x29: x29\n"
 
 		// The table of a switch, whose bytes as instructions are pop rbx, pop rcx ...
 		table = "\x53\x90\x90\x5b\xc3\x66\x90\x90" + "\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00\x5b\x00\x00\x00" +
@@ -43,6 +49,7 @@ func TestPieces(t *testing.T) {
 		least       int
 	}{
 		{"cookies", frameARM64, cookies, cookiesRules, 7},
+		{"outlined", frameARM64, outlined, outlinedRules, 5},
 		{"switch", frameAMD64, table, tableRules, 6},
 		{"switch behind a call", frameAMD64, afterCall, callRules, 5},
 		{"probes", frameARM64, probes, probesRules, 8},

@@ -147,7 +147,7 @@ func (m *Maps) addImage(line []byte) bool {
 // imageFrame is a frame in such a report, or as backtrace_symbols of these systems returns it. A name with a file and a
 // line behind it is of no use.
 var imageFrame = form{
-	Form:  Form{"`N NAME 0xADDR 0xBASE + N`, `N NAME 0xADDR SYMBOL + N`", "macOS, iOS: crash reports, `backtrace_symbols`", "the process; the report's list of images has the build; without it, N from the start of the module or SYMBOL"},
+	Form:  Form{"`N NAME 0xADDR 0xBASE + N`, `N NAME 0xADDR SYMBOL + N`", "macOS, iOS: crash reports, `backtrace_symbols`", "the process, with the list of images; else N from the start of the module or SYMBOL"},
 	needs: decimalOffset, line: pattern(`^\s*\d+\s+(?P<name>\S.*?)\s+0x(?P<addr>[0-9a-f]+) (?P<at>(?:0x(?P<base>[0-9a-f]+)|(?P<symbol>\S.*)) \+ (?P<offset>\d+))\s*$`),
 	locate: (*Filter).inImage,
 }
