@@ -2,7 +2,6 @@ package dwarf2sym
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -32,9 +31,7 @@ func (o *objectReader) checkVariables(v *varread.Reader, first, i int) {
 	v.Meter.Flush()
 	if effort := v.Meter.Effort; effort.Over() {
 		v.DropFuncs(first)
-		o.read[i].problems = append(o.read[i].problems, bin.Problem{Lost: "variables of " + o.all[i].String(), Err: &bin.Error{
-			File: o.read[i].file, Section: ".debug_info", Msg: fmt.Sprintf(
-				"its variables share lists and types so often that they stand for over %d bytes", effort.Limit)}})
+		o.read[i].problems = append(o.read[i].problems, bin.Problem{Lost: "variables of " + o.all[i].String(), Err: tooManyVariables(o.read[i].file, effort)})
 	}
 }
 

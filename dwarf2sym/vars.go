@@ -107,6 +107,12 @@ func (r *reader) readTypes(ctx context.Context, d *units.Data, effort *dwarf.Eff
 	r.addProblems(problemUnits, &w.problems)
 }
 
+// tooManyVariables returns the error for a file whose variables take too much work.
+func tooManyVariables(path string, effort *dwarf.Effort) *bin.Error {
+	return &bin.Error{File: path, Section: ".debug_info", Msg: fmt.Sprintf(
+		"its variables share lists and types so often that they stand for over %d bytes", effort.Limit)}
+}
+
 // joinVars fills in the module's variables.
 func (r *reader) joinVars(places []varjoin.Place) {
 	var readers []*varjoin.Records
@@ -120,8 +126,7 @@ func (r *reader) joinVars(places []varjoin.Place) {
 	}
 	readers = append(readers, r.typeReader.Records)
 	if effort := r.typeReader.Meter.Effort; effort.Over() {
-		r.problem(problemUnits, "all variables", &bin.Error{File: r.file.Path, Section: ".debug_info", Msg: fmt.Sprintf(
-			"its variables share lists and types so often that they stand for over %d bytes", effort.Limit)})
+		r.problem(problemUnits, "all variables", tooManyVariables(r.file.Path, effort))
 		return
 	}
 	r.module.Vars = &vars.Info{Locals: r.opts.Vars.Locals, FullTypes: r.opts.Vars.FullTypes}

@@ -206,7 +206,7 @@ func TestCompactMany(t *testing.T) {
 	}
 }
 
-// Without an encoding, only a switch tells the frame of its cases. Any other code that nothing leads to has no rules.
+// Without an encoding, only a switch gives its cases a frame. Any other code that nothing leads to has no rules.
 func TestCompactCases(t *testing.T) {
 	const rows = ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 +"
 	for _, c := range []struct {

@@ -65,7 +65,7 @@ func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 }
 
 // seeds follows code that nothing leads to: other functions of the range, the cases of a switch, landing pads. Without
-// an encoding, only a switch before it tells the frame of code that is no function's begin.
+// an encoding, code that is not the start of a function has a frame only if a switch before it may lead to it.
 func (c *compactReader) seeds(e *pdataEntry) {
 	w := &c.flow
 	for at := uint32(0); int(at) < len(w.code); {

@@ -63,14 +63,7 @@ func (v *Reader) abstractVars(key dieKey) (all []abstractVar) {
 		if !isParam && (c.Tag != dw.TagVariable || !v.Locals) || c.Flag(dw.AtDeclaration) || !v.Meter.Spend(locationCost) {
 			return
 		}
-		a := abstractVar{number: v.number(dieKey{u.D, u.Off + uint64(c.Pos)})}
-		if loc := c.Attr(dw.AtLocation); loc != nil && loc.IsBlock() {
-			code, _ := u.Block(loc)
-			a.whole = v.expr(u, code)
-		} else if value := c.Attr(dw.AtConstValue); value != nil {
-			a.whole = v.constValue(u, value)
-		}
-		all = append(all, a)
+		all = append(all, abstractVar{v.number(dieKey{u.D, u.Off + uint64(c.Pos)}), v.wholeLocation(u, c)})
 	})
 	return all
 }

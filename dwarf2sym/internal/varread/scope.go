@@ -177,10 +177,15 @@ func (v *Reader) abstractLocation(d *dwarf.DIE) vars.ExprID {
 	if !ok {
 		return 0
 	}
-	if c := o.Attr(dw.AtConstValue); c != nil {
+	return v.wholeLocation(u, o)
+}
+
+// wholeLocation returns the location that a variable has everywhere, or the value of a constant; otherwise 0.
+func (v *Reader) wholeLocation(u *units.Unit, d *dwarf.DIE) vars.ExprID {
+	if c := d.Attr(dw.AtConstValue); c != nil {
 		return v.constValue(u, c)
 	}
-	if loc := o.Attr(dw.AtLocation); loc != nil {
+	if loc := d.Attr(dw.AtLocation); loc != nil {
 		if code, ok := u.Block(loc); ok {
 			return v.expr(u, code)
 		}

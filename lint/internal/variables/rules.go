@@ -93,7 +93,7 @@ joined after the records had been written?`,
 		ID: outside, Title: "range of variables outside its function", Severity: finding.Warning, Spec: docs,
 		Doc: `A lexical block, an entry of a location list or the return address of a call is not in
 the code of the F record, so nothing ever finds it. The distance may be counted from
-the wrong place: the ranges of a scope count from its start.`,
+the wrong place: all count from the start of the FUNC.`,
 		Bad: check.HeadFunc + check.Init + tables + "INFO VAR F 1000 40 1/i0i1 1h2h3\n", At: firstTable + 5,
 	}),
 	rule(finding.Rule{

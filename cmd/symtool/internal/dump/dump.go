@@ -333,7 +333,7 @@ func checkFlags(c *cli.Context) error {
 	}
 	for _, what := range c.StringSlice("accept") {
 		if !slices.Contains(acceptable, what) {
-			return fmt.Errorf("--accept is %q, want %s%s", what, strings.Join(acceptable, " or "), cli.Meant(what, acceptable))
+			return fmt.Errorf("--accept is %q, want %s%s", what, cli.Choice(acceptable), cli.Meant(what, acceptable))
 		}
 	}
 	if c.IsSet("min-cfi") && !c.Bool("check-cfi") {

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -154,8 +152,7 @@ func (r *uploadRun) ofModule(s *store.Store, p store.Place) (paths []string, err
 func (r *uploadRun) ofVersion(s *store.Store, v *store.Version) (paths []string) {
 	var symbols, variables []string
 	for _, e := range v.Files {
-		ext := filepath.Ext(e.Path)
-		if ext == ".vars" || ext != ".sym" && filepath.Ext(strings.TrimSuffix(e.Path, ext)) == ".vars" { // compressed
+		if _, ext, _ := store.StemOf(e.Path); ext == ".vars" {
 			variables = append(variables, s.Path(e.Path))
 		} else {
 			symbols = append(symbols, s.Path(e.Path))
