@@ -193,6 +193,9 @@ func (p *pool[T]) run(ctx context.Context, worker int) {
 			return
 		case p.tokens <- struct{}{}:
 		}
+		if p.stopped() { // a select with several cases ready takes any of them
+			return
+		}
 		item := int(p.next.Add(1)) - 1
 		if item >= p.n {
 			return
@@ -230,6 +233,16 @@ func (p *pool[T]) result(ctx context.Context, item int) (T, error) {
 }
 
 func (p *pool[T]) stop() { p.once.Do(func() { close(p.failed) }) }
+
+// stopped reports whether nothing more is to be started.
+func (p *pool[T]) stopped() bool {
+	select {
+	case <-p.failed:
+		return true
+	default:
+		return false
+	}
+}
 
 // close ends the workers. Only now is their ctx cancelled: earlier, an item
 // below the one that failed could fail for that reason alone.
