@@ -37,7 +37,7 @@ type asmDIE struct {
 
 var asmTags = map[string]uint64{
 	"array_type": 0x01, "class_type": 0x02, "enumeration_type": 0x04, "formal_parameter": 0x05, "label": 0x0a,
-	"lexical_block": 0x0b, "member": 0x0d, "compile_unit": 0x11, "structure_type": 0x13, "subroutine_type": 0x15,
+	"lexical_block": 0x0b, "member": 0x0d, "pointer_type": 0x0f, "compile_unit": 0x11, "structure_type": 0x13, "subroutine_type": 0x15,
 	"union_type": 0x17, "inlined_subroutine": 0x1d, "module": 0x1e, "base_type": 0x24, "subprogram": 0x2e,
 	"variable": 0x34, "namespace": 0x39, "partial_unit": 0x3c, "imported_unit": 0x3d, "type_unit": 0x41,
 	"call_site": 0x48, "skeleton_unit": 0x4a, "GNU_call_site": 0x4109,

@@ -205,3 +205,44 @@ func TestVarsSpecifiedType(t *testing.T) {
 		t.Errorf("got:\n%s\nwant %s", got, want)
 	}
 }
+
+// The members of a structure are read if something that has a value leads to it, in any unit; others have their name and
+// size. A value of Go may have any type.
+func TestVarsTypesWithoutValues(t *testing.T) {
+	unit := func(language, code string) string {
+		return strings.NewReplacer("LANGUAGE", language, "CODE", code).Replace(`
+	unit 4
+		compile_unit language/data1=LANGUAGE
+			iCODE: base_type name/string="int" byte_size/data1=4 encoding/data1=5
+			nCODE: structure_type name/string="Never" byte_size/data1=4 decl_line/data1=1
+				member name/string="m" type/ref4=&iCODE data_member_location/data1=0
+			eCODE: structure_type name/string="Elsewhere" byte_size/data1=4 decl_line/data1=2
+				member name/string="m" type/ref4=&iCODE data_member_location/data1=0
+			pCODE: pointer_type type/ref4=&eCODE
+			subprogram name/string="f" low_pc/addr=0xCODE000 high_pc/addr=0xCODE020 frame_base/block1=<9c>
+				variable name/string="n" type/ref4=&nCODE
+				variable name/string="e" type/ref4=&eCODE
+				variable name/string="p" type/ref4=&pCODE `)
+	}
+	for _, test := range []struct{ name, info, want string }{
+		{"no value", unit("12", "1"), `s#4 "Never !|s#4 "Elsewhere !|p2#8`},
+		{"a value of a pointer", unit("12", "1") + "location/block1=<91 6c>", `s#4 "Never !|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
+		{"in another unit", unit("12", "1") + unit("12", "2") + "location/block1=<91 6c>", `s#4 "Never !|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
+		{"in a unit before", unit("12", "1") + "location/block1=<91 6c>" + unit("12", "2"), `s#4 "Never !|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
+		{"Go", unit("22", "1"), `s#4 "Never .4:m|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
+	} {
+		c := coreOf(t, "\t.debug_info"+test.info+"\n")
+		for _, jobs := range []int{1, 2} {
+			got := c.text(t, Options{Vars: VarOptions{Params: true, Locals: true, FullTypes: true}}, coreRun{jobs: jobs})
+			var types []string
+			for line := range strings.Lines(got) {
+				if text, ok := strings.CutPrefix(line, "INFO VAR T "); ok {
+					types = append(types, strings.TrimSpace(text))
+				}
+			}
+			if got := strings.Join(types, "|"); got != test.want {
+				t.Errorf("%s, %d jobs: got types %s\nwant %s", test.name, jobs, got, test.want)
+			}
+		}
+	}
+}

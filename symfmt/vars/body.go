@@ -49,7 +49,7 @@ const (
 // Builder packs the scopes and call sites of one Func after another.
 type Builder struct {
 	rva        RVA
-	parts      []part // of the scopes
+	parts      []byte // of the scopes, with offsets for the numbers of boundaries
 	bounds     boundaries
 	cursors    []int // of the open scopes
 	sites      []byte
@@ -59,19 +59,13 @@ type Builder struct {
 	packed     []byte // storage
 }
 
-// part is a piece of the scopes, packed once the boundaries are known.
-type part struct {
-	kind uint8
-	a, b int64
-}
-
 // The kinds of parts.
 const (
-	rawPart   = iota // uvarint a
-	openPart         // a scope begins: kind a
+	rawPart   = iota // a uvarint
+	openPart         // a scope begins: its kind, a uvarint
 	closePart        // it ends
-	firstPart        // the first range of a list
-	rangePart        // a range after it
+	firstPart        // the first range of a list: varint start, uvarint size
+	rangePart        // a range after it, likewise
 )
 
 // Reset starts the body of the Func at rva.
@@ -80,31 +74,33 @@ func (b *Builder) Reset(rva RVA) {
 	*b = Builder{rva: rva, parts: b.parts[:0], bounds: b.bounds, cursors: b.cursors[:0], packed: b.packed, sites: b.sites[:0], lastSite: rva, lastInline: -1}
 }
 
-func (b *Builder) add(kind uint8, n int64) { b.parts = append(b.parts, part{kind: kind, a: n}) }
+func (b *Builder) add(kind uint8, n uint64) {
+	b.parts = binary.AppendUvarint(append(b.parts, kind), n)
+}
 
 // Func begins the scope of the function itself.
 func (b *Builder) Func(group GroupID) {
-	b.add(openPart, int64(FuncScope))
-	b.add(rawPart, int64(group))
+	b.add(openPart, uint64(FuncScope))
+	b.add(rawPart, uint64(group))
 }
 
 // Inline begins the scope of an INLINE record, by its index in the FUNC.
 func (b *Builder) Inline(index int, group GroupID) {
-	b.add(openPart, int64(InlineScope))
+	b.add(openPart, uint64(InlineScope))
 	by := int64(index - b.lastInline)
-	b.add(rawPart, by<<1^by>>63)
+	b.add(rawPart, uint64(by<<1^by>>63))
 	b.lastInline = index
-	b.add(rawPart, int64(group))
+	b.add(rawPart, uint64(group))
 }
 
 // Block begins the scope of a lexical block. Its ranges are sorted.
 func (b *Builder) Block(ranges []Range, group GroupID) {
-	b.add(openPart, int64(BlockScope))
-	b.add(rawPart, int64(len(ranges)))
+	b.add(openPart, uint64(BlockScope))
+	b.add(rawPart, uint64(len(ranges)))
 	for i, r := range ranges {
 		b.span(r, i == 0)
 	}
-	b.add(rawPart, int64(group))
+	b.add(rawPart, uint64(group))
 }
 
 func (b *Builder) span(r Range, first bool) {
@@ -114,7 +110,8 @@ func (b *Builder) span(r Range, first bool) {
 	if first {
 		kind = firstPart
 	}
-	b.parts = append(b.parts, part{kind, r.Lo, r.Hi})
+	b.parts = binary.AppendVarint(append(b.parts, kind), r.Lo)
+	b.parts = binary.AppendUvarint(b.parts, uint64(r.Hi-r.Lo))
 }
 
 // Location adds the location of the next variable of the group.
@@ -122,20 +119,20 @@ func (b *Builder) Location(l *Location) {
 	switch {
 	case l.Whole != 0:
 		b.add(rawPart, 1)
-		b.add(rawPart, int64(l.Whole))
+		b.add(rawPart, uint64(l.Whole))
 	case len(l.List) == 0:
 		b.add(rawPart, 0)
 	default:
-		b.add(rawPart, int64(len(l.List))+1)
+		b.add(rawPart, uint64(len(l.List))+1)
 		for i := range l.List {
 			b.span(l.List[i].Range, i == 0)
-			b.add(rawPart, int64(l.List[i].Expr))
+			b.add(rawPart, uint64(l.List[i].Expr))
 		}
 	}
 }
 
 // End ends the innermost open scope.
-func (b *Builder) End() { b.add(closePart, 0) }
+func (b *Builder) End() { b.parts = append(b.parts, closePart) }
 
 // pack packs the scopes.
 func (b *Builder) pack() string {
@@ -144,20 +141,26 @@ func (b *Builder) pack() string {
 	}
 	p := b.bounds.pack(b.packed[:0])
 	cursor, end := 0, 0
-	for i := range b.parts {
-		switch t := &b.parts[i]; t.kind {
+	for parts := b.parts; len(parts) > 0; {
+		kind := parts[0]
+		parts = parts[1:]
+		switch kind {
 		case rawPart:
-			p = binary.AppendUvarint(p, uint64(t.a))
+			_, size := binary.Uvarint(parts)
+			p, parts = append(p, parts[:size]...), parts[size:]
 		case openPart:
-			p = append(p, byte(t.a)+1)
+			p, parts = append(p, parts[0]+1), parts[1:]
 			b.cursors = append(b.cursors, cursor)
 		case closePart:
 			p = append(p, 0)
 			n := len(b.cursors) - 1
 			cursor, b.cursors = b.cursors[n], b.cursors[:n]
 		default:
-			lo, hi := b.bounds.number(t.a), b.bounds.number(t.b)
-			if t.kind == firstPart {
+			from, size := binary.Varint(parts)
+			length, more := binary.Uvarint(parts[size:])
+			parts = parts[size+more:]
+			lo, hi := b.bounds.number(from), b.bounds.number(from+int64(length))
+			if kind == firstPart {
 				cursor, end = lo, cursor
 			}
 			p = binary.AppendVarint(p, int64(lo-end))

@@ -48,7 +48,7 @@ func (c *checker) types() {
 func (c *checker) exprs() {
 	for i, e := range c.in.Exprs {
 		line := c.p.exprs[i]
-		if e.refers() {
+		if e.has(hasType | hasExpr) {
 			c.in.Exprs[i] = e.Renumber(func(id TypeID) TypeID { return c.typeID(line, id) }, func(id ExprID) ExprID { return c.exprID(line, id) })
 		}
 	}

@@ -86,7 +86,7 @@ func (n *numbering) orderTypes() {
 		}
 		e := n.in.Exprs[n.exprOrder[typed]]
 		typed++
-		if e.refers() {
+		if e.has(hasType | hasExpr) {
 			eachOp(e.Ops(), func(op *Op) {
 				n.useType(op.Type)
 				n.useExpr(op.Expr)
@@ -116,10 +116,26 @@ func (n *numbering) rewriteVars() {
 	n.in.Vars = vars
 }
 
+// rewriteExprs also drops the labels of variables that no scope has: compilers refer to those of inlined calls of which
+// no code is left.
 func (n *numbering) rewriteExprs() {
+	labels := map[uint32]bool{}
+	for i := range n.in.Vars {
+		labels[n.in.Vars[i].Label] = true
+	}
 	exprs := make([]Expr, 1, len(n.exprOrder)+1)
 	for _, old := range n.exprOrder {
-		exprs = append(exprs, n.in.Exprs[old].Renumber(n.useType, n.useExpr))
+		e := n.in.Exprs[old].Renumber(n.useType, n.useExpr)
+		if e.has(hasLabel) {
+			ops := e.Ops()
+			eachOp(ops, func(op *Op) {
+				if !labels[op.Label] {
+					op.Label = 0
+				}
+			})
+			e = NewExpr(ops)
+		}
+		exprs = append(exprs, e)
 	}
 	n.in.Exprs = exprs
 }
@@ -127,7 +143,7 @@ func (n *numbering) rewriteExprs() {
 // Renumber returns the expression with other numbers for what it refers to; numbers of
 // expressions stay if expr is nil.
 func (e Expr) Renumber(typ func(TypeID) TypeID, expr func(ExprID) ExprID) Expr {
-	if !e.refers() {
+	if !e.has(hasType | hasExpr) {
 		return e
 	}
 	ops := e.Ops()
@@ -148,23 +164,23 @@ func eachOp(ops []Op, fn func(*Op)) {
 	}
 }
 
-// refers reports whether an operation may refer to a type or to another expression.
-func (e Expr) refers() bool {
+// has reports whether an operation has one of these parts.
+func (e Expr) has(wanted uint8) bool {
 	u := unpacker{data: e.code}
 	for u.data != "" {
 		code := OpCode(u.byte())
 		has := parts[code]
-		if has&(hasType|hasExpr) != 0 {
+		if has&wanted != 0 {
 			return true
 		}
-		for _, part := range [...]uint8{hasReg, hasU, hasS, hasTo, hasLabel} {
+		for _, part := range [...]uint8{hasReg, hasU, hasS, hasTo, hasType, hasLabel, hasExpr} {
 			if has&part != 0 {
 				u.uvarint()
 			}
 		}
 		if has&hasData != 0 {
 			n := u.uvarint()
-			if code == OpEntryValue && (Expr{u.data[:n]}).refers() {
+			if code == OpEntryValue && (Expr{u.data[:n]}).has(wanted) {
 				return true
 			}
 			u.data = u.data[n:]

@@ -76,7 +76,7 @@ type Type struct {
 	Encoding   Encoding // Base
 	Order      Order    // Base
 	HasSize    bool     // otherwise the size is Elem's, depends on Dims, or is unknown
-	Incomplete bool     // only declared: its members are unknown
+	Incomplete bool     // its members are unknown: it is only declared, or nothing that has a value leads to it
 
 	Elem  TypeID
 	Class TypeID // MemberPtr

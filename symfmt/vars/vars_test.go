@@ -121,3 +121,18 @@ func TestNumber(t *testing.T) {
 		t.Errorf("got types %+v", in.Types)
 	}
 }
+
+// An expression that refers to a variable that no scope has is left without its label, also within others.
+func TestNumberLabels(t *testing.T) {
+	refer := func(known, unknown uint32) []Op {
+		return []Op{{Code: OpEntryValue, Sub: []Op{{Code: OpCall, Label: known}, {Code: OpCall, Label: unknown}}},
+			{Code: OpConvert, Type: 1}, {Code: OpImplicitPointer, Label: unknown}}
+	}
+	in := &Info{Types: make([]Type, 2), Vars: []Variable{{}, {Name: "v", Type: 1, Label: 7}, {Name: "unused", Label: 8}}, Groups: [][]VarID{nil, {1}},
+		Exprs: []Expr{{}, NewExpr(refer(7, 8)), NewExpr([]Op{{Code: OpBreg, Reg: 7, S: 8}})}}
+	was := in.Exprs[2]
+	in.Number([]ExprID{1, 2})
+	if want := []Expr{{}, NewExpr(refer(7, 0)), was}; !slices.Equal(in.Exprs, want) {
+		t.Errorf("got expressions %v, want %v", in.Exprs, want)
+	}
+}

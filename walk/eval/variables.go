@@ -163,8 +163,11 @@ func (f *Frame) location(e vars.ExprID, scope int, as class, size int, b *budget
 }
 
 // instance finds the variable with a label in the innermost scope around the expression, and that
-// scope.
+// scope. No variable has label 0.
 func (m *machine) instance(label uint32) (vars.Instance, int, bool) {
+	if label == 0 {
+		return vars.Instance{}, 0, false
+	}
 	for i := m.scope; i < len(m.f.Scopes); i++ {
 		for _, v := range m.f.Scopes[i].Vars {
 			if m.f.Info.Vars[v.Var].Label == label {

@@ -72,6 +72,11 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 			from.fn.uses++
 		}
 	}
+	for _, v := range readers { // others share their memory
+		for i := range v.funcs {
+			v.funcs[i].free()
+		}
+	}
 	k := 0
 	for i := range funcs {
 		f := &funcs[i]
@@ -84,15 +89,17 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 			}
 		}
 	}
+	for _, v := range readers {
+		*v = Records{}
+	}
 	j.info.Number(j.inUse)
 }
 
 // used frees the memory of a function after its last place.
 func (j *joiner) used(p Place) {
 	if from := j.find(p.FuncID); from != nil {
-		if from.fn.uses--; from.fn.uses == 0 {
-			from.fn.data = nil
-		}
+		from.fn.uses--
+		from.fn.free()
 	}
 }
 

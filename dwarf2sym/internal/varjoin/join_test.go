@@ -49,7 +49,7 @@ func (r *reader) in(lo, hi uint64, e vars.ExprID) { r.f.Locate(fileBase+lo, file
 // end adds the function, in a unit of its own whose variables are i, s and p.
 func (r *reader) end(key uint64) {
 	r.AddFunc(FuncID{Key: key}, &r.f)
-	r.EndUnit([]Variable{{Name: []byte("i"), Type: r.integer}, {Name: []byte("s"), Type: r.struc, Param: true}, {Name: []byte("p"), Type: r.integer, Label: uint32(key)}})
+	r.EndUnit([]Variable{{Name: r.AddName([]byte("i")), Type: r.integer}, {Name: r.AddName([]byte("s")), Type: r.struc, Param: true}, {Name: r.AddName([]byte("p")), Type: r.integer, Label: uint32(key)}})
 }
 
 // scope opens a scope.

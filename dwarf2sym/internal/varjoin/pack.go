@@ -74,6 +74,13 @@ type packedFunc struct {
 	data []byte
 }
 
+// free frees the memory of a function that has no place to come.
+func (f *packedFunc) free() {
+	if f.uses == 0 {
+		f.data = nil
+	}
+}
+
 // FuncID identifies a function across readers.
 type FuncID struct{ Key, Sub uint64 }
 
@@ -103,8 +110,8 @@ func (f *Function) Locate(lo, hi uint64, expr vars.ExprID) {
 }
 
 // Variable adds a variable of a scope, by its number in the unit. whole is its location in the whole
-// scope; it is used if it is not 0 and Locate was not called.
-func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
+// scope; it is used if it is not 0 and Locate was not called. It reports whether the variable has a location.
+func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) (located bool) {
 	va := openVar{scope: scope, number: number, whole: whole, last: int32(len(f.locs))}
 	if n := len(f.vars); n > 0 {
 		va.first = f.vars[n-1].last
@@ -114,6 +121,7 @@ func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
 	for i := scope; i >= 0 && !f.scopes[i].used; i = f.scopes[i].around {
 		f.scopes[i].used = true
 	}
+	return whole != 0 || va.first < va.last
 }
 
 // Numbers returns the numbers of the variables of a scope whose contents have just been read.

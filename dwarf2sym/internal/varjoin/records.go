@@ -33,6 +33,7 @@ type Records struct {
 	found     map[TypeHash]vars.TypeID // the types to which later refers in other readers' Records
 	typeKey   []byte
 	variables []variable
+	located   []bool // by variable: it has a value somewhere
 	varIndex  intern.Index
 	units     [][]uint32 // by unit: the variables of its packed functions
 	funcs     []packedFunc
@@ -45,7 +46,7 @@ type Records struct {
 // TypeHash identifies the contents of a type, as names of types are long.
 type TypeHash [2]uint64
 
-// laterType is a type whose members another reader reads.
+// laterType is a type whose members another reader reads, if any needs them.
 type laterType struct {
 	hash TypeHash
 	id   vars.TypeID
@@ -75,10 +76,11 @@ const (
 
 // Variable is a variable of a unit as read.
 type Variable struct {
-	Name              []byte
+	Name              NameID
 	Type              vars.TypeID
 	Label             uint32 // the number by which operations refer to it, or 0
 	Param, Artificial bool
+	Located           bool // it has a value somewhere
 }
 
 // Target is the place of a DIE, or a name, comparable across readers.
@@ -106,6 +108,7 @@ func New(seeds *Seeds) *Records {
 		seeds:     seeds,
 		typeIndex: map[TypeHash]vars.TypeID{}, found: map[TypeHash]vars.TypeID{},
 	}
+	r.names.InternString("")
 	r.types.add(vars.Type{})
 	return r
 }
@@ -116,13 +119,14 @@ func (r *Records) Freeze() {
 	r.typeIndex, r.varIndex, r.typeKey = nil, intern.Index{}, nil
 }
 
-// Name returns a copy of a name, the same for equal names.
-func (r *Records) Name(name []byte) string {
-	if len(name) == 0 {
-		return ""
-	}
-	return r.names.At(r.names.Intern(name))
-}
+// NameID is the number of a name, 0 of the empty one.
+type NameID uint32
+
+// AddName returns the number of a name, of which it keeps a copy.
+func (r *Records) AddName(name []byte) NameID { return NameID(r.names.Intern(name)) }
+
+// Name returns a name.
+func (r *Records) Name(id NameID) string { return r.names.At(uint32(id)) }
 
 // AddExpr returns the number of an expression, and whether it is new. An expression without operations means
 // that there is no value.
@@ -191,7 +195,7 @@ func (r *Records) intern(t vars.Type, key []byte) (id vars.TypeID, hash TypeHash
 	return id, hash, true
 }
 
-// Later records that another reader will read the members of a structure.
+// Later records that the members of a structure are another reader's, if it reads them; otherwise they stay unknown.
 func (r *Records) Later(hash TypeHash, id vars.TypeID) {
 	r.later = append(r.later, laterType{hash, id})
 }
@@ -232,7 +236,7 @@ func (r *Records) EndUnit(all []Variable) {
 	ids := make([]uint32, len(all))
 	for i := range all {
 		va := &all[i]
-		rec := variable{name: r.names.Intern(va.Name), typ: va.Type, label: va.Label}
+		rec := variable{name: uint32(va.Name), typ: va.Type, label: va.Label}
 		if va.Param {
 			rec.flags |= isParam
 		}
@@ -243,8 +247,9 @@ func (r *Records) EndUnit(all []Variable) {
 		id, ok := r.varIndex.Find(hash, func(n uint32) bool { return r.variables[n] == rec })
 		if !ok {
 			id = r.varIndex.Add(hash)
-			r.variables = append(r.variables, rec)
+			r.variables, r.located = append(r.variables, rec), append(r.located, false)
 		}
+		r.located[id] = r.located[id] || va.Located
 		ids[i] = id
 	}
 	r.units = append(r.units, ids)

@@ -45,6 +45,8 @@ func (j *joiner) joinTypes() {
 		for _, t := range v.later {
 			if n, ok := found[t.hash]; ok {
 				g.to[g.first[r]+uint32(t.id)] = n
+			} else {
+				g.types[g.first[r]+uint32(t.id)].Incomplete = true
 			}
 		}
 		v.later, v.found = nil, nil

@@ -2,14 +2,16 @@ package varjoin
 
 import "github.com/symtool/symtool/symfmt/vars"
 
-// Undefined returns the names of the structures that variables and members of others have, not only point to, although
-// nothing that the readers met defines them.
+// Undefined returns the names of the structures that variables with values and members of others have, not only point
+// to, although nothing that the readers met defines them.
 func Undefined(readers []*Records) map[string]bool {
 	u := undefined{names: map[string]bool{}}
 	for _, r := range readers {
 		u.seen = make([]bool, r.types.len())
 		for i := range r.variables {
-			u.value(r, r.variables[i].typ)
+			if r.located[i] {
+				u.value(r, r.variables[i].typ)
+			}
 		}
 		for i := range r.types.len() {
 			u.members(r, r.types.at(vars.TypeID(i)))

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Structures that are only declared are wanted if something has a value of them, and no reader has their definition.
+// Structures that are only declared are wanted if something may have a value of them, and no reader has their definition.
 func TestUndefined(t *testing.T) {
 	seeds := NewSeeds()
 	a, b := newReader(seeds), newReader(seeds)
@@ -15,9 +15,10 @@ func TestUndefined(t *testing.T) {
 		return a.NewType(vars.Type{Kind: vars.Struct, Name: name, Incomplete: true})
 	}
 	variable := func(id vars.TypeID) {
-		a.EndUnit([]Variable{{Name: []byte("v"), Type: id}})
+		a.EndUnit([]Variable{{Name: a.AddName([]byte("v")), Type: id, Located: true}})
 	}
 	variable(declared("value"))
+	a.EndUnit([]Variable{{Name: a.AddName([]byte("v")), Type: declared("without a value")}})
 	variable(a.NewType(vars.Type{Kind: vars.Typedef, Elem: a.NewType(vars.Type{Kind: vars.Const, Elem: declared("typedef")})}))
 	variable(a.NewType(vars.Type{Kind: vars.Array, Elem: declared("element")}))
 	variable(a.NewType(vars.Type{Kind: vars.Pointer, Elem: declared("pointed to")}))

@@ -3,6 +3,8 @@ package varread
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // die returns a DIE to read into. It is the caller's until release is called with the previous top.
@@ -75,4 +77,23 @@ func (v *Reader) childrenAt(u *units.Unit, pos int, fn func(c *dwarf.DIE)) {
 		}
 		pos = next
 	}
+}
+
+// nameID returns the number of the name of a DIE, without its scopes.
+func (v *Reader) nameID(u *units.Unit, die *dwarf.DIE) varjoin.NameID {
+	name := die.Value(dw.AtName)
+	if name.Kind != dwarf.Strp || v.skeleton != nil { // each other half has a section of its own
+		text, _ := u.Text(name)
+		v.Meter.Spend(uint64(len(text)))
+		return v.AddName(text)
+	}
+	key := dieKey{u.D, name.U}
+	id, ok := v.nameAt.get(key) // units share most of their names
+	if !ok {
+		text, _ := u.Text(name)
+		id = uint32(v.AddName(text))
+		v.nameAt.put(key, id)
+	}
+	v.Meter.Spend(uint64(len(v.Name(varjoin.NameID(id)))))
+	return varjoin.NameID(id)
 }

@@ -25,18 +25,19 @@ func (v *Reader) inherited(d *dwarf.DIE, scope int32) {
 		return
 	}
 	key := dieKey{od, off}
-	all, met := v.abstract[key]
+	n, met := v.abstractOf.get(key)
 	if !met {
-		all = v.abstractVars(key)
-		v.abstract[key] = all
+		n = uint32(len(v.abstract))
+		v.abstract = append(v.abstract, v.abstractVars(key))
+		v.abstractOf.put(key, n)
 	}
 	v.marks++
 	for number := range v.fn.Numbers(scope) {
 		v.mark(number)
 	}
-	for _, a := range all {
+	for _, a := range v.abstract[n] {
 		if !v.mark(a.number) && v.Meter.Spend(locationCost) {
-			v.fn.Variable(scope, a.number, a.whole)
+			v.addVariable(scope, a.number, a.whole)
 		}
 	}
 }

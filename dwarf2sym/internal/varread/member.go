@@ -68,7 +68,7 @@ func (v *Reader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok bool) 
 	}
 	m = vars.Member{Name: v.nameOf(u, die), Type: v.typeAt(u, die.Value(dw.AtType)),
 		Base: die.Tag == dw.TagInheritance, Artificial: die.Flag(dw.AtArtificial)}
-	v.Meter.Spend(uint64(len(m.Name)) + memberCost)
+	v.Meter.Spend(memberCost)
 	if a := die.Attr(dw.AtDataMemberLocation); a != nil {
 		if code, ok := u.Block(a); ok {
 			id := v.expr(u, code)
@@ -91,10 +91,7 @@ func (v *Reader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok bool) 
 const memberCost = 40
 
 // nameOf returns the name of a DIE without its scopes.
-func (v *Reader) nameOf(u *units.Unit, die *dwarf.DIE) string {
-	name, _ := u.Text(die.Value(dw.AtName))
-	return v.Name(name)
-}
+func (v *Reader) nameOf(u *units.Unit, die *dwarf.DIE) string { return v.Name(v.nameID(u, die)) }
 
 // bitField fills in the place of a bit field.
 func (v *Reader) bitField(u *units.Unit, die *dwarf.DIE, m *vars.Member, bits uint64) {

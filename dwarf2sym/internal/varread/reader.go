@@ -55,29 +55,32 @@ type Reader struct {
 	raw      rawExprs
 	decoded  []opBuffers // by the nesting of expressions
 	decoding int
-	rawSize  uint8        // the address size of raw
-	pending  []unreadType // structures whose members are read after all units
-	places   []uint32     // by TypeID: index in pending + 1; 0 or absent: none
+	rawSize  uint8 // the address size of raw
+	structs  []structure
+	places   []uint32   // by TypeID: index in structs + 1; 0 or absent: none
+	nameAt   dieNumbers // NameIDs, by their places in .debug_str
 	tables   dwarf.AbbrevCache
 	main     units.Unit
 	opener   *units.Opener
 
 	// The current unit.
-	vars     []declaration // by number in packed functions
-	varOf    dieNumbers    // the inverse
-	labels   map[dieKey]uint32
-	abstract map[dieKey][]abstractVar // variables in the DIEs that scopes are instances of
-	marked   []uint64                 // by number in packed functions: the last scope that has the variable
-	marks    uint64                   // number of scopes that were marked
-	callees  map[dieKey]varjoin.Target
-	firstFn  int // index of the unit's first function
+	vars       []declaration // by number in packed functions
+	varOf      dieNumbers    // the inverse
+	labels     map[dieKey]uint32
+	abstract   [][]abstractVar // variables in the DIEs that scopes are instances of
+	abstractOf dieNumbers      // indices in abstract
+	marked     []uint64        // by number in packed functions: the last scope that has the variable
+	marks      uint64          // number of scopes that were marked
+	callees    map[dieKey]varjoin.Target
+	firstFn    int // index of the unit's first function
 
-	typeOf  dieNumbers   // TypeIDs
-	info    []byte       // of the unit whose types are read
-	unread  []unreadType // structures whose members are not read yet
-	typeKey []byte
-	nameBuf []byte
-	depth   int
+	typeOf   dieNumbers  // TypeIDs
+	info     []byte      // of the unit whose types are read
+	unread   []structure // wanted structures whose members are not read yet
+	nameOnly bool        // what leads to types has no value
+	typeKey  []byte
+	nameBuf  []byte
+	depth    int
 
 	fn      varjoin.Function
 	records []varjoin.Variable
@@ -90,8 +93,7 @@ type Reader struct {
 func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *varjoin.Seeds) *Reader {
 	v := &Reader{Options: o, host: host, code: code, module: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All, v.tables.Vars = true, true
-	v.labels, v.abstract = map[dieKey]uint32{}, map[dieKey][]abstractVar{}
-	v.callees = map[dieKey]varjoin.Target{}
+	v.labels, v.callees = map[dieKey]uint32{}, map[dieKey]varjoin.Target{}
 	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
 	return v
@@ -106,6 +108,7 @@ type Linked interface {
 func (v *Reader) Object(code *codemap.Map, linked Linked, effort *dwarf.Effort) {
 	v.Reset()
 	v.raw.clear()
+	v.nameAt.clear()
 	v.code, v.linked, *v.Meter = code, linked, dwarf.Meter{Effort: effort}
 }
 
@@ -180,7 +183,9 @@ func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.top = 0
 	v.varOf.clear()
 	clear(v.labels)
+	v.abstractOf.clear()
 	clear(v.abstract)
+	v.abstract = v.abstract[:0]
 	clear(v.callees)
 	v.vars, v.depth, v.decoding = v.vars[:0], 0, 0
 	if p := recover(); p != nil {
@@ -253,7 +258,7 @@ func (v *Reader) frameBase(a *dwarf.Attr, key dieKey) vars.ExprID {
 		return 0
 	}
 	v.locate(a)
-	v.fn.Variable(0, v.number(key), 0)
+	v.addVariable(0, v.number(key), 0)
 	return v.addExpr([]vars.Op{{Code: vars.OpCall, Label: v.label(key)}})
 }
 
@@ -261,23 +266,22 @@ func (v *Reader) frameBase(a *dwarf.Attr, key dieKey) vars.ExprID {
 func (v *Reader) endUnit() {
 	defer v.release(v.top)
 	v.records = slices.Grow(v.records[:0], len(v.vars))[:len(v.vars)]
-	for i := range v.vars {
-		v.release(0)
-		v.records[i] = v.declared(&v.vars[i])
+	for _, located := range []bool{true, false} {
+		v.nameOnly = !located && v.main.Lang != dw.LangGo // an interface may hold any type
+		for i := range v.vars {
+			if v.vars[i].located == located {
+				v.release(0)
+				v.records[i] = v.declared(&v.vars[i])
+				v.records[i].Located = located
+			}
+		}
 	}
+	v.nameOnly = false
 	if v.skeleton != nil {
 		v.readMembers()
-	} else {
-		for _, t := range v.unread {
-			v.pending = append(v.pending, t)
-			if n := int(t.id) + 1; n > len(v.places) {
-				v.places = append(v.places, make([]uint32, n-len(v.places))...)
-			}
-			v.places[t.id] = uint32(len(v.pending))
-		}
-		v.unread = v.unread[:0]
 	}
-	if len(v.labels) > 0 { // reading types may assign labels
+	v.unread = v.unread[:0] // others are read after all units
+	if len(v.labels) > 0 {  // reading types may assign labels
 		for i := range v.vars {
 			v.records[i].Label = v.labels[v.vars[i].key]
 		}
@@ -289,10 +293,12 @@ func (v *Reader) endUnit() {
 type declaration struct {
 	key   dieKey
 	known bool // the DIE at key was read: it has name, typ and these flags
-	name  []byte
+	name  varjoin.NameID
 	typ   dwarf.Value
 	param bool
 	made  bool // artificial
+
+	located bool // it has a value somewhere
 }
 
 // describe sets what is known of a variable from d, its DIE in the current unit.
@@ -301,13 +307,12 @@ func (v *Reader) describe(to *declaration, d *dwarf.DIE) {
 		return // it may be elsewhere
 	}
 	to.known, to.param, to.made = true, d.Tag == dw.TagFormalParameter, d.Flag(dw.AtArtificial)
-	to.name, _ = v.main.Text(d.Value(dw.AtName))
+	to.name = v.nameID(&v.main, d)
 }
 
-// declared reads the declaration of a variable. Its name is valid until the end of a batch.
+// declared reads the declaration of a variable.
 func (v *Reader) declared(at *declaration) (r varjoin.Variable) {
 	if at.known {
-		v.Meter.Spend(uint64(len(at.name)))
 		return varjoin.Variable{Name: at.name, Param: at.param, Artificial: at.made, Type: v.typeAt(&v.main, at.typ)}
 	}
 	u, d, ok := v.dieIn(at.key.d, at.key.off)
@@ -318,18 +323,17 @@ func (v *Reader) declared(at *declaration) (r varjoin.Variable) {
 		r.Artificial = true
 		return r
 	}
-	r.Name, _ = u.Text(d.Value(dw.AtName))
+	r.Name = v.nameID(u, d)
 	r.Param, r.Artificial = d.Tag == dw.TagFormalParameter, d.Flag(dw.AtArtificial)
 	typ := d.Value(dw.AtType)
 	if spec := d.Value(dw.AtSpecification); typ.Kind == dwarf.None && spec.IsRef() {
 		if su, sd, ok := v.dieAt(u, spec); ok {
 			u, typ = su, sd.Value(dw.AtType)
-			if len(r.Name) == 0 {
-				r.Name, _ = su.Text(sd.Value(dw.AtName))
+			if d.Value(dw.AtName).Kind == dwarf.None {
+				r.Name = v.nameID(su, sd)
 			}
 		}
 	}
-	v.Meter.Spend(uint64(len(r.Name)))
 	r.Type = v.typeAt(u, typ)
 	return r
 }

@@ -102,7 +102,15 @@ func (v *Reader) variable(d *dwarf.DIE, scope int32) {
 			v.host.Problem(u.Off+uint64(d.Pos), fmt.Sprintf("the location of the variable at %#x", u.Off+uint64(d.Pos)), err)
 		}
 	}
-	v.fn.Variable(scope, number, whole)
+	v.addVariable(scope, number, whole)
+}
+
+// addVariable adds a variable of a scope to the function, with the location that it has everywhere, or the list that
+// was added before.
+func (v *Reader) addVariable(scope int32, number uint32, whole vars.ExprID) {
+	if v.fn.Variable(scope, number, whole) {
+		v.vars[number].located = true
+	}
 }
 
 // locate adds the location list of the function's next variable.

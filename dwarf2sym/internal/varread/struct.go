@@ -43,12 +43,30 @@ func (v *Reader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeI
 	}
 	v.typeKey = k
 	id, hash, isNew := v.addStructure(t, k)
-	if isNew && v.FullTypes {
-		v.unread = append(v.unread, unreadType{key, id, hash})
-	} else if int(id) < len(v.places) && v.places[id] != 0 && key.compare(v.pending[v.places[id]-1].key) < 0 {
-		v.pending[v.places[id]-1].key = key // the order in which a worker reads units depends on the other workers
+	if v.FullTypes {
+		v.meet(structure{key: key, id: id, hash: hash}, isNew)
 	}
 	return id
+}
+
+// meet notes a structure. Its members are read unless only variables without a value lead to it.
+func (v *Reader) meet(s structure, isNew bool) {
+	if isNew {
+		if n := int(s.id) + 1; n > len(v.places) {
+			v.places = append(v.places, make([]uint32, n-len(v.places))...)
+		}
+		v.structs = append(v.structs, s)
+		v.places[s.id] = uint32(len(v.structs))
+	}
+	known := &v.structs[v.places[s.id]-1]
+	switch {
+	case v.nameOnly:
+	case !known.wanted:
+		known.wanted, known.key = true, s.key
+		v.unread = append(v.unread, s)
+	case s.key.compare(known.key) < 0:
+		known.key = s.key // the order in which a worker reads units depends on the other workers
+	}
 }
 
 func (v *Reader) addStructure(t vars.Type, key []byte) (vars.TypeID, varjoin.TypeHash, bool) {
@@ -102,11 +120,13 @@ func (v *Reader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
 	return k
 }
 
-// unreadType is a structure whose members are not read yet.
-type unreadType struct {
-	key  dieKey
-	id   vars.TypeID
-	hash varjoin.TypeHash
+// structure is a structure that was met.
+type structure struct {
+	key    dieKey // where its members are read: the first of its DIEs that is wanted
+	id     vars.TypeID
+	hash   varjoin.TypeHash
+	wanted bool // something that may have a value leads to it
+	read   bool // its members were read
 }
 
 // readMembers reads the members of all structures that were met, and of those that they lead to.
@@ -115,6 +135,7 @@ func (v *Reader) readMembers() {
 		next := v.unread[len(v.unread)-1]
 		v.unread = v.unread[:len(v.unread)-1]
 		v.release(0)
+		v.structs[v.places[next.id]-1].read = true
 		u, die, ok := v.dieIn(next.key.d, next.key.off)
 		if !ok {
 			continue
@@ -139,16 +160,20 @@ type File struct {
 	Use func(fn func(d *units.Data))
 }
 
-// ReadTypes reads the members of the structures that readers met, each where the first unit has it, and of
+// ReadTypes reads the members of the structures that readers want, each where the first unit has it, and of
 // those that they lead to; then those that are only declared there. Files are in the order of their tags.
 func (v *Reader) ReadTypes(ctx context.Context, files []File, readers []*Reader) {
 	var all []wantedType
 	rust := false
 	for _, o := range readers {
 		rust = rust || o.rust
-		for _, t := range o.pending {
-			o.Later(t.hash, t.id)
-			all = append(all, wantedType{t, o.Records})
+		for _, s := range o.structs {
+			if !s.read {
+				o.Later(s.hash, s.id)
+			}
+			if s.wanted && !s.read {
+				all = append(all, wantedType{s, o.Records})
+			}
 		}
 		o.Finish()
 	}
@@ -207,7 +232,7 @@ func (v *Reader) missing(want []wantedType) []wantedType {
 
 // wantedType is a structure that a reader met, in its Records.
 type wantedType struct {
-	unreadType
+	structure
 	of *varjoin.Records
 }
 
