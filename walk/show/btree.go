@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/eval"
 )
 
 // maxBTreeHeight and maxBTreeNodes limit what is looked at of a tree whose nodes have 6 to 12 children.
@@ -39,9 +40,11 @@ func (s *showing) btree(r *rule, parts map[string]part, depth int) string {
 	if total > uint64(s.o.Length) {
 		title = count(total) + " "
 	}
+	defer func(lost bool) { s.lost = lost }(s.lost)
+	s.lost = false
 	ok := m.node(s.word(parts["data"]), int(height))
 	if n := uint64(len(m.texts)); !m.full && (!ok || n != total) {
-		m.texts = append(m.texts, "<damaged: it has "+count(total)+">")
+		m.texts = append(m.texts, s.incomplete(total))
 	}
 	return title + "{" + strings.Join(m.texts, ", ") + "}"
 }
@@ -60,6 +63,7 @@ func (m *bTree) node(addr uint64, height int) bool {
 		return false
 	}
 	whole := part{value: m.f.Read(addr, int(size)), id: id}
+	m.lost = m.lost || whole.value.Status() == eval.NotInDump
 	node, ok := m.follow(whole, path)
 	used, found := m.follow(node, []string{"len"})
 	if !ok || !found || !used.value.Whole() {

@@ -100,7 +100,7 @@ func TestDynamicTypes(t *testing.T) {
 		{tree, []uint64{0x1100, 0, 2}, "{1: 10, 2: 20}"},
 		{tree, []uint64{0x1140, 1, 4}, "{1: 10, 2: 20, 5: 50, 7: 70}"},
 		{tree, []uint64{0x1140, 1, 5}, "{1: 10, 2: 20, 5: 50, 7: 70, <damaged: it has 5 elements>}"},
-		{tree, []uint64{0x1140, 2, 5}, "{<damaged: it has 5 elements>}"}, // too high
+		{tree, []uint64{0x1140, 2, 5}, "{<unavailable: it has 5 elements>}"}, // too high: an element is taken for a pointer
 		{tree, []uint64{0x1140, 99, 5}, "{5 elements}"},
 		{tree, []uint64{0, 0, 0}, "{}"},
 	} {

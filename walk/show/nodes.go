@@ -18,7 +18,7 @@ func (s *showing) chain(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 			if !yield(next) {
 				return
 			}
-			next, _ = s.f.Memory.Word(next, s.f.Arch.PtrSize) // 0 if the dump does not have it
+			next = s.link(next)
 		}
 	}
 	return s.nodes(r, nodes, total, r.skip, id, depth)
@@ -54,11 +54,7 @@ const maxHeight = 128
 
 // successor returns the next node of a tree; 0 if there is none, or if the tree is damaged.
 func (s *showing) successor(at uint64) uint64 {
-	size := s.f.Arch.PtrSize
-	word := func(node, i uint64) uint64 {
-		w, _ := s.f.Memory.Word(node+i*uint64(size), size)
-		return w
-	}
+	word := func(node, i uint64) uint64 { return s.link(node + i*uint64(s.f.Arch.PtrSize)) }
 	if next := word(at, rightAt); next != 0 {
 		for range maxHeight {
 			down := word(next, leftAt)
@@ -94,6 +90,8 @@ func (s *showing) nodes(r *rule, nodes func(func(uint64) bool), total uint64, sk
 		return "{" + count(total) + "}"
 	}
 	var texts []string
+	defer func(lost bool) { s.lost = lost }(s.lost)
+	s.lost = false
 	for at := range nodes {
 		if len(texts) == s.o.Length || s.left <= 0 {
 			texts = append(texts, "...")
@@ -103,9 +101,27 @@ func (s *showing) nodes(r *rule, nodes func(func(uint64) bool), total uint64, sk
 		texts = append(texts, s.element(r, v, elem, depth+1))
 	}
 	if n := uint64(len(texts)); n < total && n < uint64(s.o.Length) && s.left > 0 {
-		texts = append(texts, "<damaged: it has "+count(total)+">")
+		texts = append(texts, s.incomplete(total))
 	}
 	return title + "{" + strings.Join(texts, ", ") + "}"
+}
+
+// link returns the word at an address that leads from a node to another; 0 if the dump does not have it.
+func (s *showing) link(addr uint64) uint64 {
+	to, ok := s.f.Memory.Word(addr, s.f.Arch.PtrSize)
+	if !ok {
+		s.lost = true
+		return 0
+	}
+	return to
+}
+
+// incomplete is written in place of elements that nodes do not lead to.
+func (s *showing) incomplete(total uint64) string {
+	if s.lost {
+		return "<unavailable: it has " + count(total) + ">"
+	}
+	return "<damaged: it has " + count(total) + ">"
 }
 
 // element shows an element: a key and its value as [key] = value, or in Rust's manner.

@@ -104,7 +104,7 @@ func TestNodesDamaged(t *testing.T) {
 		at, value int
 		want      string
 	}{
-		{0x128, 9, "{10, 20, 30, <damaged: it has 9 elements>}"}, {0x128, 0, "{}"}, {0x118, 0, "{<damaged: it has 3 elements>}"}, {0x850, 0x1840, "{10, "}, {0x858, 0x1840, "{10, 10, 10}"},
+		{0x128, 9, "{10, 20, 30, <damaged: it has 9 elements>}"}, {0x128, 0, "{}"}, {0x118, 0, "{<damaged: it has 3 elements>}"}, {0x118, 0x9000, "{<unavailable: the dump does not have the memory at 0x9020>, <unavailable: it has 3 elements>}"}, {0x850, 0x1840, "{10, "}, {0x858, 0x1840, "{10, 10, 10}"},
 		{0x310, 3, "{7, 8, <damaged: it has 3 elements>}"}, {0x8e0, 0x18c0, "{7, 8}"}, {0x8c0, 0x9000, "{7, <unavailable: "},
 		{0x910, 0x1900, "{5, 6, 5, "}, {0x418, 1 << 40, "1099511627776 elements {5, 6, <damaged"},
 		{0x610, 0x1910, "<damaged"}, {0x618, 65, "<damaged"}, {0x610, 0x1928, "67 elements {true, false, true, false, "},

@@ -115,6 +115,7 @@ type showing struct {
 	bytes     int  // of maxBytes
 	toMask    int  // of maxMaskParts
 	following bool // showing the target of a pointer
+	lost      bool // the dump does not have a node of the container that is shown
 }
 
 // missing says why a value is not shown.
