@@ -272,6 +272,10 @@ func TestJoinTypes(t *testing.T) {
 			vars.Type{Kind: vars.Enum, Name: "E", Parts: &vars.Parts{Enumerators: []vars.Enumerator{{Name: "a", Value: 2}}}}, false},
 		{"a declaration and its definition", vars.Type{Kind: vars.Struct, Name: "T", Incomplete: true},
 			vars.Type{Kind: vars.Struct, Name: "T", Size: 4, HasSize: true}, true},
+		{"one without members and the other", vars.Type{Kind: vars.Struct, Name: "T", Size: 4, HasSize: true, Incomplete: true},
+			vars.Type{Kind: vars.Struct, Name: "T", Size: 4, HasSize: true}, true},
+		{"one without members and one of another size", vars.Type{Kind: vars.Struct, Name: "T", HasSize: true, Incomplete: true},
+			vars.Type{Kind: vars.Struct, Name: "T", Size: 4, HasSize: true}, false},
 	} {
 		seeds := NewSeeds()
 		a, b := newReader(seeds), newReader(seeds)

@@ -145,7 +145,7 @@ func mix(h, x uint64) uint64 {
 	return h ^ h>>33
 }
 
-// define represents structures that are only declared by their definitions. It reports whether there are any.
+// define represents structures without members by their definitions. It reports whether there are any.
 func (g *typeGraph) define() bool {
 	const several = math.MaxUint32
 	defined := map[string]uint32{}
@@ -166,10 +166,12 @@ func (g *typeGraph) define() bool {
 		if !t.Incomplete {
 			continue
 		}
-		if d, ok := defined[t.Name]; ok && g.to[i] == uint32(i) && d != several && sameSort(t, g.types[d]) {
-			g.to[i] = d
-			any = true
+		d, ok := defined[t.Name]
+		if !ok || d == several || g.to[i] != uint32(i) || !sameSort(t, g.types[d]) || t.HasSize && t.Size != g.types[d].Size {
+			continue
 		}
+		g.to[i] = d
+		any = true
 	}
 	return any
 }
