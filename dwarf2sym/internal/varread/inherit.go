@@ -27,15 +27,20 @@ func (v *Reader) inherited(d *dwarf.DIE, scope int32) {
 	key := dieKey{od, off}
 	n, met := v.abstractOf.get(key)
 	if !met {
-		n = uint32(len(v.abstract))
-		v.abstract = append(v.abstract, v.abstractVars(key))
+		n = uint32(len(v.abstractEnds))
+		v.addAbstract(key)
+		v.abstractEnds = append(v.abstractEnds, len(v.abstract))
 		v.abstractOf.put(key, n)
+	}
+	all := v.abstract[:v.abstractEnds[n]]
+	if n > 0 {
+		all = all[v.abstractEnds[n-1]:]
 	}
 	v.marks++
 	for number := range v.fn.Numbers(scope) {
 		v.mark(number)
 	}
-	for _, a := range v.abstract[n] {
+	for _, a := range all {
 		if !v.mark(a.number) && v.Meter.Spend(locationCost) {
 			v.addVariable(scope, a.number, a.whole)
 		}
@@ -52,19 +57,18 @@ func (v *Reader) mark(number uint32) (known bool) {
 	return known
 }
 
-// abstractVars returns the variables in a DIE.
-func (v *Reader) abstractVars(key dieKey) (all []abstractVar) {
+// addAbstract appends the variables in a DIE to v.abstract.
+func (v *Reader) addAbstract(key dieKey) {
 	defer v.release(v.top)
 	u, die, ok := v.dieIn(key.d, key.off)
 	if !ok {
-		return nil
+		return
 	}
 	v.children(u, die, func(c *dwarf.DIE) {
 		isParam := c.Tag == dw.TagFormalParameter
 		if !isParam && (c.Tag != dw.TagVariable || !v.Locals) || c.Flag(dw.AtDeclaration) || !v.Meter.Spend(locationCost) {
 			return
 		}
-		all = append(all, abstractVar{v.number(dieKey{u.D, u.Off + uint64(c.Pos)}), v.wholeLocation(u, c)})
+		v.abstract = append(v.abstract, abstractVar{v.number(dieKey{u.D, u.Off + uint64(c.Pos)}), v.wholeLocation(u, c)})
 	})
-	return all
 }

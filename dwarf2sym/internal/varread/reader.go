@@ -64,15 +64,16 @@ type Reader struct {
 	opener   *units.Opener
 
 	// The current unit.
-	vars       []declaration // by number in packed functions
-	varOf      dieNumbers    // the inverse
-	labels     map[dieKey]uint32
-	abstract   [][]abstractVar // variables in the DIEs that scopes are instances of
-	abstractOf dieNumbers      // indices in abstract
-	marked     []uint64        // by number in packed functions: the last scope that has the variable
-	marks      uint64          // number of scopes that were marked
-	callees    map[dieKey]varjoin.Target
-	firstFn    int // index of the unit's first function
+	vars         []declaration // by number in packed functions
+	varOf        dieNumbers    // the inverse
+	labels       map[dieKey]uint32
+	abstract     []abstractVar // variables in the DIEs that scopes are instances of, of one DIE after another
+	abstractEnds []int         // the end of each DIE's
+	abstractOf   dieNumbers    // indices in abstractEnds
+	marked       []uint64      // by number in packed functions: the last scope that has the variable
+	marks        uint64        // number of scopes that were marked
+	callees      map[dieKey]varjoin.Target
+	firstFn      int // index of the unit's first function
 
 	typeOf   dieNumbers  // TypeIDs
 	info     []byte      // of the unit whose types are read
@@ -184,8 +185,7 @@ func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.varOf.clear()
 	clear(v.labels)
 	v.abstractOf.clear()
-	clear(v.abstract)
-	v.abstract = v.abstract[:0]
+	v.abstract, v.abstractEnds = v.abstract[:0], v.abstractEnds[:0]
 	clear(v.callees)
 	v.vars, v.depth, v.decoding = v.vars[:0], 0, 0
 	if p := recover(); p != nil {

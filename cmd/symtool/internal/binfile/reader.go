@@ -213,7 +213,7 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 		options.Supplement = sup
 		defer sup.Close()
 	}
-	cli.TuneCollectorFor(binary, debug)
+	cli.TuneCollectorFor(options.Vars.Params, binary, debug)
 	report, err := dwarf2sym.Read(ctx, binary, options)
 	if err != nil {
 		return cli.InputError(r.File, err)

@@ -10,12 +10,8 @@ import (
 )
 
 // GOGC of the commands for which a goal other than Go's 100 measured better.
+// dump has Go's 100: 200 took as much time, and a tenth to a third more memory.
 const (
-	// For dump --vars, which keeps three times as much as dump: for vmlinux, 50 takes an eighth less memory than
-	// 100 (142 MB instead of 163) and 5 % more time. dump itself has Go's 100: 200 took as much time, and a
-	// tenth to a third more memory.
-	VarsCollectorPercent = 50
-
 	// For diff: nearly all it keeps lives to the end. For two files of 500 MB, 50
 	// takes a quarter less memory (319 MB instead of 423) and no more time.
 	DiffCollectorPercent = 50
@@ -71,6 +67,13 @@ func TuneCollector(percent int) {
 	}
 }
 
+// With variables, which take two to three times the memory of what else is read of a large file: for vmlinux, 50 takes
+// an eighth less than 100 (142 MB instead of 163), and 5 % more time. For a smaller one it would take 15 % more.
+const (
+	largeVars            = 64 << 20 // bytes of .debug_info
+	varsCollectorPercent = 50
+)
+
 // For a file of gigabytes, memory runs out first.
 const (
 	largeInfo = 512 << 20 // bytes of .debug_info
@@ -121,14 +124,21 @@ func TuneCollectorForPDB(size int64) {
 	}
 }
 
-// TuneCollectorFor sets the collector's goal for a large file; debug may be nil.
-func TuneCollectorFor(binary, debug *object.File) {
+// TuneCollectorFor sets the collector's goal for a large file, of which variables are read or not; debug may be nil.
+func TuneCollectorFor(variables bool, binary, debug *object.File) {
 	for _, f := range []*object.File{binary, debug} {
 		if f == nil {
 			continue
 		}
-		if s := f.Section(".debug_info"); s != nil && s.Size() > largeInfo {
-			limitMemory(s.Size() / 100 * limitPercent)
+		info := f.Section(".debug_info")
+		if info == nil {
+			continue
+		}
+		if variables && info.Size() > largeVars {
+			TuneCollector(varsCollectorPercent)
+		}
+		if info.Size() > largeInfo {
+			limitMemory(info.Size() / 100 * limitPercent)
 		}
 	}
 }

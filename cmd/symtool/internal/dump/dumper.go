@@ -73,9 +73,6 @@ func (r *dumpResult) fail(err error) {
 
 // run dumps all files and prints the results in the order of the operands.
 func (d *dumper) run(ctx context.Context) error {
-	if d.Options.Vars.Params {
-		cli.TuneCollector(cli.VarsCollectorPercent)
-	}
 	d.placed = map[string]*dumpResult{}
 	if err := d.expand(ctx); err != nil {
 		return err
