@@ -89,7 +89,8 @@ func TestWrongCommandLines(t *testing.T) {
 		"store verfiy d": `did you mean verify?`, "store ad d f": `"ad" is unknown, want add, verify, gc, ls`,
 		"integration cmaek": `no rules for "cmaek": did you mean cmake?`, "completion bsh": `unknown shell "bsh", want bash, zsh or fish`,
 		// Flags.
-		"--frobnicate": `unknown flag --frobnicate`, "walk --fromat json x": `unknown flag --fromat: did you mean --format?`,
+		"--frobnicate": `unknown flag --frobnicate (see`, "--fromat": `did you mean --format?`, "-h=1": `flag -h takes no value`, "--version=2": `flag --version takes no value`,
+		"walk --fromat json x":  `unknown flag --fromat: did you mean --format?`,
 		"dump --symbol-ulr u a": `did you mean --symbol-url?`, "dump --no-inline a": `did you mean --no-inlines?`, "dump -x a": `unknown flag -x (see`,
 		"dump --help=x": `flag --help takes no value`, "dump -j": `flag -j needs a value`, "dump --arch= a": `--arch is empty`, "sframe ---": `unknown flag ---`,
 		"convert -- --x": `symtool: --x: no such file or directory`, "walk --verbose=maybe x": `--verbose is "maybe", want true or false`,
@@ -99,6 +100,13 @@ func TestWrongCommandLines(t *testing.T) {
 		"dump -r a": `references between units are always followed`, "dump --inlines a": `inlined functions are written`, "dump -V": `symtool --version`,
 		"dump --mapping-file f a": `use --map-file FILE`, "resolve -e a 10": `name the binary with --binaries PATH`, "resolve -f 10": `functions are printed in every format`,
 		"serve --port 80 d": `use --listen HOST:PORT`, "inspect --json d": `use --format json`,
+		"walk -1 x": `unknown flag -1: an option of symtool as eu-stack`, "resolve --basenames": `an option of symtool as llvm-symbolizer, llvm-addr2line, addr2line or eu-addr2line`,
+		"walk --evil-json f": `an option of symtool as minidump-stackwalk`, "inspect -n": `modules are printed`, "dump --code-id x": `an option of symtool as dump_syms`,
+		// The same before a command.
+		"-v": `unknown flag -v: a command comes first; dump, convert, resolve and 6 others: use -v`, "--json x": `a command comes first; dump, sframe, inspect and 8 others: use --format json`,
+		"-r a": `; dump: references between units are always followed; `, "--human x": `: text is the default`, "--symbols-path d": `; resolve, walk, doctor: use --symbols PATH`,
+		"-i a": `; dump: use --module-only; resolve: inlined functions are printed`, "-s d": `; dump: use --store DIR; resolve, walk, doctor: use -s`,
+		"-1": `unknown flag -1: an option of symtool as eu-stack`, "--features=x": `unknown flag --features: an option of symtool as minidump-stackwalk`,
 		// Formats, rules and other words.
 		"walk --format jsno x": `--format is "jsno", want text, machine, json, jsonl or html; did you mean json?`, "lint --format=sarfi x": `; did you mean sarif?`,
 		"lint --format=zzz x": `codequality or html (see`, "convert --to gysm x": `did you mean gsym?`, "convert --from breakpda x": `did you mean breakpad?`,
@@ -135,15 +143,13 @@ func TestPeerCommands(t *testing.T) {
 	for _, command := range commands(cli.NewMessages(io.Discard)) {
 		names = append(names, command.Name)
 	}
-	named := regexp.MustCompile(`symtool (?:as )?([a-z0-9_-]+)`)
-	for word, instead := range cli.PeerCommands {
-		if slices.Contains(names, word) {
-			t.Errorf("%s is a command", word)
+	for word, command := range cli.PeerCommands {
+		if slices.Contains(names, word) || !slices.Contains(names, command) {
+			t.Errorf("%s is a command, or %s is none", word, command)
 		}
-		for _, m := range named.FindAllStringSubmatch(instead, -1) {
-			if !slices.Contains(names, m[1]) && !slices.Contains(dropin.Names(), m[1]) {
-				t.Errorf("%s: %q: there is no %s", word, instead, m[1])
-			}
+		instead := "use symtool " + command
+		if slices.Contains(dropin.Names(), word) {
+			instead += ", or symtool as " + word
 		}
 		var errs bytes.Buffer
 		if status := run(t.Context(), []string{"symtool", word, "x"}, nil, &errs, &errs); status != cli.StatusUsage || !strings.Contains(errs.String(), ": "+instead+" (see") {
@@ -151,8 +157,32 @@ func TestPeerCommands(t *testing.T) {
 		}
 	}
 	for _, program := range dropin.Names() {
-		if !strings.HasSuffix(cli.PeerCommands[program], " as "+program) {
-			t.Errorf("%s: %q", program, cli.PeerCommands[program])
+		if cli.PeerCommands[program] == "" {
+			t.Errorf("%s: no command does its work", program)
 		}
+	}
+}
+
+// Each option of a program is a flag of the command that does its work, or is answered: with what takes its place, or
+// with the program.
+func TestPeerOptions(t *testing.T) {
+	commands(cli.NewMessages(io.Discard))
+	asked := 0
+	for _, program := range cli.Programs {
+		for _, option := range program.Options {
+			dashes := strings.Repeat("-", min(2, len(option)))
+			if option == "" {
+				continue
+			}
+			asked++
+			var errs bytes.Buffer
+			run(t.Context(), []string{"symtool", cli.PeerCommands[program.Name], dashes + option}, strings.NewReader(""), io.Discard, &errs)
+			if said := errs.String(); strings.Contains(said, "unknown flag") && (!strings.Contains(said, "unknown flag "+dashes+option+": ") || strings.Contains(said, "did you mean")) {
+				t.Errorf("%s %s%s: %s", program.Name, dashes, option, said)
+			}
+		}
+	}
+	if asked < 200 {
+		t.Errorf("%d options, want 200", asked)
 	}
 }

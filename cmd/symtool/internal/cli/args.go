@@ -65,7 +65,7 @@ func checkRootFlags(app *cli.App, args []string) error {
 		case !slices.ContainsFunc(app.Flags, func(f cli.Flag) bool {
 			return slices.Contains(f.Names(), strings.TrimLeft(arg, "-"))
 		}):
-			return unknownFlag(&cli.Command{Flags: app.Flags}, arg)
+			return rootFlag(app, arg)
 		}
 	}
 	return nil

@@ -74,6 +74,9 @@ func (f *wordFlag) check(c *cli.Context) error {
 // Choice formats words for a message: "a, b or c".
 func Choice(words []string) string {
 	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 

@@ -32,24 +32,61 @@ var CommonPeerFlags = []struct {
 	{PeerFlag{"version", "symtool --version prints the version"}, ""},
 }
 
-// PeerCommands are words that people write for a command, or a program whose command line symtool takes.
+// PeerCommands has the command that does what a word asks for: one that people write for a command, or the name of a
+// program.
 var PeerCommands = map[string]string{
-	"dump_syms":          "use symtool dump, or symtool as dump_syms",
-	"minidump_stackwalk": "use symtool walk, or symtool as minidump_stackwalk",
-	"minidump-stackwalk": "use symtool walk, or symtool as minidump-stackwalk",
-	"stackwalk":          "use symtool walk",
-	"llvm-symbolizer":    "use symtool resolve, or symtool as llvm-symbolizer",
-	"llvm-addr2line":     "use symtool resolve, or symtool as llvm-addr2line",
-	"addr2line":          "use symtool resolve, or symtool as addr2line",
-	"eu-addr2line":       "use symtool resolve, or symtool as eu-addr2line",
-	"symbolize":          "use symtool resolve",
-	"symbolicate":        "use symtool resolve",
-	"atos":               "use symtool resolve",
-	"eu-stack":           "use symtool walk, or symtool as eu-stack",
-	"eu-unstrip":         "use symtool inspect, or symtool as eu-unstrip",
-	"check":              "use symtool lint",
-	"validate":           "use symtool lint",
-	"verify":             "use symtool lint",
+	"dump_syms":          "dump",
+	"minidump_stackwalk": "walk",
+	"minidump-stackwalk": "walk",
+	"stackwalk":          "walk",
+	"llvm-symbolizer":    "resolve",
+	"llvm-addr2line":     "resolve",
+	"addr2line":          "resolve",
+	"eu-addr2line":       "resolve",
+	"symbolize":          "resolve",
+	"symbolicate":        "resolve",
+	"atos":               "resolve",
+	"eu-stack":           "walk",
+	"eu-unstrip":         "inspect",
+	"check":              "lint",
+	"validate":           "lint",
+	"verify":             "lint",
+}
+
+// Programs has the names of the programs whose command lines symtool takes, in the order of the help, and the options
+// of each, without dashes. The command that takes them sets it.
+var Programs []Program
+
+// Program is a program whose command line symtool takes.
+type Program struct {
+	Name    string
+	Options []string
+}
+
+// peerCommand returns what to write instead of a word that is not a command, or "".
+func peerCommand(word string) string {
+	command := PeerCommands[word]
+	if command == "" {
+		return ""
+	}
+	if slices.ContainsFunc(Programs, func(p Program) bool { return p.Name == word }) {
+		return "use symtool " + command + ", or symtool as " + word
+	}
+	return "use symtool " + command
+}
+
+// optionOf returns which programs have an option, of those that a command, or with "" any, does the work of, or "".
+func optionOf(command, option string) string {
+	var names []string
+	for _, p := range Programs {
+		if (command == "" || PeerCommands[p.Name] == command) && slices.Contains(p.Options, option) {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "an option of symtool as " + Choice(names)
 }
 
 // peerFlag returns what a command has in place of the flag of another program, or "".
@@ -87,6 +124,8 @@ var PeerFlags = map[string][]PeerFlag{
 		{"keep-mangled", "use --demangle none"},
 		{"s", "use --store DIR"},
 		{"debug-id", "use --id ID"},
+		{"a", "use --arch CPU"},
+		{"symbol-server", "use --symbol-url URL"},
 		{"mapping-var", "use --map-var VAR=VALUE"},
 		{"mapping-src", "use --map REGEX=TEMPLATE, for a pair of source and destination"},
 		{"mapping-dest", "use --map REGEX=TEMPLATE, for a pair of source and destination"},
@@ -106,7 +145,22 @@ var PeerFlags = map[string][]PeerFlag{
 		{"dump", "symtool inspect DUMP prints what a dump contains"},
 		{"symbols-tmp", "temporary files are in $TMPDIR"},
 		{"use-local-debuginfo", "use --binaries PATH"},
+		{"no-color", "use --color never"},
+		{"p", "use --pid PID"},
+		{"core", "name the core as DUMP"},
+		{"e", "use --binaries PATH"},
+		{"executable", "use --binaries PATH"},
+		{"n", "use --max-frames N"},
+		{"i", "inlined functions are printed"},
+		{"inlines", "inlined functions are printed"},
+		{"l", "symtool inspect DUMP lists the modules"},
+		{"list-modules", "symtool inspect DUMP lists the modules"},
 		{"recover-function-args", "use --vars params, with symbols that have variables"},
+	},
+	"inspect": {
+		{"n", "modules are printed, with their ids"},
+		{"list-only", "modules are printed, with their ids"},
+		{"core", "name the core as DUMP"},
 	},
 	"serve": {
 		{"port", "use --listen HOST:PORT"},

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -26,7 +28,7 @@ func Meant(word string, known []string) string { return closest.Meant(word, know
 
 // unknownCommand returns the error for a word that is not a command.
 func unknownCommand(app *cli.App, word string) error {
-	if instead := PeerCommands[word]; instead != "" {
+	if instead := peerCommand(word); instead != "" {
 		return Usagef("", "unknown command %q: %s", word, instead)
 	}
 	return Usagef("", "unknown command %q%s", word, DidYouMean(word, commandNames(app), ""))
@@ -52,15 +54,64 @@ func flagMeant(name string, flags []cli.Flag) string {
 	return ""
 }
 
+// rootFlag returns the error for a flag, as written, where a command is wanted: with the commands that have it, or have
+// something in its place because it is one of a program that symtool replaces.
+func rootFlag(app *cli.App, arg string) error {
+	arg, _, _ = strings.Cut(arg, "=")
+	name := strings.TrimLeft(arg, "-")
+	if name == "help" || name == "h" || slices.ContainsFunc(app.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) }) {
+		return Usagef("", "flag %s takes no value", arg)
+	}
+	var answers []string
+	commands := map[string][]string{} // by answer
+	flags := slices.Clone(app.Flags)
+	for _, c := range app.Commands {
+		flags = append(flags, c.Flags...)
+		answer := peerFlag(c, name)
+		if hasFlag(c, name) {
+			answer = "use " + arg
+		}
+		if answer == "" {
+			continue
+		}
+		if commands[answer] == nil {
+			answers = append(answers, answer)
+		}
+		commands[answer] = append(commands[answer], c.Name)
+	}
+	if programs := optionOf("", name); len(answers) == 0 && programs != "" {
+		return Usagef("", "unknown flag %s: %s", arg, programs)
+	}
+	if len(answers) == 0 {
+		return Usagef("", "unknown flag %s%s", arg, flagMeant(name, flags))
+	}
+	for i, answer := range answers {
+		answers[i] = firstFew(commands[answer]) + ": " + answer
+	}
+	return Usagef("", "unknown flag %s: a command comes first; %s", arg, strings.Join(answers, "; "))
+}
+
+// firstFew lists the first of names.
+func firstFew(names []string) string {
+	if few := 3; len(names) > few {
+		return fmt.Sprintf("%s and %d others", strings.Join(names[:few], ", "), len(names)-few)
+	}
+	return strings.Join(names, ", ")
+}
+
 // unknownFlag returns the error for a flag, as written, that command does not have: with what
 // takes its place if it is one of a program that symtool replaces.
 func unknownFlag(command *cli.Command, arg string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	name := strings.TrimLeft(arg, "-")
-	if name == "help" {
+	if name == "help" || name == "h" {
 		return Usagef(command.Name, "flag %s takes no value", arg)
 	}
-	if instead := peerFlag(command, name); instead != "" {
+	instead := peerFlag(command, name)
+	if instead == "" {
+		instead = optionOf(command.Name, name)
+	}
+	if instead != "" {
 		return Usagef(command.Name, "unknown flag %s: %s", arg, instead)
 	}
 	return Usagef(command.Name, "unknown flag %s%s", arg, flagMeant(name, command.Flags))

@@ -26,6 +26,7 @@ to what is in docs/switching.md, with a page for each program.
 
 // Command returns the command symtool as.
 func Command(msgs *cli.Messages) *cli.Command {
+	cli.Programs = known()
 	var text strings.Builder
 	text.WriteString(description + "\nPrograms:\n")
 	for _, p := range programs {
@@ -45,6 +46,18 @@ func Command(msgs *cli.Messages) *cli.Command {
 			return p.run(c, msgs, c.Args().Tail())
 		},
 	}
+}
+
+// known returns the programs, for messages about options that are none of a command.
+func known() (all []cli.Program) {
+	for _, p := range programs {
+		known := cli.Program{Name: p.name}
+		for _, o := range p.options {
+			known.Options = append(known.Options, o.long, o.short)
+		}
+		all = append(all, known)
+	}
+	return all
 }
 
 // Args returns the arguments of the program, the first of which is the name under which it was
