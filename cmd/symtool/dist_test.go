@@ -159,16 +159,18 @@ func distFrom(t *testing.T, folder, zone, umask string) string {
 	if out, err := exec.Command("git", "clone", "-q", testenv.Root(t), clone).CombinedOutput(); err != nil {
 		t.Fatalf("git clone: %v\n%s", err, out)
 	}
-	modules, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	modules, proxy, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	cmd := exec.Command("sh", "-c", "umask "+umask+" && make -s dist MAINTAINER='"+distMaintainer+"' HOMEPAGE="+distHomepage)
 	cmd.Dir = clone
 	cmd.Env = append(os.Environ(), "TZ="+zone, "LC_ALL=C", "GOPATH="+dir+"/gopath", "GOMODCACHE="+dir+"/gopath/mod", "GOCACHE="+dir+"/cache",
-		"GOPROXY=file://"+strings.TrimSpace(string(modules))+"/cache/download", "GONOSUMDB=*", "GOAMD64=v3", "GOFLAGS=-modcacherw -mod=readonly",
+		"GOPROXY=file://"+modules+"/cache/download,"+proxy, "GONOSUMDB=*", "GOAMD64=v3", "GOFLAGS=-modcacherw -mod=readonly",
 		"SOURCE_DATE_EPOCH=")
-	// .ci/release sets GOFLAGS, so the modules are downloaded before.
+	// .ci/dist sets GOFLAGS, so the modules are downloaded before. That needs the go.mod of modules that no build needs,
+	// which the cache may not have.
 	if out, err := runs(cmd, "go", "mod", "download"); err != nil {
 		t.Fatalf("go mod download: %v\n%s", err, out)
 	}
