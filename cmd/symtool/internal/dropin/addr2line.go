@@ -48,8 +48,9 @@ var addr2line = program{
 		}
 		return &plan{symbolize: &o, operands: l.operands}, nil
 	},
-	noOperands: true,
-	failed:     1, misused: 1,
+	noOperands:  true,
+	abbreviated: true,
+	failed:      1, misused: 1,
 }
 
 const onlyElfutils = "an option of eu-addr2line; see symtool as eu-addr2line"

@@ -182,7 +182,8 @@ func (r *parser) oneDash(arg string) bool {
 
 // longOption returns the option with a long name.
 func (r *parser) longOption(name string) (*option, error) {
-	var known []string
+	var known, begun []string
+	var found *option
 	for i := range r.options {
 		o := &r.options[i]
 		if o.long == name && name != "" {
@@ -191,6 +192,16 @@ func (r *parser) longOption(name string) (*option, error) {
 		if o.long != "" {
 			known = append(known, "--"+o.long)
 		}
+		if r.abbreviated && name != "" && strings.HasPrefix(o.long, name) {
+			found, begun = o, append(begun, "--"+o.long)
+		}
+	}
+	switch len(begun) {
+	case 0:
+	case 1:
+		return found, nil
+	default:
+		return nil, fmt.Errorf("--%s is ambiguous: %s", name, cli.Choice(begun))
 	}
 	return nil, fmt.Errorf("unknown option --%s%s", name, cli.DidYouMean("--"+name, known, ""))
 }

@@ -95,6 +95,7 @@ type program struct {
 
 	noOperands      bool // it needs none
 	attached        bool // what follows a letter is its value, also if that is optional
+	abbreviated     bool // the start of a long name stands for it if no other begins so, as getopt_long has it
 	failed, misused int  // its exit statuses when it fails, and for a wrong command line
 }
 

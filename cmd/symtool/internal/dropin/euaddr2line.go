@@ -38,7 +38,8 @@ var euAddr2line = program{
 	},
 	plan:       planElfutils,
 	noOperands: true, attached: true,
-	failed: 1, misused: 64,
+	abbreviated: true,
+	failed:      1, misused: 64,
 }
 
 const (

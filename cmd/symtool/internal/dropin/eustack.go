@@ -37,7 +37,8 @@ var euStack = program{
 	},
 	plan:       planStack,
 	noOperands: true, attached: true,
-	failed: 2, misused: 64,
+	abbreviated: true,
+	failed:      2, misused: 64,
 }
 
 func planStack(l *commandLine) (*plan, error) {
@@ -120,7 +121,8 @@ var euUnstrip = program{
 		return &plan{stacks: &symbolizer.StackOptions{PID: pid, DebugDirs: append(foldersOf(l.last("debuginfo-path")), systemDebug), Unstrip: true}}, nil
 	},
 	noOperands: true, attached: true,
-	failed: 1, misused: 64,
+	abbreviated: true,
+	failed:      1, misused: 64,
 }
 
 const (

@@ -96,20 +96,25 @@ func (t *symbolTable) name(addr uint64) string {
 	return name
 }
 
-// findName looks for the name at an address in the whole symbol table. It chooses as elfutils do
-// (dwfl_module_addrname): a global symbol before a local one, and of these the one that begins last, then one that binds
-// more strongly, then the shortest. Symbols without a size count if no other has the address.
+// findName looks for the name at an address in the whole symbol table.
 func (t *symbolTable) findName(addr uint64) string {
 	if t.file == nil {
 		return ""
 	}
-	addr += t.base - t.module.Addr
+	return elfutilsSymbol(t.file, t.table, addr+t.base-t.module.Addr).name
+}
+
+// elfutilsSymbol returns the symbol at an address that elfutils choose (dwfl_module_addrinfo), with the name "" if there
+// is none: a global symbol before a local one, and of these the one that begins last, then one that binds more strongly,
+// then the shortest. Symbols without a size, of which the last counts, are chosen if no other has the address, and
+// absolute ones only where they are.
+func elfutilsSymbol(f *object.File, table object.Table, addr uint64) candidate {
 	var sized, unsized [2]candidate // global ones, local ones
 	ends := uint64(0)               // of symbols, the last
-	_ = t.file.Symbols(t.table, func(s *object.Symbol) {
+	_ = f.Symbols(table, func(s *object.Symbol) {
 		start := s.Addr
 		if s.IsFunction() {
-			start &^= t.file.ISABit
+			start &^= f.ISABit
 		}
 		if s.Undefined || s.Kind == object.OtherKind || len(s.Name) == 0 || start > addr {
 			return
@@ -121,25 +126,25 @@ func (t *symbolTable) findName(addr uint64) string {
 		}
 		switch c := (candidate{start: start, size: s.Size, bind: strength(s.Bind), known: true}); {
 		case s.Size == 0:
-			if c.better(&unsized[local]) && s.Section != nil && s.Section.Holds(addr) {
+			if start >= unsized[local].start && (s.Section != nil && s.Section.Holds(addr) || s.Absolute && start == addr) {
 				unsized[local] = c.named(s)
 			}
 		case addr-start < s.Size && c.better(&sized[local]):
 			sized[local] = c.named(s)
 		}
 	}) // damage was reported by the reader of symbols
-	t.file.ReleaseSymbols()
+	f.ReleaseSymbols()
 	for _, c := range sized {
 		if c.known {
-			return c.name
+			return c
 		}
 	}
 	for _, c := range unsized {
 		if c.known && c.start >= ends {
-			return c.name
+			return c
 		}
 	}
-	return ""
+	return candidate{}
 }
 
 // candidate is a symbol that may name an address.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -68,34 +69,60 @@ func (p *elfutilsPrinter) function(r *request, frames []symfmt.SourceFrame) stri
 	if len(frames) > 0 && frames[0].Name != "" {
 		return frames[0].Name
 	}
-	if m := p.s.opened(r); m != nil {
-		if sym := p.s.dataAt(m, r.place); sym != nil {
-			return sym.name
-		}
+	sym, _ := p.symbolAt(r)
+	return orUnknown(sym.name)
+}
+
+// symbolAt returns the symbol at an address, and whether it is in the binary.
+func (p *elfutilsPrinter) symbolAt(r *request) (sym candidate, inside bool) {
+	m := p.s.opened(r)
+	if m == nil || !r.ok || !m.spans(r.place) {
+		return sym, false
 	}
-	return "??"
+	sym = elfutilsSymbol(m.named, m.which, r.place)
+	if p.s.Demangle {
+		sym.name = p.s.demangle(sym.name)
+	}
+	return sym, true
 }
 
 // symbolName returns the symbol at an address, the distance from it and, if asked for, its section.
 func (p *elfutilsPrinter) symbolName(r *request) string {
-	m := p.s.opened(r)
-	if m == nil {
+	sym, inside := p.symbolAt(r)
+	if !inside {
 		return "??"
 	}
-	sym := p.s.dataAt(m, r.place)
-	if sym == nil {
+	switch kind := p.s.opened(r).file.Kind; {
+	case sym.name == "" && kind == object.Executable:
+		return "??"
+	case sym.name == "" && r.place == 0:
+		return "()+0"
+	case sym.name == "":
 		return fmt.Sprintf("()+0x%x", r.place)
 	}
 	name := sym.name
-	if after := r.place - sym.addr; after != 0 {
+	if after := r.place - sym.start; after != 0 {
 		name = fmt.Sprintf("%s+0x%x", name, after)
 	}
 	if p.s.Sections {
-		if section := m.sectionAt(r.place); section != "" {
+		if section := p.s.opened(r).sectionAt(r.place); section != "" {
 			name += " (" + section + ")"
 		}
 	}
 	return name
+}
+
+// spans reports whether an address is between the first byte in memory and the last, as libdwfl counts: the end is inside.
+func (m *module) spans(addr uint64) bool {
+	loaded := m.file.Segments
+	if len(loaded) == 0 {
+		loaded = m.file.Sections
+	}
+	inside, low := false, m.file.Base
+	for _, s := range loaded {
+		inside = inside || s.Alloc && addr >= low && addr <= s.Addr+s.MemSize
+	}
+	return inside
 }
 
 // place returns FILE:LINE:COLUMN of a frame; a column that is unknown is left out.
@@ -115,4 +142,5 @@ func (p *elfutilsPrinter) data(r *request, _ *symbol) { p.code(r, nil) }
 // symbol is not called: a name stands for its address.
 func (p *elfutilsPrinter) symbol(r *request, _ []symfmt.SourceFrame) { p.code(r, nil) }
 
-func (p *elfutilsPrinter) fail(r *request, _ string) { p.code(r, nil) }
+// fail is not called: there are no answers about a file that cannot be read.
+func (p *elfutilsPrinter) fail(*request, string) {}

@@ -59,8 +59,7 @@ func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame
 	return frames
 }
 
-// asAddr2line applies the symbol table as binutils do: to code that is in no function of the debug information,
-// and to a function without a linkage name that starts where the symbol does.
+// asAddr2line applies the symbol table as binutils do: to code that is in no function of the debug information.
 func (s *Symbolizer) asAddr2line(m *module, addr uint64, frames []symfmt.SourceFrame) []symfmt.SourceFrame {
 	sym := m.functionBefore(addr)
 	if len(frames) == 0 {
@@ -69,7 +68,7 @@ func (s *Symbolizer) asAddr2line(m *module, addr uint64, frames []symfmt.SourceF
 		}
 		return []symfmt.SourceFrame{{Name: sym.name, File: symfmt.SourceFile{Path: sym.file, Relative: sym.file}}}
 	}
-	if f := &frames[0]; sym != nil && f.Linkage == "" && (f.Name == "" || uint64(f.Start) == sym.addr) {
+	if f := &frames[0]; sym != nil && f.Linkage == "" && f.Name == "" {
 		f.Name = sym.name
 	}
 	if !s.Inlines {

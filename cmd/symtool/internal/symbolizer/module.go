@@ -23,8 +23,10 @@ import (
 type module struct {
 	file     *object.File
 	symbols  resolve.Symbols
-	table    []symbol // in order of address, one for each
-	reported int      // number of problems that were reported
+	named    *object.File // has the symbol table: file or, for binutils and elfutils, the debug file
+	which    object.Table // of named
+	table    []symbol     // in order of address; of those at one address, the last is LLVM's choice
+	reported int          // number of problems that were reported
 	err      error
 }
 
@@ -36,6 +38,7 @@ type symbol struct {
 	line       uint32 // of the declaration, or 0
 	number     int32  // in the table of the file
 	data       bool   // the symbol is known to name data
+	code       bool   // or a function
 }
 
 // module returns the binary of a request.
@@ -120,12 +123,41 @@ func (m *module) open(s *Symbolizer, path string) error {
 		m.file.Close()
 		return err
 	}
+	if err = m.openTable(s.Style); err != nil {
+		m.close()
+		return err
+	}
 	m.readTable()
+	return nil
+}
+
+// openTable finds the symbol table. LLVM reads that of the file alone, others also the one of its debug file, which is
+// better than the names that the file exports.
+func (m *module) openTable(style Style) (err error) {
+	m.named, m.which = m.file, object.Symtab
+	if m.file.HasSymbols(object.Symtab) {
+		return nil
+	}
+	if path := m.symbols.Identity().DebugPath; path != "" && !style.ofLLVM() {
+		debug, err := objfile.Open(path, object.DefaultLimits())
+		if err != nil {
+			return err
+		}
+		if debug.HasSymbols(object.Symtab) {
+			m.named = debug
+			return nil
+		}
+		debug.Close()
+	}
+	m.which = object.Dynamic
 	return nil
 }
 
 func (m *module) close() {
 	if m.err == nil {
+		if m.named != m.file {
+			m.named.Close()
+		}
 		m.symbols.Close()
 		m.file.Close()
 	}
@@ -145,13 +177,9 @@ func (m *module) report(s *Symbolizer) {
 // readTable reads the symbols of code and data, as LLVM's SymbolizableObjectFile does: those of .dynsym only in
 // a file without .symtab. Of those at the same address the longest counts, or else the last.
 func (m *module) readTable() {
-	table := object.Symtab
-	if !m.file.HasSymbols(table) {
-		table = object.Dynamic
-	}
 	file := ""
 	// Damage is reported by the reader of symbols.
-	_ = m.file.Symbols(table, func(sym *object.Symbol) {
+	_ = m.named.Symbols(m.which, func(sym *object.Symbol) {
 		if sym.Kind == object.OtherKind && sym.Absolute {
 			file = string(sym.Name)
 		}
@@ -160,6 +188,7 @@ func (m *module) readTable() {
 		}
 		one := symbol{name: string(sym.Name), addr: sym.Addr, size: sym.Size, number: int32(len(m.table)), data: sym.Kind == object.Data}
 		if sym.IsFunction() {
+			one.code = true
 			one.addr &^= m.file.ISABit
 		}
 		if sym.Bind == object.Local {
@@ -167,19 +196,30 @@ func (m *module) readTable() {
 		}
 		m.table = append(m.table, one)
 	})
-	m.file.ReleaseSymbols()
+	m.named.ReleaseSymbols()
 	slices.SortFunc(m.table, func(a, b symbol) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size), cmp.Compare(a.number, b.number))
 	})
-	kept := m.table[:0]
-	for i := range m.table {
-		if n := len(kept); n > 0 && kept[n-1].addr == m.table[i].addr {
-			kept[n-1] = m.table[i]
-		} else {
-			kept = append(kept, m.table[i])
+}
+
+// chosen reports whether a symbol of the table is LLVM's choice at its address.
+func (m *module) chosen(i int) bool {
+	return i+1 == len(m.table) || m.table[i+1].addr != m.table[i].addr
+}
+
+// address returns the address of the first symbol with a name that is asked for.
+func (m *module) address(asked func(string) bool) (addr uint64, found bool) {
+	_ = m.named.Symbols(m.which, func(sym *object.Symbol) {
+		if found || sym.Undefined || sym.Kind == object.OtherKind || !asked(string(sym.Name)) {
+			return
 		}
-	}
-	m.table = kept
+		addr, found = sym.Addr, true
+		if sym.IsFunction() {
+			addr &^= m.file.ISABit
+		}
+	}) // damage was reported by the reader of symbols
+	m.named.ReleaseSymbols()
+	return addr, found
 }
 
 // symbolAt returns the last symbol at or before an address, unless it ends before. It returns nil if there is
@@ -194,17 +234,38 @@ func (m *module) symbolAt(addr uint64) *symbol {
 
 // functionBefore returns the last function at or before an address in its section, as binutils do, which do not
 // look where it ends. It returns nil if there is none.
-func (m *module) functionBefore(addr uint64) *symbol {
+func (m *module) functionBefore(addr uint64) (best *symbol) {
 	k := slices.IndexFunc(m.file.Sections, func(s *object.Section) bool { return s.Alloc && s.Holds(addr) })
 	if k < 0 {
 		return nil
 	}
 	for i := m.before(addr); i >= 0 && m.table[i].addr >= m.file.Sections[k].Addr; i-- {
-		if !m.table[i].data {
-			return &m.table[i]
+		switch s := &m.table[i]; {
+		case best != nil && s.addr != best.addr:
+			return best
+		case !s.data && (best == nil || s.fits(best, addr)):
+			best = s
 		}
 	}
-	return nil
+	return best
+}
+
+// fits reports whether binutils prefer a symbol to another at the same address (better_fit in elf.c): one that has the
+// place that is asked for, a function, a shorter one, or else the first. If none has the place, the longest is chosen.
+func (s *symbol) fits(old *symbol, place uint64) bool {
+	size, oldSize := max(s.size, 1), max(old.size, 1)
+	reaches, oldReaches := place-s.addr < size, place-old.addr < oldSize
+	switch {
+	case !reaches && !oldReaches && size != oldSize:
+		return size > oldSize
+	case reaches != oldReaches:
+		return reaches
+	case reaches && s.code != old.code:
+		return s.code
+	case reaches && size != oldSize:
+		return size < oldSize
+	}
+	return s.number < old.number
 }
 
 // before returns the index of the last symbol at or before an address, or -1.

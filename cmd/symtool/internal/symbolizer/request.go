@@ -58,14 +58,21 @@ func (s *Symbolizer) parse(line string) *request {
 			r.fileOf(name)
 		}
 	}
+	if s.Style == Addr2line {
+		r.gnuPlace(strings.TrimLeft(text, spaces))
+		return r
+	}
 	text, rest := word(text)
+	if s.Style == Elfutils {
+		text = strings.TrimPrefix(text, "+")
+	}
 	if base == 16 && strings.HasPrefix(strings.ToLower(text), "0x") {
 		text = text[2:]
 	}
 	addr, err := strconv.ParseUint(text, base, 64)
 	r.ok = err == nil && !strings.Contains(text, "_")
 	r.addr, r.place = addr, addr-s.Adjust
-	if !r.ok && s.Style != Addr2line && strings.TrimSpace(rest) == "" {
+	if !r.ok && strings.TrimSpace(rest) == "" {
 		r.namePlace(text)
 	}
 	return r
@@ -88,6 +95,30 @@ func (r *request) fileOf(name string) {
 	r.file = strings.TrimPrefix(name, "FILE:")
 }
 
+// gnuPlace reads an address, of which what follows the digits is ignored, or SYMBOL or SYMBOL+OFFSET, as binutils do: a
+// word that begins with A to F is a symbol only if an offset follows.
+func (r *request) gnuPlace(text string) {
+	const digits = "0123456789abcdefABCDEF"
+	if text == "" || text[0] <= '9' && text[0] >= '0' || strings.IndexByte(digits, text[0]) >= 0 && !strings.Contains(text, "+") {
+		if len(text) > 1 && strings.EqualFold(text[:2], "0x") {
+			text = text[2:]
+		}
+		text = text[:len(text)-len(strings.TrimLeft(text, digits))]
+		addr, err := strconv.ParseUint(text, 16, 64)
+		r.ok, r.addr, r.place = err == nil, addr, addr
+		return
+	}
+	end := strings.IndexAny(text, "+"+spaces)
+	if end < 0 {
+		end = len(text)
+	}
+	r.symbol = text[:end]
+	if digits, ok := strings.CutPrefix(strings.TrimLeft(text[end:], spaces), "+"); ok {
+		first, _ := word(digits)
+		r.offset, _ = strconv.ParseUint(first, 0, 64) // binutils take what is none for 0
+	}
+}
+
 // namePlace reads SYMBOL or SYMBOL+OFFSET.
 func (r *request) namePlace(text string) {
 	name, digits, plus := strings.Cut(text, "+")
@@ -98,14 +129,17 @@ func (r *request) namePlace(text string) {
 	r.symbol, r.offset = name, offset
 }
 
+// spaces are what isspace accepts.
+const spaces = " \t\n\v\f\r"
+
 // word cuts the first word off, which may be in quotes.
 func word(text string) (first, rest string) {
-	text = strings.TrimLeft(text, " \t\n\v\f\r")
+	text = strings.TrimLeft(text, spaces)
 	if text != "" && (text[0] == '"' || text[0] == '\'') {
 		first, rest, _ = strings.Cut(text[1:], text[:1])
 		return first, rest
 	}
-	i := strings.IndexAny(text, " \t\n\v\f\r")
+	i := strings.IndexAny(text, spaces)
 	if i < 0 {
 		return text, ""
 	}

@@ -31,7 +31,14 @@ func TestParse(t *testing.T) {
 		{LLVM, "b", "0x10000000000000000", `0 "b" none`},
 		{Addr2line, "b", "1139", `0 "b" 1139`},
 		{Addr2line, "b", " 0x1139", `0 "b" 1139`},
-		{Addr2line, "b", "CODE 1139", `0 "b" none`},
+		{Addr2line, "b", "CODE 1139", `0 "b" c`},
+		{Addr2line, "b", "1139g", `0 "b" 1139`},
+		{Addr2line, "b", "second", `0 "b" second+0`},
+		{Addr2line, "b", "second + 0x10", `0 "b" second+10`},
+		{Addr2line, "b", "add+10", `0 "b" add+a`},
+		{Addr2line, "b", "add", `0 "b" add`},
+		{Addr2line, "b", "0x", `0 "b" none`},
+		{Elfutils, "b", "+1139", `0 "b" 1139`},
 	} {
 		s := &Symbolizer{Options: Options{Style: c.style, Binary: c.binary}}
 		r := s.parse(c.line)

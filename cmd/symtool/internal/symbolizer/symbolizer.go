@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -117,18 +118,51 @@ func Run(ctx context.Context, o Options, msgs *cli.Messages, in io.Reader, w io.
 		}
 		return cli.StatusOK, cli.OutputError(out.Name(), out.Commit())
 	}
+	if o.Binary != "" && !s.openBinary() {
+		return s.status, cli.OutputError(out.Name(), out.Commit())
+	}
 	if len(args) == 0 {
 		if err := s.lines(in, out); err != nil {
 			return cli.StatusInput, err
 		}
 	}
 	for _, arg := range args {
-		if s.answer(arg); o.Style == Elfutils && s.status != cli.StatusOK {
-			break
+		if o.Style == Elfutils {
+			s.status = cli.StatusOK // that of the last address counts
 		}
+		s.answer(arg)
 	}
 	s.print.end()
 	return s.status, cli.OutputError(out.Name(), out.Commit())
+}
+
+// openBinary opens the file of the command line, and reports whether it could: the others end if they cannot, without an
+// answer but in JSON.
+func (s *Symbolizer) openBinary() bool {
+	r := &request{file: s.Binary, ok: true}
+	_, err := s.module(r)
+	if err == nil {
+		return true
+	}
+	s.status = cli.StatusFindings
+	s.note("%v", err)
+	if p, ok := s.print.(*jsonPrinter); ok {
+		p.list = false
+		p.fail(r, unreadable(r.file))
+	}
+	return false
+}
+
+// unreadable returns the reason, in the words of LLVM's JSON, why a file has no answers; standard error has the details.
+func unreadable(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "No such file or directory"
+	case info.IsDir():
+		return "Is a directory"
+	}
+	return "The file was not recognized as a valid object file"
 }
 
 // maxLine limits a line of input: file names are shorter.
@@ -157,8 +191,13 @@ func (s *Symbolizer) lines(in io.Reader, out *cli.Stdout) error {
 func (s *Symbolizer) answer(line string) {
 	r := s.parse(line)
 	m, err := s.module(r)
-	if s.Style == Elfutils && err == nil && m != nil {
+	if !s.Style.ofLLVM() && err == nil && r.symbol != "" {
 		s.addressOf(m, r)
+	}
+	if s.Style == Elfutils && err == nil && !r.ok {
+		s.status = cli.StatusFindings
+		s.note("no symbol %q in %s", line, r.file)
+		return
 	}
 	switch {
 	case r.kind == frameRequest:
@@ -170,9 +209,8 @@ func (s *Symbolizer) answer(line string) {
 		}
 		s.print.code(r, nil)
 	case err != nil:
-		s.status = max(s.status, 1)
-		s.note("%v", err)
-		s.print.fail(r, "cannot be read")
+		s.note("%v", err) // which is no failure of llvm-symbolizer
+		s.print.fail(r, unreadable(r.file))
 	case !r.ok && r.kind == dataRequest:
 		s.print.data(r, nil) // by address only
 	case !r.ok:
@@ -184,7 +222,11 @@ func (s *Symbolizer) answer(line string) {
 		}
 		s.print.data(r, sym)
 	default:
-		s.print.code(r, s.frames(m, r.place))
+		frames := s.frames(m, r.place)
+		s.print.code(r, frames)
+		if s.Style == Elfutils && s.Inlines && len(frames) == 0 {
+			s.status = cli.StatusFindings // as no unit has the address
+		}
 	}
 	if m != nil {
 		m.report(s)
@@ -194,24 +236,22 @@ func (s *Symbolizer) answer(line string) {
 // wanted says what a request looks like.
 func (s *Symbolizer) wanted() string {
 	switch {
-	case s.Style == Addr2line:
-		return "an address such as 0x1139"
 	case s.Binary != "" || s.BuildID != "":
 		return "an address such as 0x1139, or a symbol"
 	}
 	return "FILE ADDR, with an address such as 0x1139"
 }
 
-// addressOf gives a request for a symbol its address, if there is one.
+// addressOf gives a request for a symbol the address of the first one with the name, if there is one. binutils also
+// know names of the source.
 func (s *Symbolizer) addressOf(m *module, r *request) {
-	for i := range m.table {
-		if r.symbol != "" && m.table[i].name == r.symbol {
-			r.addr, r.ok, r.symbol = m.table[i].addr+r.offset, true, ""
-			r.place = r.addr
-		}
+	addr, found := m.address(func(name string) bool { return name == r.symbol })
+	if !found && s.Style == Addr2line {
+		addr, found = m.address(func(name string) bool { return demangled(name) == r.symbol })
 	}
-	if !r.ok {
-		s.status, r.symbol = 1, ""
+	if found {
+		r.addr, r.ok, r.symbol = addr+r.offset, true, ""
+		r.place = r.addr
 	}
 }
 
@@ -220,7 +260,7 @@ func (s *Symbolizer) answerSymbol(m *module, r *request) {
 	var frames []symfmt.SourceFrame
 	known := false
 	for i := range m.table {
-		if m.table[i].name != r.symbol {
+		if m.table[i].name != r.symbol || !m.chosen(i) {
 			continue
 		}
 		known = true
