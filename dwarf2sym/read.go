@@ -420,8 +420,11 @@ func (w *worker) batch(units []units.Header) int64 {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	start := units[0].Off
 	size := units[len(units)-1].Off + units[len(units)-1].Size - start
-	// What is cached from unit to unit must not depend on which worker reads them.
-	w.tables.Reset()
+	// What is cached from unit to unit must not depend on which worker reads them, but where single addresses are asked
+	// for: what is known by then depends on the requests before.
+	if w.source == nil {
+		w.tables.Reset()
+	}
 	w.opener.Close()
 	if w.vars != nil {
 		w.vars.Reset()

@@ -179,6 +179,29 @@ func TestSourceOfNestedFunction(t *testing.T) {
 	}
 }
 
+// Abbreviations of a unit are read once for all addresses: here they are gone after the first.
+func TestSourceKeepsAbbreviations(t *testing.T) {
+	d := coreOf(t, `
+			.debug_info
+				unit 5
+					compile_unit language/data1=2 low_pc/addr=0
+						subprogram name/string="a" low_pc/addr=0x1000 high_pc/data1=0x80
+						subprogram name/string="b" low_pc/addr=0x2000 high_pc/data1=0x80`).debugData(false)
+	d.ReadUnitHeaders()
+	d.Allow(units.EffortBase)
+	w := newWorker(d, &codemap.Map{}, &Options{})
+	x := &srcread.Index{}
+	for i, want := range []string{"a", "b"} {
+		addr := uint64(0x1000 * (i + 1))
+		w.readsSource(x, addr)
+		w.batch(d.Units)
+		if frames := x.Frames(addr, nil); len(frames) != 1 || frames[0].Name != want || w.problems.Any() {
+			t.Errorf("%#x: %+v, want %s; problems %v", addr, frames, want, w.problems)
+		}
+		clear(d.Abbrev)
+	}
+}
+
 // Of a unit only the function with the address is read, another one when it is asked for.
 func TestSourceReadsFunctions(t *testing.T) {
 	l := openSource(t, "clang-dwarf5.elf")

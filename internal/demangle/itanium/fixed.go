@@ -1,12 +1,15 @@
 package itanium
 
+import "strings"
+
 // fixed are the nodes with which every name begins: those whose text is always the same.
 var fixed = newFixedNodes()
 
 type fixedNodes struct {
-	nodes []node
-	texts []string // by node
-	lists []ref
+	nodes    []node
+	texts    [2][]string // by style and node
+	expanded []string    // what LLVM writes for an abbreviation before a constructor or destructor; "" for other nodes
+	lists    []ref
 
 	builtin    [256]ref // by letter
 	dBuiltin   [256]ref // by the letter after D
@@ -78,6 +81,7 @@ func newFixedNodes() *fixedNodes {
 			}
 		}
 	}
+	f.texts[asLLVM][f.dBuiltin['n']] = "std::nullptr_t"
 	f.null, f.void, f.integer, f.char = f.dBuiltin['n'], f.builtin['v'], f.builtin['i'], f.builtin['c']
 	f.stdName = f.text("std")
 	f.anonymous = f.text("(anonymous namespace)")
@@ -91,7 +95,10 @@ func newFixedNodes() *fixedNodes {
 }
 
 func (f *fixedNodes) add(text string, n node) ref {
-	f.nodes, f.texts = append(f.nodes, n), append(f.texts, text)
+	f.nodes, f.expanded = append(f.nodes, n), append(f.expanded, "")
+	for style := range f.texts {
+		f.texts[style] = append(f.texts[style], text)
+	}
 	return ref(len(f.nodes) - 1)
 }
 
@@ -108,6 +115,11 @@ func (f *fixedNodes) addStd() {
 	f.std['i'] = f.template(f.scoped("basic_istream"), f.char, traits)
 	f.std['o'] = f.template(f.scoped("basic_ostream"), f.char, traits)
 	f.std['d'] = f.template(f.scoped("basic_iostream"), f.char, traits)
+	for letter, name := range map[byte]string{'s': "std::string", 'i': "std::istream", 'o': "std::ostream", 'd': "std::iostream"} {
+		r := f.std[letter]
+		f.texts[asLLVM][r], f.expanded[r] = name, strings.ReplaceAll(f.texts[asFilt][r], "> >", ">>")
+	}
+	f.texts[asLLVM][traits] = strings.ReplaceAll(f.texts[asFilt][traits], "> >", ">>")
 }
 
 func (f *fixedNodes) scoped(name string) ref {
@@ -115,12 +127,12 @@ func (f *fixedNodes) scoped(name string) ref {
 }
 
 func (f *fixedNodes) template(name ref, args ...ref) ref {
-	text := f.texts[name] + "<"
+	text := f.texts[asFilt][name] + "<"
 	for i, arg := range args {
 		if i > 0 {
 			text += ", "
 		}
-		text += f.texts[arg]
+		text += f.texts[asFilt][arg]
 	}
 	if text[len(text)-1] == '>' {
 		text += " "

@@ -23,8 +23,19 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 // Append appends the source form of a name of the Itanium ABI. Names that the decoder does not
 // know are left to the library, except those with unresolved names (sr): after these the
 // library counts substitutions wrongly, and prints wrong types.
-func Append(dst []byte, raw string) ([]byte, error) {
+func Append(dst []byte, raw string) ([]byte, error) { return appendAs(dst, raw, asFilt) }
+
+// AppendLLVM is like Append, in the form of llvm-cxxfilt. Expressions and constraints are still printed as c++filt does.
+func AppendLLVM(dst []byte, raw string) ([]byte, error) {
+	if strings.HasPrefix(raw, "_ZGT") { // clones for transactions, which LLVM does not know
+		return nil, mangled.ErrNotMangled
+	}
+	return appendAs(dst, raw, asLLVM)
+}
+
+func appendAs(dst []byte, raw string, as style) ([]byte, error) {
 	d := decoders.Get().(*decoder)
+	d.style = as
 	out, v := d.appendName(dst, raw)
 	decoders.Put(d)
 	switch v {
@@ -38,7 +49,7 @@ func Append(dst []byte, raw string) ([]byte, error) {
 	if strings.Contains(raw, "sr") {
 		return nil, mangled.ErrNotMangled
 	}
-	return appendByLibrary(dst, raw)
+	return appendByLibrary(dst, raw, as)
 }
 
 // decoder reads names of the Itanium C++ ABI (section 5.1) into nodes, and prints them as

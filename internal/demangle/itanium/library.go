@@ -2,6 +2,7 @@ package itanium
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -23,7 +24,7 @@ func init() {
 // appendByLibrary appends the source form of a name of the Itanium ABI. For each node, the
 // library examines all nodes around it, and it copies what a substitution refers to; the cost
 // is estimated first. If the library panics, the name stays as it is.
-func appendByLibrary(dst []byte, raw string) (out []byte, err error) {
+func appendByLibrary(dst []byte, raw string, as style) (out []byte, err error) {
 	defer func() {
 		if recover() != nil {
 			out, err = nil, mangled.ErrNotMangled
@@ -38,6 +39,9 @@ func appendByLibrary(dst []byte, raw string) (out []byte, err error) {
 		return nil, mangled.ErrCostly
 	}
 	options := libraryOptions[bits.Len(uint(most))]
+	if as == asLLVM {
+		options = append(slices.Clip(options[1:]), demangle.LLVMStyle)
+	}
 	tree, err := demangle.ToAST(raw, options...)
 	if err != nil {
 		return nil, mangled.ErrNotMangled

@@ -56,7 +56,7 @@ func library(raw string) (text string, err error) {
 		}
 	}()
 	if len(unresolvedPlaces(raw)) == 0 {
-		out, err := appendByLibrary(nil, raw)
+		out, err := appendByLibrary(nil, raw, asFilt)
 		return string(out), err
 	}
 	most := mangled.LengthAllowed(raw)
@@ -216,7 +216,7 @@ func BenchmarkDecoder(b *testing.B) {
 		append func(dst []byte, raw string)
 	}{
 		{"decoder", func(dst []byte, raw string) { d.appendName(dst, raw) }},
-		{"library", func(dst []byte, raw string) { appendByLibrary(dst, raw) }},
+		{"library", func(dst []byte, raw string) { appendByLibrary(dst, raw, asFilt) }},
 	} {
 		b.Run(by.name, func(b *testing.B) {
 			b.ReportAllocs()

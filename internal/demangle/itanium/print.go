@@ -23,10 +23,20 @@ type printer struct {
 	base  int   // where the current declarator's begin in inner
 	saved []ref // to be written after the parameters of a function
 
+	style style
+
 	inTemplate bool // the parameters of a template template parameter, which have no names
 
 	printed []place // templates in out, by the memo of their nodes
 }
+
+// style is whose form a name has.
+type style uint8
+
+const (
+	asFilt style = iota // c++filt's
+	asLLVM              // llvm-cxxfilt's
+)
 
 // place is out[from:to].
 type place struct{ from, to int }
@@ -50,6 +60,12 @@ func (d *decoder) write() bool {
 // printClones prints the suffixes of clones, which begin where the name ends.
 func (d *decoder) printClones() {
 	end := len(d.Src)
+	if d.style == asLLVM && d.rootEnd < end {
+		d.text(" (")
+		d.text(d.Src[d.rootEnd:])
+		d.text(")")
+		return
+	}
 	for d.Pos = d.rootEnd; !d.Failed && d.Pos < end; {
 		from := d.Pos
 		d.clone()
@@ -85,8 +101,8 @@ func (d *decoder) int(n int) {
 
 // print prints a node.
 func (d *decoder) print(r ref) {
-	if int(r) < len(fixed.texts) {
-		d.text(fixed.texts[r])
+	if int(r) < len(fixed.nodes) {
+		d.text(fixed.texts[d.style][r])
 		return
 	}
 	d.Step()
@@ -119,7 +135,7 @@ func (d *decoder) printNode(r ref, n *node) {
 		d.text("T")
 		d.int(int(n.f[0]))
 	case kScoped:
-		d.print(n.f[0])
+		d.printScope(n)
 		d.text("::")
 		d.print(n.f[1])
 	case kTemplate:
@@ -147,6 +163,17 @@ func (d *decoder) printNode(r ref, n *node) {
 	}
 }
 
+// printScope prints the scope of a name. LLVM, too, writes the standard library's abbreviations in full before
+// constructors and destructors.
+func (d *decoder) printScope(n *node) {
+	scope := n.f[0]
+	if d.style == asLLVM && int(scope) < len(fixed.expanded) && fixed.expanded[scope] != "" && d.isStructor(n.f[1]) && d.kind(n.f[1]) != kCast {
+		d.text(fixed.expanded[scope])
+		return
+	}
+	d.print(scope)
+}
+
 // printOther prints the rarer kinds.
 func (d *decoder) printOther(r ref, n *node) {
 	switch n.kind {
@@ -158,12 +185,21 @@ func (d *decoder) printOther(r ref, n *node) {
 	case kOperator:
 		d.printOperator(operator(n.op))
 	case kClosure:
+		if d.style == asLLVM {
+			d.printUnnamed("'lambda", int(n.f[3]))
+			d.printLambda(n)
+			return
+		}
 		d.text("{lambda")
 		d.printLambda(n)
 		d.text("#")
 		d.int(int(n.f[3]) + 1)
 		d.text("}")
 	case kUnnamedType:
+		if d.style == asLLVM {
+			d.printUnnamed("'unnamed", int(n.f[0]))
+			return
+		}
 		d.text("{unnamed type#")
 		d.int(int(n.f[0]) + 1)
 		d.text("}")
@@ -216,6 +252,15 @@ func (d *decoder) printOther(r ref, n *node) {
 	default:
 		d.printExpression(n)
 	}
+}
+
+// printUnnamed prints LLVM's name of what has none, with the number in its scope from the second one on.
+func (d *decoder) printUnnamed(kind string, n int) {
+	d.text(kind)
+	if n > 0 {
+		d.int(n - 1)
+	}
+	d.byte('\'')
 }
 
 // printWords prints a name with fixed words around it.
@@ -322,12 +367,12 @@ func (d *decoder) printTemplate(n *node) {
 	}
 	base, from := d.own(), len(d.out)
 	d.print(n.f[0])
-	if d.last == '<' { // the end of an operator
+	if d.last == '<' && d.style == asFilt { // the end of an operator
 		d.byte(' ')
 	}
 	d.byte('<')
 	d.printArgs(d.list(n))
-	if d.last == '>' {
+	if d.last == '>' && d.style == asFilt {
 		d.byte(' ')
 	}
 	d.byte('>')

@@ -29,7 +29,11 @@ func (d *decoder) printExpression(n *node) {
 			d.print(n.f[0])
 			return
 		}
-		d.printOperand(n.f[0])
+		if d.style == asLLVM {
+			d.print(n.f[0])
+		} else {
+			d.printOperand(n.f[0])
+		}
 		d.text("...")
 	case kSizeofPack:
 		d.int(int(d.nodes[n.f[0]].f[1]))
@@ -252,7 +256,10 @@ func (d *decoder) printSizeofArgs(n *node) {
 }
 
 func (d *decoder) printNew(n *node) {
-	d.text("new ")
+	d.text("new")
+	if d.style == asFilt || n.f[0] == 0 {
+		d.byte(' ')
+	}
 	if n.f[0] != 0 {
 		d.printOperand(n.f[0])
 		d.byte(' ')

@@ -77,9 +77,10 @@ func (d *decoder) printQualifiers(n *node) {
 }
 
 // printFunction prints a function type. The parameters are printed inside the result: a
-// function that returns a pointer to a function is printed inside that pointer's type.
+// function that returns a pointer to a function is printed inside that pointer's type. c++filt leaves out the result of a
+// function with local names.
 func (d *decoder) printFunction(r ref, n *node) {
-	if n.f[0] != 0 && n.op == 0 {
+	if n.f[0] != 0 && (n.op == 0 || d.style == asLLVM) {
 		d.inner = append(d.inner, r)
 		d.print(n.f[0])
 		if !d.popInner() {
@@ -241,6 +242,10 @@ func (d *decoder) printDimension(n *node) {
 func (d *decoder) printOtherType(n *node) {
 	switch n.kind {
 	case kLambdaAuto:
+		if d.style == asLLVM {
+			d.text("auto")
+			return
+		}
 		d.numbered("auto:", int(n.f[0])+1, "")
 	case kFunctionParam:
 		if n.f[0] == 0 {
@@ -259,7 +264,11 @@ func (d *decoder) printOtherType(n *node) {
 		d.print(n.f[0])
 		d.byte(')')
 	case kDecltype:
-		d.text("decltype (")
+		d.text("decltype")
+		if d.style == asFilt {
+			d.byte(' ')
+		}
+		d.byte('(')
 		d.print(n.f[0])
 		d.byte(')')
 	case kElaborated:
