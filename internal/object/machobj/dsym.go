@@ -2,11 +2,14 @@ package machobj
 
 import (
 	"bytes"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
 
@@ -15,21 +18,25 @@ var inDSYM = filepath.Join("Contents", "Resources", "DWARF")
 
 const dsymExtension = ".dSYM"
 
-// InBundle returns the file that stands for a folder: the only file with debug information in a dSYM
-// bundle, the program of an app, the library of a framework. It returns the path itself for a file or for any
-// other folder.
+// InBundle returns the file that stands for a folder: in a dSYM bundle, the only file with debug information or
+// the one that is named after it; the program of an app, the library of a framework. It returns the path itself for
+// a file or for any other folder.
 func InBundle(path string) string {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return path
 	}
 	base := filepath.Base(path)
 	name := strings.TrimSuffix(base, filepath.Ext(base))
-	if files := filesInDSYM(path); len(files) > 0 {
-		own := filepath.Join(path, inDSYM, strings.TrimSuffix(name, filepath.Ext(name)))
-		if len(files) > 1 && slices.Contains(files, own) {
-			return own
-		}
+	switch files := DSYMFiles(path); {
+	case len(files) == 1:
 		return files[0]
+	case len(files) > 1:
+		for _, own := range []string{name, strings.TrimSuffix(name, filepath.Ext(name))} {
+			if file := filepath.Join(path, inDSYM, own); slices.Contains(files, file) {
+				return file
+			}
+		}
+		return path
 	}
 	for _, inside := range []string{filepath.Join("Contents", "MacOS", name), name} {
 		if file := filepath.Join(path, inside); name != base && isFile(file) {
@@ -39,14 +46,45 @@ func InBundle(path string) string {
 	return path
 }
 
+// InBundleOf is like InBundle; of several files in a dSYM bundle it returns the one with the UUID id, if there is one.
+func InBundleOf(path string, id []byte) string {
+	if files := DSYMFiles(path); len(files) > 1 && len(id) > 0 {
+		for _, file := range files {
+			if hasUUID(file, id, object.DefaultLimits()) {
+				return file
+			}
+		}
+	}
+	return InBundle(path)
+}
+
+// CheckChosen returns an error for a dSYM bundle of several files of which none was chosen, by the UUID id or by name.
+func CheckChosen(path string, id []byte) error {
+	files := DSYMFiles(path)
+	if len(files) < 2 {
+		return nil
+	}
+	var names []string
+	for _, file := range files {
+		names = append(names, filepath.Base(file))
+	}
+	e := &bin.Error{File: path, Msg: "a dSYM of " + strings.Join(names, ", ")}
+	if len(id) > 0 {
+		e.Err, e.Kind = fmt.Errorf("none has the UUID %X", id), object.ErrOtherBuild
+	} else {
+		e.Err = fmt.Errorf("name one of the files in %s", inDSYM)
+	}
+	return e
+}
+
 func isFile(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular()
 }
 
-// filesInDSYM returns the Mach-O files in a dSYM bundle, in order of name. Others, which tools leave there,
+// DSYMFiles returns the Mach-O files in a dSYM bundle, in order of name. Others, which tools leave there,
 // are ignored. The bundle may be the file itself ("dsymutil --flat").
-func filesInDSYM(bundle string) (files []string) {
+func DSYMFiles(bundle string) (files []string) {
 	if isFile(bundle) && beginsMachO(bundle) {
 		return []string{bundle}
 	}
@@ -72,8 +110,8 @@ func beginsMachO(path string) bool {
 }
 
 // DebugFiles implements object.Placed. It returns the files of dSYM bundles that are named after the file
-// or after a bundle that it is in: beside them, and in the folders of the search, where those of other names count,
-// too, if their UUID is that of the file. An archive of Xcode has them in dSYMs.
+// or after a bundle that it is in: beside them, and below the folders of the search, where those of other names count,
+// too, if their UUID is that of the file.
 func (f *File) DebugFiles(s *object.Search) (files []string) {
 	if f.in.Path == "" || f.fileType == typeDSYM {
 		return nil
@@ -83,7 +121,7 @@ func (f *File) DebugFiles(s *object.Search) (files []string) {
 		if base := filepath.Base(path); len(names) == 0 || filepath.Ext(base) != "" {
 			names = append(names, base+dsymExtension)
 			if !s.Limits.Hermetic {
-				files = append(files, filesInDSYM(path+dsymExtension)...)
+				files = append(files, DSYMFiles(path+dsymExtension)...)
 			}
 		}
 		if dir := filepath.Dir(path); dir == path || dir == "." {
@@ -91,25 +129,25 @@ func (f *File) DebugFiles(s *object.Search) (files []string) {
 		}
 	}
 	for _, dir := range s.Dirs {
-		for _, sub := range []string{dir, filepath.Join(dir, "dSYMs")} {
-			files = append(files, f.below(sub, names)...)
-		}
+		files = append(files, f.below(dir, names)...)
 	}
 	return files
 }
 
-// maxBundles bounds how many dSYM bundles of a folder are opened to learn their UUIDs.
-const maxBundles = 10_000
+const (
+	// maxBundles bounds how many dSYM bundles of a folder are opened to learn their UUIDs.
+	maxBundles = 10_000
+	// maxEntries and maxDepth bound the search for bundles below a folder. That of a folder of archives of Xcode is
+	// DATE/NAME.xcarchive/dSYMs.
+	maxEntries = 100_000
+	maxDepth   = 4
+)
 
-// below returns the files of the bundles in a folder, or of the bundle that it is, which have a name of
+// below returns the files of the bundles below a folder, or of the bundle that it is, which have a name of
 // names or the UUID of f.
 func (f *File) below(dir string, names []string) (files []string) {
-	bundles := []string{dir}
-	if filepath.Ext(dir) != dsymExtension {
-		bundles, _ = filepath.Glob(filepath.Join(escaped(dir), "*"+dsymExtension))
-	}
-	for _, bundle := range bundles[:min(len(bundles), maxBundles)] {
-		for _, file := range filesInDSYM(bundle) {
+	for _, bundle := range bundlesBelow(filepath.Clean(dir)) {
+		for _, file := range DSYMFiles(bundle) {
 			if slices.Contains(names, filepath.Base(bundle)) || f.describedBy(file) {
 				files = append(files, file)
 			}
@@ -118,13 +156,52 @@ func (f *File) below(dir string, names []string) (files []string) {
 	return files
 }
 
-// escaped returns a path as a pattern that matches it alone.
-func escaped(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+// bundlesBelow returns the dSYM bundles below a folder, or the one that it is. Hidden folders have none.
+func bundlesBelow(dir string) (bundles []string) {
+	if filepath.Ext(dir) == dsymExtension {
+		return []string{dir}
+	}
+	entries := 0
+	root := dir + string(filepath.Separator) // which may be a link
+	filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		entries++
+		switch {
+		case entries > maxEntries || len(bundles) == maxBundles:
+			return fs.SkipAll
+		case err != nil || path == root: // a folder that cannot be read has no bundles
+			return nil
+		case filepath.Ext(path) == dsymExtension:
+			bundles = append(bundles, path)
+		case strings.HasPrefix(e.Name(), "."), levels(dir, path) == maxDepth:
+		default:
+			return nil
+		}
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return bundles
+}
+
+// levels returns how far below a folder a path is.
+func levels(dir, path string) int {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return maxDepth
+	}
+	return strings.Count(rel, string(filepath.Separator)) + 1
 }
 
 // describedBy reports whether a file has the UUID of f.
 func (f *File) describedBy(path string) bool {
+	lim := f.in.Limits
+	lim.CPU = f.cpu.name
+	return f.uuid != nil && hasUUID(path, f.uuid, lim)
+}
+
+// hasUUID reports whether a file, or one of the binaries in it, has a UUID.
+func hasUUID(path string, id []byte, lim object.Limits) bool {
 	file, err := os.Open(path)
 	if err != nil {
 		return false
@@ -134,8 +211,7 @@ func (f *File) describedBy(path string) bool {
 	if err != nil {
 		return false
 	}
-	lim := f.in.Limits
-	lim.ID, lim.CPU = f.uuid, f.cpu.name
-	other, err := NewFile(file, st.Size(), path, lim)
-	return err == nil && f.uuid != nil && bytes.Equal(other.uuid, f.uuid)
+	lim.ID = id
+	f, err := NewFile(file, st.Size(), path, lim)
+	return err == nil && bytes.Equal(f.uuid, id)
 }

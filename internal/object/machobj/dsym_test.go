@@ -45,6 +45,9 @@ func TestFindDSYM(t *testing.T) {
 		{"app", "P.app/Contents/MacOS/p", "", "P.app.dSYM/Contents/Resources/DWARF/p", "macho-arm64.dSYM", nil, true},
 		{"framework", "F.framework/Versions/A/F", "", "F.framework.dSYM/Contents/Resources/DWARF/F", "macho-arm64.dSYM", nil, true},
 		{"by UUID", "p", "", "symbols/123.dSYM/Contents/Resources/DWARF/x", "macho-arm64.dSYM", []string{"symbols"}, true},
+		{"below", "p", "", "symbols/2026-11-28/a.xcarchive/dSYMs/123.dSYM/Contents/Resources/DWARF/x", "macho-arm64.dSYM", []string{"symbols"}, true},
+		{"too far below", "p", "", "symbols/1/2/3/4/123.dSYM/Contents/Resources/DWARF/x", "macho-arm64.dSYM", []string{"symbols"}, false},
+		{"hidden", "p", "", "symbols/.git/123.dSYM/Contents/Resources/DWARF/x", "macho-arm64.dSYM", []string{"symbols"}, false},
 		{"of an archive", "p", "", "a.xcarchive/dSYMs/123.dSYM/Contents/Resources/DWARF/x", "macho-arm64.dSYM", []string{"a.xcarchive"}, true},
 		{"the bundle is named", "p", "", "z[1].dSYM/Contents/Resources/DWARF/x", "macho-arm64.dSYM", []string{"z[1].dSYM"}, true},
 		{"elsewhere", "p", "", "symbols/p.dSYM/Contents/Resources/DWARF/p", "macho-arm64.dSYM", nil, false},
@@ -87,6 +90,64 @@ func TestFindFatDSYM(t *testing.T) {
 	found, tried, err := object.Finder{Open: openObject}.FindDebug(f, nil, lim)
 	if err != nil || found == nil || found.CPU != "arm64" || object.CheckPair(f, found) != nil {
 		t.Errorf("%v, %v, %v", found, tried, err)
+	}
+}
+
+// Below a link to a folder, too.
+func TestBundlesBelowLink(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "symbols/p.dSYM/Contents/Resources/DWARF/p", "macho-arm64.dSYM")
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("symbols", link); err != nil {
+		t.Skip(err)
+	}
+	t.Chdir(dir)
+	for _, from := range []string{link, "link", "."} {
+		if all := bundlesBelow(from); len(all) != 1 || filepath.Base(all[0]) != "p.dSYM" {
+			t.Errorf("%s: %q", from, all)
+		}
+	}
+}
+
+// Of several files in a dSYM, a UUID chooses one. Without it the one that is named after the bundle counts, or none.
+func TestInBundleOf(t *testing.T) {
+	dir := t.TempDir()
+	const inside = "all.dSYM/Contents/Resources/DWARF"
+	bundle := filepath.Join(dir, "all.dSYM")
+	var want []string
+	for _, name := range []string{"macho-arm64", "macho-names"} {
+		want = append(want, place(t, dir, filepath.Join(inside, name), name+".dSYM"))
+	}
+	for i, name := range []string{"macho-arm64", "macho-names"} {
+		f, err := openObject(testenv.Input(t, name), object.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := InBundleOf(bundle, f.BuildID()); got != want[i] {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if got := InBundleOf(bundle, nil); got != bundle {
+		t.Errorf("without UUID: %s", got)
+	}
+	other := make([]byte, 16)
+	if got := InBundleOf(bundle, other); got != bundle {
+		t.Errorf("another UUID: %s", got)
+	}
+	for _, c := range []struct {
+		id   []byte
+		want string
+	}{
+		{nil, bundle + ": a dSYM of macho-arm64, macho-names: name one of the files in Contents/Resources/DWARF"},
+		{other, bundle + ": a dSYM of macho-arm64, macho-names: none has the UUID 00000000000000000000000000000000"},
+	} {
+		if err := CheckChosen(bundle, c.id); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	own := place(t, dir, filepath.Join(inside, "all"), "macho-arm64-nofp.dSYM")
+	if got := InBundleOf(bundle, nil); got != own {
+		t.Errorf("named after the bundle: %s", got)
 	}
 }
 

@@ -53,9 +53,13 @@ func find(head []byte) int {
 }
 
 // Open opens the binary at path. Errors are *bin.Error; for a file of no known container
-// the message says what it is. path may be a bundle of macOS: a dSYM, an app, a framework.
+// the message says what it is. path may be a bundle of macOS: a dSYM, an app, a framework. Of several files in a dSYM,
+// lim.ID chooses one.
 func Open(path string, lim object.Limits) (*object.File, error) {
-	path = machobj.InBundle(path)
+	path = machobj.InBundleOf(path, lim.ID)
+	if err := machobj.CheckChosen(path, lim.ID); err != nil {
+		return nil, err
+	}
 	file, size, err := elfobj.OpenFile(path, lim)
 	if err != nil {
 		return nil, err
@@ -107,6 +111,9 @@ func MachO(head []byte) bool {
 
 // InBundle returns the binary that stands for a bundle of macOS, as in Open, and any other path as it is.
 func InBundle(path string) string { return machobj.InBundle(path) }
+
+// DSYMFiles returns the Mach-O files in a dSYM bundle, which may also be the file itself.
+func DSYMFiles(path string) []string { return machobj.DSYMFiles(path) }
 
 // New is like Open, for the binary in the first size bytes of r, which Close does not
 // close. name is its path in messages.

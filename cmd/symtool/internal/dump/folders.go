@@ -12,7 +12,6 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve/supplier"
-	"github.com/symtool/symtool/symfmt/pdb"
 )
 
 // expand makes a result for each operand and, with --store, for each binary of a file with several or of a folder.
@@ -26,8 +25,8 @@ func (d *dumper) expand(ctx context.Context) error {
 		}
 		d.results = append(d.results, found...)
 	}
-	if d.store != "" {
-		d.pairOperands()
+	if len(d.results) > 1 || len(d.archives) > 0 {
+		d.joinOperands()
 	}
 	d.awaitPackages()
 	d.results = slices.DeleteFunc(d.results, d.skipResult)
@@ -42,13 +41,6 @@ func (d *dumper) expand(ctx context.Context) error {
 
 // awaitPackages leaves the files to packages that these may have the counterpart of.
 func (d *dumper) awaitPackages() {
-	if len(d.archives) > 0 {
-		for _, r := range d.results {
-			if r.build == nil && r.Error == "" && r.debug == "" {
-				d.addOperand(r)
-			}
-		}
-	}
 	var now []*dumpResult
 	var later []*build
 	for _, r := range d.results {
@@ -66,22 +58,49 @@ func (d *dumper) awaitPackages() {
 	d.results, d.plan.order, d.plan.complete = now, later, nil
 }
 
-// addOperand makes a file among the operands a build that a package may have the counterpart of.
-func (d *dumper) addOperand(r *dumpResult) {
-	f, err := os.Open(objfile.InBundle(r.File))
+// joinOperands adds the files among the operands to the builds of the plan. A debug file or PDB of a binary that is an
+// operand, too, or below one, is not dumped for itself.
+func (d *dumper) joinOperands() {
+	d.results = slices.DeleteFunc(d.results, func(r *dumpResult) bool {
+		if r.build != nil || r.Error != "" {
+			return false
+		}
+		f := partOf(r)
+		if f == nil {
+			return false
+		}
+		b := d.plan.builds[f.ID]
+		switch {
+		case b == nil:
+			r.build = d.plan.addTo(&build{result: r}, f)
+			return false
+		case b.lacks(f):
+			d.plan.addTo(b, f)
+			return true
+		}
+		return false // a second copy
+	})
+}
+
+// partOf returns the file of an operand as a part of a build, nil if it has no id.
+func partOf(r *dumpResult) *part {
+	path := objfile.InBundle(r.File)
+	f, err := os.Open(path)
 	if err != nil {
-		return
+		return nil
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil || !st.Mode().IsRegular() {
-		return
+		return nil
 	}
 	files := supplier.ReadBinaries(f, st.Size(), r.File)
-	if len(files) != 1 || files[0].ID == "" || d.plan.builds[files[0].ID] != nil {
-		return
+	i := slices.IndexFunc(files, func(f supplier.BinaryFile) bool { return f.ID != "" && (f.CPU == r.cpu || len(files) == 1) })
+	if i < 0 {
+		return nil
 	}
-	r.build = d.plan.addTo(&build{result: r}, &part{BinaryFile: files[0]})
+	files[i].CPU = r.cpu
+	return &part{BinaryFile: files[i]}
 }
 
 func newResult(file, cpu string) *dumpResult {
@@ -90,6 +109,14 @@ func newResult(file, cpu string) *dumpResult {
 
 // dsymExtension is that of a bundle that stands for the file in it. Other bundles have libraries and programs besides.
 const dsymExtension = ".dSYM"
+
+// isFolder reports whether an operand is a folder in which all binaries are dumped.
+func isFolder(path string) bool {
+	if !cli.IsFolder(path) {
+		return false
+	}
+	return objfile.IsFolder(path) || filepath.Ext(path) != dsymExtension || len(objfile.DSYMFiles(path)) > 1
+}
 
 // operand returns the results for an operand.
 func (d *dumper) operand(ctx context.Context, file string) ([]*dumpResult, error) {
@@ -100,7 +127,7 @@ func (d *dumper) operand(ctx context.Context, file string) ([]*dumpResult, error
 		}
 		return []*dumpResult{r}, nil
 	}
-	if cli.IsFolder(file) && (objfile.IsFolder(file) || filepath.Ext(file) != dsymExtension) {
+	if isFolder(file) {
 		return d.folder(ctx, file)
 	}
 	if formatOf(file) != nil {
@@ -158,30 +185,6 @@ func (d *dumper) without(file, what string) *dumpResult {
 func isLink(path string) bool {
 	st, err := os.Lstat(path)
 	return err == nil && st.Mode()&fs.ModeSymlink != 0
-}
-
-// pairOperands gives the programs among the operands their PDBs among the operands, which are not dumped for
-// themselves.
-func (d *dumper) pairOperands() {
-	databases := map[string]string{} // by id
-	for _, r := range d.results {
-		if r.Error == "" && r.debug == "" && binfile.IsPDB(r.File) {
-			if id, err := pdb.FileID(r.File); err == nil {
-				databases[id] = r.File
-			}
-		}
-	}
-	if len(databases) == 0 {
-		return
-	}
-	used := map[string]bool{}
-	for _, r := range d.results {
-		if id := binfile.ProgramID(r.File); r.Error == "" && r.debug == "" && databases[id] != "" {
-			r.debug = databases[id]
-			used[r.debug] = true
-		}
-	}
-	d.results = slices.DeleteFunc(d.results, func(r *dumpResult) bool { return used[r.File] })
 }
 
 // checkFolders returns an error unless the flags allow the folders and packages among the operands. Without --store, the

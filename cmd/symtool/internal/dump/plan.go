@@ -115,6 +115,14 @@ func (b *build) add(f *part) (unused *part) {
 	return f
 }
 
+// lacks reports whether a build has no file yet of the kind of f, and still wants one.
+func (b *build) lacks(f *part) bool {
+	if f.Code {
+		return b.binary == nil && !b.queued
+	}
+	return b.debug == nil && !b.queued
+}
+
 // describe sets what the result says of the files.
 func (b *build) describe() {
 	r := b.result

@@ -72,6 +72,10 @@ func (r *storeRun) addFiles() (files []string) {
 			files = append(files, operand)
 			continue
 		}
+		if err := filekind.NotSymbolFile(operand); err != nil { // a bundle of macOS
+			r.fail(cli.FileError(operand, err))
+			continue
+		}
 		before := len(files)
 		err := filepath.WalkDir(operand, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
