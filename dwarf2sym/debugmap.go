@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
@@ -42,6 +43,7 @@ type objectReader struct {
 // objectResult is what became of an object.
 type objectResult struct {
 	file     string // that was read; "" if none was
+	newer    bool
 	problems []bin.Problem
 }
 
@@ -70,6 +72,9 @@ func (r *reader) readObjects(ctx context.Context) error {
 	o.files = companion.Objects{Limits: r.opts.limits(), AnyTime: r.opts.AnyObjectTime,
 		Paths: func(name string) []string { return places.of(dwoKey{".", name}) }}
 	o.files.Limits.CPU = r.file.CPU
+	if st, err := os.Stat(r.file.Path); err == nil {
+		o.files.Written = st.ModTime()
+	}
 	defer o.files.Close()
 	o.none, o.seeds = &units.Data{Effort: &dwarf.Effort{}}, varjoin.NewSeeds()
 	for range min(r.jobs, len(all)) {
@@ -142,7 +147,7 @@ func (o *objectReader) object(w *worker, i int) {
 		return
 	}
 	defer x.close()
-	res.file, res.problems = x.Path, problems
+	res.file, res.newer, res.problems = x.Path, x.Newer, problems
 	if x.d == nil {
 		return
 	}
@@ -218,6 +223,9 @@ func (o *objectReader) report() {
 		if res.file != "" {
 			o.r.report.NoDebugInfo = false
 			o.r.report.Others = append(o.r.report.Others, res.file)
+			if res.newer {
+				o.r.report.Newer = append(o.r.report.Newer, res.file)
+			}
 		} else if lost++; lost > mostLost {
 			continue
 		}

@@ -117,6 +117,7 @@ type Result struct {
 	Extents     symfmt.Extents
 
 	Others        []string // other files that were read: the supplementary file, packages, .dwo files
+	Newer         []string // of them, objects that were changed after the file, which does not say when it was linked
 	PackageUnused bool     // Options.Package was given, but no unit is split
 
 	FileName    string // the file's name, if MODULE has a DT_SONAME that differs

@@ -121,7 +121,6 @@ var wrongKindCases = map[string]string{
 	"store crash.core.xz":       "not a symbol file but xz data",
 	"store nothing":             "is empty",
 	"store folder":              "no symbol files in this folder: want .sym",
-	"store bundle":              "no symbol files in this folder: want .sym",
 	"upload notes.txt":          "no complete MODULE record: its module is unknown",
 	"upload nothing":            "is empty",
 	"upload folder":             "is not a store: it has no symbol files NAME/ID/NAME.sym",

@@ -20,7 +20,8 @@ import (
 type Objects struct {
 	Paths   func(name string) []string // where a file of a recorded name may be
 	Limits  object.Limits
-	AnyTime bool // objects that were changed since are used, too
+	AnyTime bool      // objects that were changed since are used, too
+	Written time.Time // when the linked file was last changed; zero if unknown
 
 	mu       sync.Mutex
 	archives map[string]func() (*objfile.Archive, error)
@@ -29,6 +30,7 @@ type Objects struct {
 // Linked is an object whose functions and variables a linker moved.
 type Linked struct {
 	*object.File
+	Newer bool   // it was changed well after the linked file, which does not say what it was linked from
 	moves []move // by lo
 }
 
@@ -99,7 +101,7 @@ func (o *Objects) at(path string, m *object.MappedObject) (*Linked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return linked(f, m)
+	return o.linked(f, m, st.ModTime())
 }
 
 // member opens the object m in the archive at path, which may have several members of a name.
@@ -117,7 +119,7 @@ func (o *Objects) member(path string, m *object.MappedObject) (l *Linked, err er
 		if f, err = a.Open(m.Member, i); err != nil {
 			continue
 		}
-		if l, err = linked(f, m); err == nil {
+		if l, err = o.linked(f, m, a.Changed); err == nil {
 			return l, nil
 		}
 	}
@@ -148,9 +150,14 @@ func (o *Objects) unchanged(path string, m *object.MappedObject, changed int64) 
 	return &bin.Error{File: path, Msg: fmt.Sprintf("changed at %s UTC, want %s as when it was linked", stamp(changed), stamp(m.Time))}
 }
 
-// linked finds the functions of m in its object f, which it closes if there is an error. Linkers that make the same file
-// each time leave out the time; then each function must be in the object, with its size.
-func linked(f *object.File, m *object.MappedObject) (*Linked, error) {
+// copying is how much later than the linked file an object may have been written if both were copied: copies are often
+// made without the times.
+const copying = 2 * time.Second
+
+// linked finds the functions of m in its object f, whose file was last changed at a time; it closes f if there is an
+// error. Linkers that make the same file each time leave out the object's time; then each function must be in the object,
+// with its size.
+func (o *Objects) linked(f *object.File, m *object.MappedObject, changed time.Time) (*Linked, error) {
 	l, found, err := moves(f, m)
 	if err == nil && m.Time == 0 && found < len(m.Funcs) {
 		err = &bin.Error{File: f.Path, Msg: fmt.Sprintf("another build: it has %d of the %d functions that were linked", found, len(m.Funcs))}
@@ -159,6 +166,7 @@ func linked(f *object.File, m *object.MappedObject) (*Linked, error) {
 		f.Close()
 		return nil, err
 	}
+	l.Newer = m.Time == 0 && !o.AnyTime && !o.Written.IsZero() && changed.Sub(o.Written) > copying
 	return l, nil
 }
 

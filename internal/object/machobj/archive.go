@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -26,6 +27,8 @@ const (
 
 // Archive is a static library.
 type Archive struct {
+	Changed time.Time // the file's
+
 	file    *os.File
 	in      *object.Input
 	members map[string][]member
@@ -61,6 +64,7 @@ func (a *Archive) list(path string, lim object.Limits) error {
 	if err != nil {
 		return &bin.Error{File: path, Err: bin.WithoutPath(err)}
 	}
+	a.Changed = st.ModTime()
 	a.in, a.room = object.NewInput(a.file, st.Size(), path, lim), st.Size()
 	at := int64(0)
 	parts, err := readSlices(a.in)
