@@ -88,6 +88,7 @@ type File struct {
 	starts   filePart // LC_FUNCTION_STARTS
 	inCode   filePart // LC_DATA_IN_CODE
 	secret   filePart // encrypted
+	inSet    int      // files in a file set
 	problems []bin.Problem
 
 	symbols symbolTables
@@ -140,6 +141,9 @@ func (f *File) readHeader() error {
 	case "\xfe\xed\xfa\xce":
 		f.order = binary.BigEndian
 	default:
+		if string(magic) == archiveMagic[:len(magic)] {
+			return f.notMachO("a static library: take its members out (lipo -thin, ar x) and name those")
+		}
 		return f.notMachO(fmt.Sprintf("begins with % x", magic))
 	}
 	size := int64(28)
@@ -157,6 +161,9 @@ func (f *File) readHeader() error {
 		return f.in.Errorf(uint64(f.start), "a core dump of macOS, which is not read")
 	}
 	f.readCommands(size, u32(16), u32(20))
+	if f.inSet > 0 {
+		f.lost("the kernel and its extensions", f.errorf(0, "a kernel cache of %d files, which are not read", f.inSet))
+	}
 	f.base = f.loadAddress()
 	f.makeSections()
 	return nil
@@ -210,6 +217,7 @@ const (
 	cmdMinWatchOS   = 0x30
 	cmdBuildVersion = 0x32
 	cmdExportsTrie  = 0x80000033
+	cmdFileSetEntry = 0x80000035
 )
 
 // Platforms of LC_BUILD_VERSION.
@@ -262,6 +270,8 @@ func (f *File) command(kind uint32, c []byte, at int64) error {
 		if len(c) >= 12 {
 			f.platform = f.order.Uint32(c[8:])
 		}
+	case cmdFileSetEntry:
+		f.inSet++
 	case cmdMinMacOS:
 		f.platform = platformMacOS
 	case cmdMinIOS:

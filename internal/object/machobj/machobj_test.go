@@ -3,6 +3,7 @@ package machobj
 import (
 	"bytes"
 	"debug/macho"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -335,6 +336,34 @@ func TestLoadCommands(t *testing.T) {
 		if text := fmt.Sprint(f.Problems()); !strings.Contains(text, c.want) {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}
+	}
+}
+
+// What is no binary in a universal file, and what is in a kernel cache, is named.
+func TestOtherKinds(t *testing.T) {
+	fat := testenv.ReadInput(t, "macho-fat")
+	at := binary.BigEndian.Uint32(fat[16:])
+	copy(fat[at:], archiveMagic)
+	lim := object.DefaultLimits()
+	lim.CPU = "x86_64"
+	if _, err := openWith(t, fat, "fat.a", lim); err == nil || err.Error() != "fat.a: not a Mach-O file: a static library: take its members out (lipo -thin, ar x) and name those" {
+		t.Errorf("a universal static library: %v", err)
+	}
+	cache := testenv.ReadInput(t, "macho-arm64")
+	binary.LittleEndian.PutUint32(cache[12:], typeFileSet)
+	f, err := openWith(t, cache, "kc", object.DefaultLimits())
+	if err != nil || len(f.Problems()) > 0 {
+		t.Fatal(err, f.Problems())
+	}
+	for at := 32; ; at += int(binary.LittleEndian.Uint32(cache[at+4:])) {
+		if binary.LittleEndian.Uint32(cache[at:]) == cmdMain {
+			binary.LittleEndian.PutUint32(cache[at:], cmdFileSetEntry)
+			break
+		}
+	}
+	f, err = openWith(t, cache, "kc", object.DefaultLimits())
+	if err != nil || len(f.Problems()) != 1 || f.Problems()[0].Err.Error() != "kc: a kernel cache of 1 files, which are not read" {
+		t.Errorf("a kernel cache: %v, %v", err, f.Problems())
 	}
 }
 
