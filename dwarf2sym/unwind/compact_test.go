@@ -161,17 +161,56 @@ func TestCompactFunctions(t *testing.T) {
 		in.Starts = append(in.Starts, lo+c.second)
 		in.Code = []Range{{lo, lo + uint64(len(c.code))}}
 		table, _, problems := cfiRead(in)
-		var got []string
-		for _, b := range table.Blocks {
-			got = append(got, fmt.Sprintf("%x %s", uint64(b.RVA)-0x2000, table.Rules.Text(b.Init)))
-			for _, r := range table.Rows[b.First:][:b.Count] {
-				got = append(got, fmt.Sprintf("+%x %s", uint64(r.RVA-b.RVA), table.Rules.Text(r.Rules)))
-			}
-		}
-		if text := strings.Join(got, "; "); text != c.want || len(problems) > 0 {
+		if text := blocksText(&table); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
 	}
+}
+
+// Functions that old linkers joined have sizes of their own, and an encoding that misses its sub has no size. The
+// second function does not return, so that only its frame shows that the instructions are understood.
+func TestCompactIndirect(t *testing.T) {
+	const (
+		enter = ".cfa: $rsp 8 + .ra: .cfa -8 + ^; +1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +8 "
+		leave = "; +14 .cfa: $rsp 16 +; +15 .cfa: $rsp 8 + $rbx: $rbx"
+	)
+	function := func(size byte, end string) string { // push %rbx; sub $0x100*size, %rsp; call; ...
+		return "\x53\x48\x81\xec\x00" + string([]byte{size}) + "\x00\x00\xe8\x00\x10\x00\x00" + end
+	}
+	first := function(0x10, "\x48\x81\xc4\x00\x10\x00\x00\x5b\xc3")
+	for _, c := range []struct {
+		name     string
+		encoding uint32
+		second   string
+		want     string
+	}{
+		{"joined", 0x03044400, function(0x20, "\x0f\x0b"), "0 " + enter + ".cfa: $rsp 4112 +" + leave + "; 16 " + enter + ".cfa: $rsp 8208 +"},
+		{"no sub at the place", 0x03034400, function(0x20, "\x0f\x0b"), "0 " + enter + ".cfa: $rsp 4112 +" + leave + "; 16 " + enter + ".cfa: $rsp 8208 +"},
+		{"the second has no frame", 0x03044400, "\xe8\x00\x10\x00\x00\xe8\x00\x10\x00\x00\xc3", "0 " + enter + ".cfa: $rsp 4112 +" + leave + "; 16 .cfa: $rsp 8 + .ra: .cfa -8 + ^"},
+		{"the second is too short", 0x03044400, "\xc3", "0 " + enter + ".cfa: $rsp 4112 +" + leave + "; 16 .cfa: $rsp 8 + .ra: .cfa -8 + ^"},
+	} {
+		code := first + c.second
+		in := compactInput(compactInfo(c.encoding, 0x2000+uint32(len(code))), []byte(code), arch.X86_64)
+		lo := in.Starts[0]
+		in.Starts = append(in.Starts, lo+uint64(len(first)))
+		in.Code = []Range{{lo, lo + uint64(len(code))}}
+		table, _, problems := cfiRead(in)
+		if text := blocksText(&table); text != c.want || len(problems) > 0 {
+			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
+		}
+	}
+}
+
+// blocksText returns the rules of the blocks of a table, with their places behind 0x2000, and those of their rows.
+func blocksText(table *symfmt.CFITable) string {
+	var all []string
+	for _, b := range table.Blocks {
+		all = append(all, fmt.Sprintf("%x %s", uint64(b.RVA)-0x2000, table.Rules.Text(b.Init)))
+		for _, r := range table.Rows[b.First:][:b.Count] {
+			all = append(all, fmt.Sprintf("+%x %s", uint64(r.RVA-b.RVA), table.Rules.Text(r.Rules)))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // A range of megabytes, of code that was compiled without tables, has the rows of all its functions; so has such code in

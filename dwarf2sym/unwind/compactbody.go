@@ -75,6 +75,10 @@ func (c *compactReader) bodyAMD64(e *pdataEntry, b compactBody) (compactBody, bo
 		if int(n)+4 > len(c.code) {
 			return b, true, c.problemOf(e, "encoding %#x: the size of the frame is %d bytes into the code, which has %d", e.info, n, len(c.code))
 		}
+		if !subtracts(c.code, int(n)) {
+			b.none, b.saves = true, amd64CalleeSaved
+			return b, true, nil
+		}
 		code := c.code[n:]
 		size := int64(uint32(code[0]) | uint32(code[1])<<8 | uint32(code[2])<<16 | uint32(code[3])<<24)
 		return c.frameless(e, b, size+8*int64(e.info>>13&7))
@@ -84,6 +88,27 @@ func (c *compactReader) bodyAMD64(e *pdataEntry, b compactBody) (compactBody, bo
 		return b, true, c.problemOf(e, "encoding %#x: unknown mode", e.info)
 	}
 	return b, true, nil
+}
+
+// isIndirect reports whether the size of the frame is in the code of the function.
+func (c *compactReader) isIndirect(e *pdataEntry) bool {
+	return c.leafFrame().base != arm64SP && e.info&encodingMode>>24 == amd64Indirect
+}
+
+// bodyOfNext returns the frame of a function of an entry whose first function is another. Older linkers join
+// neighbours of one encoding even if it says where in the code the size is: then each has a size of its own.
+func (c *compactReader) bodyOfNext(e *pdataEntry) compactBody {
+	body, _, err := c.decode(e)
+	if err != nil { // the function is too short for a frame
+		body = compactBody{pdataFrame: c.leafFrame(), none: true, saves: amd64CalleeSaved}
+	}
+	return body
+}
+
+// subtracts reports whether code has a size of a frame at an offset: whether that is the number of a sub $N, %rsp. Old
+// compilers took each push for a byte, and those of r12 to r15 have two.
+func subtracts(code []byte, at int) bool {
+	return at >= 3 && string(code[at-3:at]) == "\x48\x81\xec"
 }
 
 // frameless adds the registers that lie below the return address of a frame of size bytes.

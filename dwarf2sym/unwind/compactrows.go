@@ -18,9 +18,13 @@ func (c *compactReader) entry(e *pdataEntry) error {
 		return err
 	}
 	c.body, c.byFP = body, body.base != c.leafFrame().base
+	each := c.isIndirect(e)
 	for part := *e; part.lo < e.hi; part.lo = part.hi {
-		part.hi = c.cut(part.lo, e.hi)
+		part.hi = c.cut(part.lo, e.hi, each)
 		c.code = c.codeAt(&part)
+		if each && part.lo > e.lo {
+			c.body = c.bodyOfNext(&part)
+		}
 		c.follow(&part, body.saves)
 		c.functions(&part)
 		part.info &^= encodingNotStart
@@ -32,12 +36,20 @@ func (c *compactReader) entry(e *pdataEntry) error {
 // make one range of all code of a program that was compiled without tables, which is megabytes.
 const maxPart = maxFlow
 
-// cut returns where a part that begins at lo ends: at most maxPart bytes on, unless the function in it is larger.
-func (c *compactReader) cut(lo, hi uint64) uint64 {
+// cut returns where a part that begins at lo ends: at most maxPart bytes on, unless the function in it is larger, or
+// where the next function begins, if each is a part.
+func (c *compactReader) cut(lo, hi uint64, each bool) uint64 {
+	starts := c.r.in.Starts
+	if each {
+		i, _ := slices.BinarySearch(starts, lo+1)
+		if i == len(starts) {
+			return hi
+		}
+		return min(starts[i], hi)
+	}
 	if hi-lo <= maxPart {
 		return hi
 	}
-	starts := c.r.in.Starts
 	i, found := slices.BinarySearch(starts, lo+maxPart)
 	switch {
 	case found:

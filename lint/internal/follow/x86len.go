@@ -126,6 +126,10 @@ func (x *x86Prefix) immediate() int {
 	}
 	if x.table == 1 {
 		switch x.op {
+		case 0x0f: // 3DNow, whose operation is the last byte
+			if !x.vex {
+				return 1
+			}
 		case 0x70, 0x71, 0x72, 0x73, 0xa4, 0xac, 0xba, 0xc2, 0xc4, 0xc5, 0xc6:
 			return 1
 		}
