@@ -245,6 +245,25 @@ func TestCompactMany(t *testing.T) {
 	}
 }
 
+// The cases of two switches with different frames lie mixed: each has the frame with which it returns, also after a call.
+func TestCompactSwitches(t *testing.T) {
+	code := "\x84\xc0\x74\x0a" + // test %al, %al; je 0xe
+		"\x55\x48\x89\xe5\x53" + "\x48\x01\xc8\xff\xe0" + // push %rbp; mov %rsp, %rbp; push %rbx; add %rcx, %rax; jmp *%rax
+		"\x48\x01\xc8\xff\xe0" + // add %rcx, %rax; jmp *%rax
+		"\x31\xc0\xc3" + "\x31\xc0\x5b\x5d\xc3" + // xor %eax, %eax; ret; xor %eax, %eax; pop %rbx; pop %rbp; ret
+		"\x31\xc0\xe8\x00\x10\x00\x00\xc3" + "\x31\xc0\xe8\x00\x10\x00\x00\x5b\x5d\xc3" // the same with calls before the returns
+	in := compactInput(compactInfo(0x01010001, 0x2000+uint32(len(code))), []byte(code), arch.X86_64)
+	in.Code = []Range{{in.Starts[0], in.Starts[0] + uint64(len(code))}}
+	table, _, problems := cfiRead(in)
+	const frame = ".cfa: $rbp 16 + $rbx: .cfa -24 + ^ $rbp: .cfa -16 + ^"
+	want := "0 .cfa: $rsp 8 + .ra: .cfa -8 + ^; +5 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +8 .cfa: $rbp 16 +; +9 $rbx: .cfa -24 + ^; " +
+		"+e .cfa: $rsp 8 + $rbx: $rbx $rbp: $rbp; +16 " + frame + "; +19 $rbx: $rbx; +1a .cfa: $rsp 8 + $rbp: $rbp; " +
+		"+23 " + frame + "; +2b $rbx: $rbx; +2c .cfa: $rsp 8 + $rbp: $rbp"
+	if text := blocksText(&table); text != want || len(problems) > 0 {
+		t.Errorf("\n got %s\nwant %s\n%v", text, want, problems)
+	}
+}
+
 // Without an encoding, only a switch gives its cases a frame. Any other code that nothing leads to has no rules.
 func TestCompactCases(t *testing.T) {
 	const rows = ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 +"

@@ -28,19 +28,22 @@ type compactFlow struct {
 	codeAt   func(addr uint64) []byte // code of the file, or nothing
 	outlined map[uint64]bool          // by targets of calls
 
-	found []flowPlace // by offset
-	at    []uint32    // the offsets of what was found, in that order
-	state []insn.Stack
-	frame insn.Frame // before the instruction that is followed
-	now   []flowItem
-	later []flowItem  // after calls, which may not return
-	jump  *insn.Frame // at the last switch, if there is one
-	whole []uint32    // where functions begin whose instructions return, without a contradiction
-	ended bool        // a return was reached
-	bad   bool        // a return with another stack pointer than at the entry, or bytes that do not decode
-	full  bool        // there were too many instructions
-	left  int         // number of instructions that may still be followed
-	guess bool        // the frame where the path begins is not sure
+	found   []flowPlace // by offset
+	at      []uint32    // the offsets of what was found, in that order
+	state   []insn.Stack
+	frame   insn.Frame // before the instruction that is followed
+	now     []flowItem
+	later   []flowItem   // after calls, which may not return
+	jumps   []insn.Frame // different ones at switches, the last one first
+	frames  []insn.Frame // that are tried
+	whole   []uint32     // where functions begin whose instructions return, without a contradiction
+	ended   bool         // a return was reached
+	bad     bool         // a return with another stack pointer than at the entry, or bytes that do not decode
+	full    bool         // there were too many instructions
+	left    int          // number of instructions that may still be followed
+	guess   bool         // the frame where the path begins is not sure
+	deep    bool         // code after calls is followed at once
+	unclean bool         // a jump out of the function with another stack pointer than at the entry
 }
 
 type flowItem struct {
@@ -65,7 +68,7 @@ func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.
 	w.found = slices.Grow(w.found[:0], len(code))[:len(code)]
 	clear(w.found)
 	w.at, w.state, w.now, w.later = w.at[:0], w.state[:0], w.now[:0], w.later[:0]
-	w.whole, w.jump, w.full, w.left = w.whole[:0], nil, false, flowBase+flowEffort*len(code)
+	w.whole, w.jumps, w.full, w.left = w.whole[:0], w.jumps[:0], false, flowBase+flowEffort*len(code)
 }
 
 // isStart reports whether a function begins at an offset.
@@ -80,10 +83,10 @@ func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
 	if int(at) >= len(w.code) || w.found[at] != 0 {
 		return true
 	}
-	known, states, after := len(w.at), len(w.state), len(w.later)
-	w.bad, w.ended, w.guess = false, false, !sure
+	before := w.mark()
+	w.bad, w.ended, w.unclean, w.guess = false, false, false, !sure
 	w.now = append(w.now[:0], flowItem{at, f})
-	for len(w.now) > 0 {
+	for w.next(before.later) {
 		item := w.now[len(w.now)-1]
 		w.now = w.now[:len(w.now)-1]
 		w.frame = item.frame
@@ -95,11 +98,23 @@ func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
 	if !w.bad || sure {
 		return !w.bad
 	}
-	for _, at := range w.at[known:] {
-		w.found[at] = 0
-	}
-	w.at, w.state, w.later = w.at[:known], w.state[:states], w.later[:after]
+	w.forget(before)
 	return false
+}
+
+// next reports whether there is more to follow. What follows calls since the first is taken last, if it is followed at
+// once.
+func (w *compactFlow) next(first int) bool {
+	if len(w.now) == 0 && w.deep && !w.bad && len(w.later) > first {
+		item := w.later[len(w.later)-1]
+		w.later = w.later[:len(w.later)-1]
+		if !w.isStart(item.at) {
+			w.now = append(w.now, item)
+			return true
+		}
+		return w.next(first)
+	}
+	return len(w.now) > 0
 }
 
 // returns follows the code after calls.
@@ -149,15 +164,19 @@ func (w *compactFlow) path(at uint32) {
 			w.ended = true
 			w.bad = w.bad || f.SPKnown && f.SP != w.entry.SP
 			return
-		case insn.Leave, insn.Stop:
+		case insn.Leave:
+			w.leaves(f)
+			return
+		case insn.Stop:
 			return
 		case insn.Switch:
-			before := *f
-			w.jump = &before
+			w.atSwitch(f)
 			return
 		case insn.Jump, insn.Branch:
 			if off := target - w.lo; off < uint64(len(w.code)) && !(w.isStart(uint32(off)) && (w.guess || f.SP == w.entry.SP)) {
 				w.now = append(w.now, flowItem{uint32(off), *f})
+			} else {
+				w.leaves(f)
 			}
 			if flow == insn.Jump {
 				return

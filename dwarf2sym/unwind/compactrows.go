@@ -87,12 +87,12 @@ func (c *compactReader) seeds(e *pdataEntry) {
 		}
 		switch n := c.r.in.Padding(w.code[at:]); {
 		case w.isStart(at):
-			w.jump = nil
+			w.jumps = w.jumps[:0]
 			w.try(at, w.entry, true)
 		case n > 0:
 			at += uint32(n)
 			continue
-		case w.jump != nil && w.try(at, *w.jump, false):
+		case w.afterSwitch(at):
 		case !c.body.none || len(c.taken) > 0:
 			w.try(at, c.bodyState(c.bodyAt(e.lo+uint64(at))), false)
 		}

@@ -10,7 +10,8 @@ type Frame struct {
 	Size  int64
 	Sizer uint8
 
-	// Sum is the register plus one that an instruction before added to: a jump to it is that of a switch.
+	// Sum is the register plus one that an instruction before added to, and none has written since: a jump to it is that
+	// of a switch.
 	Sum uint8
 }
 

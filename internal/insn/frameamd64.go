@@ -34,6 +34,9 @@ func FrameAMD64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 	flow, target = x.control(sum)
 	if flow == Next {
 		x.effect(constant)
+		if f.Sum == 0 && sum > 0 && x.keeps(sum-1) {
+			f.Sum = sum
+		}
 	}
 	return size, flow, target
 }
@@ -135,6 +138,30 @@ func (x *frameAMD64) effect(constant int64) {
 	default:
 		x.operands(constant)
 	}
+}
+
+// keeps reports whether the instruction is one of those that compilers put between the addition for a switch and its
+// jump, and does not write a register: moves, comparisons, and those of vectors.
+func (x *frameAMD64) keeps(number uint8) bool {
+	op, m := x.code[x.i], x.at(1)
+	reg, rm := m>>3&7|x.rex&4<<1, m&7|x.rex&1<<3
+	toMemory := m>>6 != 3
+	switch op {
+	case 0x38, 0x39, 0x3a, 0x3b, 0x84, 0x85: // cmp, test
+		return true
+	case 0x31, 0x88, 0x89, 0xc6, 0xc7: // xor, mov
+		return toMemory || rm != number
+	case 0x33, 0x63, 0x8a, 0x8b, 0x8d: // xor, movsxd, mov, lea
+		return reg != number
+	case 0x0f:
+		switch m { // the opcode
+		case 0x10, 0x11, 0x28, 0x29, 0x57, 0x6f, 0x7f, 0xd6, 0xef:
+			return true
+		case 0xb6, 0xb7, 0xbe, 0xbf: // movzx, movsx
+			return x.at(2)>>3&7|x.rex&4<<1 != number
+		}
+	}
+	return op>>3 == 0xb8>>3 && op&7|x.rex&1<<3 != number // mov
 }
 
 func (x *frameAMD64) pop(reg byte) {

@@ -1,0 +1,86 @@
+package unwind
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/internal/insn"
+)
+
+// Nothing that is followed leads to the cases of a switch. Their frame is that at the switch; a function may have
+// switches with several, as where some paths need no frame. The instructions of a case choose: with another's frame they
+// return with a wrong stack pointer, or lead to code that has another.
+
+// maxJumps is the number of different frames at switches that are remembered in a function.
+const maxJumps = 4
+
+// atSwitch remembers the frame at a switch, the last one first.
+func (w *compactFlow) atSwitch(f *insn.Frame) {
+	i := w.indexOf(f)
+	switch {
+	case i < 0 && len(w.jumps) < maxJumps:
+		i = len(w.jumps)
+		w.jumps = append(w.jumps, *f)
+	case i < 0:
+		i = maxJumps - 1
+		w.jumps[i] = *f
+	case f.SPKnown:
+		w.jumps[i] = *f
+	}
+	w.jumps[0], w.jumps[i] = w.jumps[i], w.jumps[0]
+}
+
+// indexOf returns the index of the remembered frame that is f, but for a stack pointer that only one of them knows, or -1.
+func (w *compactFlow) indexOf(f *insn.Frame) int {
+	return slices.IndexFunc(w.jumps, func(j insn.Frame) bool {
+		a, b := j.Stack, f.Stack
+		if a.FPKnown && b.FPKnown && a.SPKnown != b.SPKnown {
+			a.SP, a.SPKnown, b.SP, b.SPKnown = 0, false, 0, false
+		}
+		return a == b
+	})
+}
+
+// afterSwitch follows code that nothing leads to with the frames at switches.
+func (w *compactFlow) afterSwitch(at uint32) bool {
+	return len(w.jumps) > 1 && w.best(at) || len(w.jumps) > 0 && w.try(at, w.jumps[0], false)
+}
+
+// best follows code with the first of the frames at switches with which there is no contradiction, calls included, and
+// with which it leaves the function as that was entered; else, with the first without a contradiction.
+func (w *compactFlow) best(at uint32) bool {
+	w.frames = append(w.frames[:0], w.jumps...) // code may have more switches
+	w.deep = true
+	defer func() { w.deep = false }()
+	first := -1
+	for i := range w.frames {
+		before := w.mark()
+		switch {
+		case !w.try(at, w.frames[i], false):
+			continue
+		case !w.unclean:
+			return true
+		case first < 0:
+			first = i
+		}
+		w.forget(before)
+	}
+	return first >= 0 && w.try(at, w.frames[first], false)
+}
+
+// flowMark is how much was found at some time.
+type flowMark struct{ at, states, later int }
+
+func (w *compactFlow) mark() flowMark { return flowMark{len(w.at), len(w.state), len(w.later)} }
+
+// forget forgets what was found since.
+func (w *compactFlow) forget(m flowMark) {
+	for _, at := range w.at[m.at:] {
+		w.found[at] = 0
+	}
+	w.at, w.state, w.later = w.at[:m.at], w.state[:m.states], w.later[:min(m.later, len(w.later))]
+}
+
+// leaves notes a jump out of the function.
+func (w *compactFlow) leaves(f *insn.Frame) {
+	w.unclean = w.unclean || f.SPKnown && f.SP != w.entry.SP
+}
