@@ -135,13 +135,18 @@ func (d *decoder) returns(r ref) bool {
 	}
 }
 
-// isStructor reports whether a name is that of a constructor, destructor or conversion.
+// isStructor reports whether a name is that of a constructor, destructor or conversion, which may have ABI tags.
 func (d *decoder) isStructor(r ref) bool {
-	for d.kind(r) == kScoped {
-		r = d.nodes[r].f[1]
+	for {
+		switch n := &d.nodes[r]; n.kind {
+		case kScoped:
+			r = n.f[1]
+		case kTagged:
+			r = n.f[0]
+		default:
+			return n.kind == kCtor || n.kind == kDtor || n.kind == kCast
+		}
 	}
-	k := d.kind(r)
-	return k == kCtor || k == kDtor || k == kCast
 }
 
 // local reads Z <encoding> E and a name in that function, a string literal, or a name in
