@@ -37,7 +37,9 @@ type compactFlow struct {
 	jumps   []insn.Frame // different ones at switches, the last one first
 	frames  []insn.Frame // that are tried
 	whole   []uint32     // where functions begin whose instructions return, without a contradiction
+	wrong   []uint32     // where code begins that takes more from the stack than a function can
 	ended   bool         // a return was reached
+	short   bool         // code takes the return address from the stack before it returns
 	bad     bool         // a return with another stack pointer than at the entry, or bytes that do not decode
 	full    bool         // there were too many instructions
 	left    int          // number of instructions that may still be followed
@@ -68,6 +70,7 @@ func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.
 	w.found = slices.Grow(w.found[:0], len(code))[:len(code)]
 	clear(w.found)
 	w.at, w.state, w.now, w.later = w.at[:0], w.state[:0], w.now[:0], w.later[:0]
+	w.wrong = w.wrong[:0]
 	w.whole, w.jumps, w.full, w.left = w.whole[:0], w.jumps[:0], false, flowBase+flowEffort*len(code)
 }
 
@@ -84,7 +87,7 @@ func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
 		return true
 	}
 	before := w.mark()
-	w.bad, w.ended, w.unclean, w.guess = false, false, false, !sure
+	w.bad, w.ended, w.short, w.unclean, w.guess = false, false, false, false, !sure
 	w.now = append(w.now[:0], flowItem{at, f})
 	for w.next(before.later) {
 		item := w.now[len(w.now)-1]
@@ -92,7 +95,10 @@ func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
 		w.frame = item.frame
 		w.path(item.at)
 	}
-	if sure && !w.bad && w.ended {
+	switch {
+	case sure && w.short:
+		w.wrong = append(w.wrong, at)
+	case sure && !w.bad && w.ended:
 		w.whole = append(w.whole, at)
 	}
 	if !w.bad || sure {
@@ -155,6 +161,7 @@ func (w *compactFlow) path(at uint32) {
 		switch flow {
 		case insn.Bad:
 			w.bad = true
+			w.exits(f)
 			return
 		case insn.Call:
 			w.call(target)
@@ -162,6 +169,7 @@ func (w *compactFlow) path(at uint32) {
 			return
 		case insn.Return:
 			w.ended = true
+			w.exits(f)
 			w.bad = w.bad || f.SPKnown && f.SP != w.entry.SP
 			return
 		case insn.Leave:
@@ -173,7 +181,10 @@ func (w *compactFlow) path(at uint32) {
 			w.atSwitch(f)
 			return
 		case insn.Jump, insn.Branch:
-			if off := target - w.lo; off < uint64(len(w.code)) && !(w.isStart(uint32(off)) && (w.guess || f.SP == w.entry.SP)) {
+			if flow == insn.Branch && w.loops(target, at, f) {
+				w.bad = true
+				f.SP, f.SPKnown = 0, false
+			} else if off := target - w.lo; off < uint64(len(w.code)) && !(w.isStart(uint32(off)) && (w.guess || f.SP == w.entry.SP)) {
 				w.now = append(w.now, flowItem{uint32(off), *f})
 			} else {
 				w.leaves(f)
@@ -190,6 +201,17 @@ func (w *compactFlow) path(at uint32) {
 		}
 		at = next
 	}
+}
+
+// loops reports whether a branch leads back to code that was reached with another stack pointer: a loop that allocates a
+// large frame page by page, after which the stack pointer is not known.
+func (w *compactFlow) loops(target uint64, at uint32, f *insn.Frame) bool {
+	off := target - w.lo
+	if off > uint64(at) || w.found[off] == 0 {
+		return false
+	}
+	have := &w.state[w.found[off].state()]
+	return have.SPKnown && f.SPKnown && have.SP != f.SP
 }
 
 // maxOutlined is the maximum number of instructions of a piece of a prologue or epilogue in a function of its own.

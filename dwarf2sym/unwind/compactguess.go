@@ -82,5 +82,12 @@ func (w *compactFlow) forget(m flowMark) {
 
 // leaves notes a jump out of the function.
 func (w *compactFlow) leaves(f *insn.Frame) {
+	w.exits(f)
 	w.unclean = w.unclean || f.SPKnown && f.SP != w.entry.SP
+}
+
+// exits notes a return or jump with a stack pointer for which the return address is not on the stack any more, where calls
+// put it there. Pieces of epilogues that LLVM's outliner made functions of arm64 have such.
+func (w *compactFlow) exits(f *insn.Frame) {
+	w.short = w.short || f.SPKnown && f.SP < w.entry.SP && w.entry.SP > 0
 }

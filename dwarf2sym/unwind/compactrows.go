@@ -150,6 +150,9 @@ func (c *compactReader) function(lo, hi uint64) {
 	c.lo = lo
 	from, to := lo-w.lo, min(hi-w.lo, uint64(len(w.code)))
 	to = min(to, c.unpadded(from, to))
+	if body.none && slices.Contains(w.wrong, uint32(from)) {
+		return
+	}
 	if w.full || !c.reaches(from, to, body) && (body.none || !slices.Contains(w.whole, uint32(from))) {
 		if !body.none {
 			c.from(lo, &body.pdataFrame)

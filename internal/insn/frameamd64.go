@@ -273,6 +273,9 @@ func (x *frameAMD64) lea(reg, m byte) {
 
 // other forgets the stack pointer where an instruction of another kind may change it.
 func (x *frameAMD64) other(op, reg, rm byte, isReg bool) {
+	if op == 0x8f && reg&7 != 0 {
+		return // the prefix of AMD's XOP
+	}
 	toReg := reg == numberSP && x.wide && bytes.IndexByte([]byte{0x0b, 0x13, 0x1b, 0x23, 0x33}, op) >= 0
 	toRM := rm == numberSP && isReg && x.wide && bytes.IndexByte([]byte{0x09, 0x11, 0x19, 0x21, 0x31, 0x87}, op) >= 0
 	switch {

@@ -41,3 +41,17 @@ func TestSwitchAMD64(t *testing.T) {
 		}
 	}
 }
+
+// Instructions of AMD's XOP begin with the opcode of pop.
+func TestXOP(t *testing.T) {
+	for code, want := range map[string]int64{
+		"\x8f\xe9\x78\xc1\xc0":     8, // vphaddbw %xmm0, %xmm0
+		"\x8f\xe8\x78\xa3\xc1\x10": 8, // vpperm %xmm1, %xmm1, %xmm0, %xmm0
+		"\x8f\x00":                 0, // pop (%rax)
+	} {
+		f := Enter(8, 0)
+		if size, flow, _ := FrameAMD64([]byte(code+"\x90\x90"), 0, &f); size != len(code) || flow != Next || f.SP != want {
+			t.Errorf("% x: size %d, flow %d, CFA at %d, want %d", code, size, flow, f.SP, want)
+		}
+	}
+}
