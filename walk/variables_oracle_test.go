@@ -45,6 +45,7 @@ func TestOracleVariables(t *testing.T) {
 		{"stock", []string{cxx, "-std=c++20", "-O2", "-g", "stock.cc", "-o"}, 14},
 		{"shapes", []string{"go", "build", "-o"}, 11},
 		{"machine", []string{cc, "-O2", "-g", "-gdwarf-4", "machine.c", "-lm", "-o"}, 22},
+		{"removed", []string{cc, "-O2", "-g", "removed.c", "-o"}, 9},
 		{"loom", []string{cxx, "-std=c++20", "-O2", "-g", "loom.cc", "-o"}, 27},
 	}
 	if testenv.OracleFull() {

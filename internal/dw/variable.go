@@ -80,6 +80,7 @@ const (
 	AtCallReturnPC         = 0x7d
 	AtCallValue            = 0x7e
 	AtCallOrigin           = 0x7f
+	AtCallParameter        = 0x80
 	AtCallTailCall         = 0x82
 	AtCallPC               = 0x81
 	AtCallTarget           = 0x83
@@ -120,6 +121,7 @@ const (
 	OpGNUDerefType       = 0xf6
 	OpGNUConvert         = 0xf7
 	OpGNUReinterpret     = 0xf9
+	OpGNUParameterRef    = 0xfa
 	OpGNUAddrIndex       = 0xfb
 	OpGNUConstIndex      = 0xfc
 	OpGNUVariableValue   = 0xfd

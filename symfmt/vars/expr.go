@@ -27,7 +27,7 @@ var parts = [...]uint8{
 	OpConst: hasU, OpAddr: hasU, OpBreg: hasReg | hasS, OpFbreg: hasS, OpDeref: hasU, OpPick: hasU, OpPlusConst: hasU,
 	OpSkip: hasTo, OpBranch: hasTo, OpReg: hasReg, OpImplicitValue: hasData, OpConstValue: hasData, OpConstNumber: hasU, OpConstSigned: hasS,
 	OpPiece: hasU, OpBitPiece: hasU | hasS, OpImplicitPointer: hasS | hasLabel | hasExpr, OpEntryValue: hasSub,
-	OpCall: hasLabel, OpVariableValue: hasLabel, OpConstType: hasType | hasData, OpRegType: hasType | hasReg,
+	OpCall: hasLabel, OpVariableValue: hasLabel, OpParam: hasData, OpConstType: hasType | hasData, OpRegType: hasType | hasReg,
 	OpDerefType: hasType | hasU, OpConvert: hasType, OpReinterpret: hasType,
 }
 

@@ -263,7 +263,7 @@ var opNames = [...]string{
 	OpDiv: "div", OpMinus: "minus", OpMod: "mod", OpMul: "mul", OpNeg: "neg", OpNot: "not", OpOr: "or", OpPlus: "plus", OpPlusConst: "p",
 	OpShl: "shl", OpShr: "shr", OpShra: "shra", OpXor: "xor", OpEq: "eq", OpGe: "ge", OpGt: "gt", OpLe: "le", OpLt: "lt", OpNe: "ne",
 	OpSkip: "skip", OpBranch: "branch", OpReg: "r", OpStackValue: "v", OpImplicitValue: "value", OpConstValue: "const", OpConstNumber: "number", OpConstSigned: "signed",
-	OpPiece: "piece", OpBitPiece: "bits", OpImplicitPointer: "pointer", OpEntryValue: "entry", OpCall: "call", OpVariableValue: "variable",
+	OpPiece: "piece", OpBitPiece: "bits", OpImplicitPointer: "pointer", OpEntryValue: "entry", OpCall: "call", OpVariableValue: "variable", OpParam: "param",
 	OpConstType: "tc", OpRegType: "tr", OpDerefType: "td", OpConvert: "convert", OpReinterpret: "reinterpret",
 }
 

@@ -58,6 +58,7 @@ const (
 	UTF          Encoding = 0x10 // a Unicode character: char32_t, Rust's char
 	UCS          Encoding = 0x11
 	ASCII        Encoding = 0x12
+	ComplexInt   Encoding = 0x80 // of GCC and clang
 )
 
 // Order is the byte order of a base type.

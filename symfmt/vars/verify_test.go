@@ -19,6 +19,7 @@ func TestVerify(t *testing.T) {
 		{"r:5,piece:4,piece:4", UsePlace, ""},
 		{"b:6:8,piece:4,c:1,v,piece:4", UsePlace, ""},
 		{"entry(r:5),v", UsePlace, ""},
+		{"entry(param:73697a65),v", UsePlace, ""},
 		{"entry(tr:40:2),tr:41:2,plus,v", UsePlace, ""},
 		{"c:1,branch:4,c:2,skip:5,c:3,v", UsePlace, ""},
 		{"c:1,branch:4,c:2,skip:5,c:3", UseNumber, ""},

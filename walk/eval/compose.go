@@ -87,6 +87,8 @@ func (m *machine) fromNumber(n number, size int, as class) Value {
 	case as == opaque && n.size < size:
 		// The number describes part of a struct, and nothing says which.
 		return missing(size, Absent, fmt.Sprintf("a value of %d bytes for a variable of %d", n.size, size))
+	case n.class == float && n.size == x87Size && size > x87Size && m.f.hasX87():
+		return padded(n.bytes(false), size, "the number") // the type has padding, of which nothing is known
 	case n.class == float && n.size != size:
 		return missing(size, Absent, fmt.Sprintf("a floating-point number of %d bytes for a value of %d", n.size, size))
 	case n.size != size:

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"bytes"
+
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
@@ -36,7 +38,7 @@ func (f *Frame) findBase(b *budget) (uint64, *failure) {
 // entryValue returns the value that a register had when the function was called, as the caller's
 // call site describes it (section 2.5.1.7).
 func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
-	if len(sub) != 1 || sub[0].Code != vars.OpReg && sub[0].Code != vars.OpRegType {
+	if len(sub) != 1 || sub[0].Code != vars.OpReg && sub[0].Code != vars.OpRegType && sub[0].Code != vars.OpParam {
 		return number{}, absent("the value at entry of something other than a register")
 	}
 	if fault := b.enter(); fault != nil {
@@ -49,17 +51,28 @@ func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
 	}
 	for _, p := range site.Params {
 		at := caller.ops(p.Location, b)
-		if len(at) != 1 || at[0].Code != vars.OpReg || at[0].Reg != sub[0].Reg || p.Value == 0 {
+		if len(at) != 1 || !passes(&at[0], &sub[0]) || p.Value == 0 {
 			continue
 		}
 		m := machine{f: caller, budget: b}
 		n, fault := m.value(caller.ops(p.Value, b))
-		if fault != nil || sub[0].Code == vars.OpReg {
+		if fault != nil || sub[0].Code != vars.OpRegType {
 			return n, fault
 		}
 		return f.asType(n, sub[0].Type)
 	}
+	if sub[0].Code == vars.OpParam {
+		return number{}, absent("the caller does not say what the argument was")
+	}
 	return number{}, absent("the caller does not say what %s was when the function was called", f.registerName(uint64(sub[0].Reg)))
+}
+
+// passes reports whether the location of an argument is what the operation of an entry value asks for.
+func passes(at, entry *vars.Op) bool {
+	if entry.Code == vars.OpParam {
+		return at.Code == vars.OpParam && bytes.Equal(at.Data, entry.Data)
+	}
+	return at.Code == vars.OpReg && at.Reg == entry.Reg
 }
 
 // Target returns the address of the function that a call site of the frame leads to.

@@ -141,6 +141,9 @@ func TestLocations(t *testing.T) {
 		{"constant for all of a struct", tStruct, []vars.Op{{Code: vars.OpConstNumber, U: 5}}, "optimized_out: a value of 8 bytes for a variable of 16", 0},
 		{"short constant", tInt, []vars.Op{{Code: vars.OpConstValue, Data: []byte{0xfe}}}, "feffffff", 0},
 		{"short constant of a struct", tStruct, []vars.Op{{Code: vars.OpConstValue, Data: []byte{0xfe}}}, "optimized_out: a constant of 1 bytes for a value of 16", 0},
+		{"constant without the padding of its type", tLongDouble, []vars.Op{{Code: vars.OpConstValue, Data: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}}, "0102030405060708090a............", 0},
+		{"unknown operation", tInt, []vars.Op{{Code: vars.OpUnsupported}}, "optimized_out: the location has an operation that the symbols have no form for", 0},
+		{"parameter outside an entry value", tInt, []vars.Op{{Code: vars.OpParam, Data: []byte("a")}}, "optimized_out: invalid expression: a parameter without a place, outside an entry value", 0},
 		{"pieces", tStruct, []vars.Op{{Code: vars.OpReg, Reg: rbx}, {Code: vars.OpPiece, U: 4}, {Code: vars.OpPiece, U: 4}, {Code: vars.OpConst, U: 0x1001}, {Code: vars.OpPiece, U: 8}},
 			"20100000........0102030405060708", 0},
 		{"a piece that is lost", tStruct, []vars.Op{{Code: vars.OpBreg, Reg: rax}, {Code: vars.OpStackValue}, {Code: vars.OpPiece, U: 8}, {Code: vars.OpReg, Reg: rbx}, {Code: vars.OpPiece, U: 8}},
@@ -241,23 +244,30 @@ func TestFrameBaseOfVariable(t *testing.T) {
 	}
 }
 
-// The value of a register at entry is given by the caller's call site, in the caller's frame.
+// The value of a register at entry, or of a parameter that the function does not have, is given by the caller's call
+// site, in the caller's frame.
 func TestEntryValue(t *testing.T) {
 	in := testTypes()
 	callee, caller := testFrame(in), testFrame(in)
-	in.Exprs = append(in.Exprs, vars.NewExpr([]vars.Op{{Code: vars.OpReg, Reg: 5}}), vars.NewExpr([]vars.Op{{Code: vars.OpBreg, Reg: rcx, S: 10}}))
+	in.Exprs = append(in.Exprs, vars.NewExpr([]vars.Op{{Code: vars.OpReg, Reg: 5}}), vars.NewExpr([]vars.Op{{Code: vars.OpBreg, Reg: rcx, S: 10}}),
+		vars.NewExpr([]vars.Op{{Code: vars.OpParam, Data: []byte("size")}}), vars.NewExpr([]vars.Op{{Code: vars.OpConst, U: 9}}))
 	n := vars.ExprID(len(in.Exprs))
 	callee.Caller = func() (*Frame, vars.CallSite, bool) {
-		return caller, vars.CallSite{Params: []vars.SiteParam{{Location: n - 2, Value: n - 1}}}, true
+		return caller, vars.CallSite{Params: []vars.SiteParam{{Location: n - 4, Value: n - 3}, {Location: n - 2, Value: n - 1}}}, true
 	}
-	entry := func(reg uint32) Variable {
-		return variableOf(callee, tInt, vars.Op{Code: vars.OpEntryValue, Sub: []vars.Op{{Code: vars.OpReg, Reg: reg}}}, vars.Op{Code: vars.OpStackValue})
-	}
-	if v := entry(5); v.Hex() != "07000000" {
-		t.Errorf("got %s, %s", v.Hex(), v.Why)
-	}
-	if v := entry(4); v.Status() != OptimizedOut || v.Why != "the caller does not say what rsi was when the function was called" {
-		t.Errorf("another register: got %v, %q", v.Status(), v.Why)
+	for _, tt := range []struct {
+		of        vars.Op
+		want, why string
+	}{
+		{vars.Op{Code: vars.OpReg, Reg: 5}, "07000000", ""},
+		{vars.Op{Code: vars.OpReg, Reg: 4}, "........", "the caller does not say what rsi was when the function was called"},
+		{vars.Op{Code: vars.OpParam, Data: []byte("size")}, "09000000", ""},
+		{vars.Op{Code: vars.OpParam, Data: []byte("siz")}, "........", "the caller does not say what the argument was"},
+	} {
+		v := variableOf(callee, tInt, vars.Op{Code: vars.OpEntryValue, Sub: []vars.Op{tt.of}}, vars.Op{Code: vars.OpStackValue})
+		if v.Hex() != tt.want || v.Why != tt.why {
+			t.Errorf("%+v: got %s, %s", tt.of, v.Hex(), v.Why)
+		}
 	}
 }
 

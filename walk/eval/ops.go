@@ -222,6 +222,10 @@ func (m *machine) compute(op *vars.Op) *failure {
 			return unavailable("%s", why)
 		}
 		return m.pushGeneric(addr)
+	case vars.OpUnsupported:
+		return absent("the location has an operation that the symbols have no form for")
+	case vars.OpParam:
+		return invalid("a parameter without a place, outside an entry value")
 	case vars.OpEntryValue:
 		return m.pushed(m.f.entryValue(op.Sub, m.budget))
 	case vars.OpCall:

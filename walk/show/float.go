@@ -13,7 +13,6 @@ import (
 
 // float formats a floating-point number of a type, or of a part of one.
 func (s *showing) float(t *vars.Type, lo, hi uint64, size int) string {
-	x86 := s.f.Arch == arch.X86 || s.f.Arch == arch.X86_64
 	switch {
 	case size == 2 && (strings.Contains(t.Name, "bf16") || strings.Contains(t.Name, "bfloat16")):
 		return strconv.FormatFloat(float64(math.Float32frombits(uint32(lo)<<16)), 'g', -1, 32)
@@ -23,12 +22,22 @@ func (s *showing) float(t *vars.Type, lo, hi uint64, size int) string {
 		return strconv.FormatFloat(float64(math.Float32frombits(uint32(lo))), 'g', -1, 32)
 	case size == 8:
 		return strconv.FormatFloat(math.Float64frombits(lo), 'g', -1, 64)
-	case size == 16 && (t.IsQuad() || !x86 && s.f.Arch != arch.PPC && s.f.Arch != arch.PPC64): // where long double is a pair of doubles
+	case size == 16 && (t.IsQuad() || !s.isX86() && s.f.Arch != arch.PPC && s.f.Arch != arch.PPC64): // where long double is a pair of doubles
 		return quad(lo, hi)
-	case size >= 10 && x86:
+	case size >= x87Size && s.isX86():
 		return x87(lo, hi)
 	}
 	return "0x" + strconv.FormatUint(hi, 16) + strings.Repeat("0", (bits.LeadingZeros64(lo|1))/4) + strconv.FormatUint(lo, 16)
+}
+
+func (s *showing) isX86() bool { return s.f.Arch == arch.X86 || s.f.Arch == arch.X86_64 }
+
+// x87Size is the number of bytes of a number in the x87 format, whatever the size of its type.
+const x87Size = 10
+
+// isX87 reports whether the numbers of a type have the x87 format.
+func (s *showing) isX87(t *vars.Type) bool {
+	return t.Kind == vars.Base && t.Encoding == vars.Float && t.Size >= x87Size && s.isX86() && !t.IsQuad()
 }
 
 // half returns the number in the format binary16 of IEEE 754.

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"encoding/binary"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -68,16 +69,15 @@ func (s *showing) base(t *vars.Type, b []byte, lo, hi uint64) string {
 	case vars.Float:
 		return s.float(t, lo, hi, len(b))
 	case vars.ComplexFloat:
-		half := len(b) / 2
-		if half == 4 || half == 8 || half == 16 {
-			re, reHi := s.number(b[:half], t)
-			im, imHi := s.number(b[half:], t)
-			imaginary := s.float(t, im, imHi, half)
-			if !strings.HasPrefix(imaginary, "-") {
-				imaginary = "+" + imaginary
-			}
-			return s.float(t, re, reHi, half) + imaginary + "i"
+		if half := len(b) / 2; half == 4 || half == 8 || half == 16 {
+			return s.complex(t, b, func(lo, hi uint64) string { return s.float(t, lo, hi, half) })
 		}
+	case vars.ComplexInt:
+		if strings.HasPrefix(t.Name, "complex") {
+			return s.complex(t, b, func(lo, hi uint64) string { return integer(lo, hi, len(b)/2, true) })
+		}
+	case vars.DecimalFloat, vars.PackedDec, vars.SignedFixed, vars.UnsignFixed: // not the number that the bits are as an integer
+		return "0x" + new(big.Int).SetBytes(wordBytes(lo, hi)).Text(16)
 	case vars.Signed:
 		return integer(lo, hi, len(b), true)
 	case vars.SignedChar, vars.UnsignedChar:
@@ -94,6 +94,20 @@ func (s *showing) base(t *vars.Type, b []byte, lo, hi uint64) string {
 		return "0x" + strconv.FormatUint(lo, 16)
 	}
 	return integer(lo, hi, len(b), false)
+}
+
+// complex shows a complex number, whose halves part formats.
+func (s *showing) complex(t *vars.Type, b []byte, part func(lo, hi uint64) string) string {
+	re, im := part(s.number(b[:len(b)/2], t)), part(s.number(b[len(b)/2:], t))
+	if !strings.HasPrefix(im, "-") {
+		im = "+" + im
+	}
+	return re + im + "i"
+}
+
+// wordBytes returns a number of 128 bits, the most significant byte first.
+func wordBytes(lo, hi uint64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, hi), lo)
 }
 
 // integer formats an integer of up to 16 bytes.

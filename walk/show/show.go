@@ -7,6 +7,9 @@
 package show
 
 import (
+	"bytes"
+	"strings"
+
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/eval"
@@ -152,6 +155,8 @@ func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
 	}
 	t, plain := s.in.Plain(id)
 	switch {
+	case t != nil && t.Kind == vars.Unspecified && strings.Contains(t.Name, "nullptr"): // has one value, and no size
+		return "nullptr"
 	case t == nil || v.Status() != eval.HasValue || len(v.Bytes) == 0 && len(v.States) == 0 && v.Why != "":
 		return missing(&v)
 	case v.Pointee != nil:
@@ -168,6 +173,9 @@ func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
 	case vars.String:
 		return s.limited(v.Bytes, &v)
 	}
+	if s.isX87(t) { // what follows is padding
+		v = v.Part(0, min(x87Size, len(v.Bytes)))
+	}
 	if !v.Whole() {
 		return partly(&v)
 	}
@@ -177,7 +185,7 @@ func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
 // pointee shows the target of an implicit pointer.
 func (s *showing) pointee(to *eval.Pointee, t *vars.Type, depth int) string {
 	if to.Var == 0 {
-		return s.limited(to.Value.Bytes, &to.Value)
+		return s.pointeeWithoutName(to, t.Elem, depth)
 	}
 	id := s.in.Vars[to.Var].Type
 	if s.isRedacted(s.in, s.in.Vars[to.Var].Name, id) {
@@ -187,4 +195,27 @@ func (s *showing) pointee(to *eval.Pointee, t *vars.Type, depth int) string {
 		return s.text(to.Value.Part(int(to.Offset), int(size)), t.Elem, depth+1)
 	}
 	return s.text(to.Value, id, depth+1)
+}
+
+// pointeeWithoutName shows the target of an implicit pointer that is no variable of the frame: a text, or what is in
+// memory at a fixed address.
+func (s *showing) pointeeWithoutName(to *eval.Pointee, id vars.TypeID, depth int) string {
+	v, at := to.Value, int64(len(to.Value.Bytes))
+	size, ok := s.sizeOf(id)
+	elem, _ := s.in.Plain(id)
+	if v.InMemory && ok && size <= eval.MaxValue {
+		addr := v.Address + uint64(to.Offset)
+		if elem != nil && isCharacter(elem) {
+			if text := s.terminated(addr, elem); text != "" {
+				return text
+			}
+		}
+		return s.text(s.f.Read(addr, int(size)), id, depth+1)
+	}
+	if to.Offset >= 0 && to.Offset < at {
+		at = to.Offset
+	}
+	rest := v.Part(int(at), len(v.Bytes)-int(at))
+	rest.Bytes = bytes.TrimSuffix(rest.Bytes, []byte{0})
+	return s.limited(rest.Bytes, &rest)
 }

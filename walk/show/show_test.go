@@ -82,6 +82,45 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Numbers of unusual types, and what an implicit pointer leads to.
+func TestUnusualNumbers(t *testing.T) {
+	f := testFrame()
+	base := func(name string, size uint64, e vars.Encoding) vars.TypeID {
+		f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Base, Name: name, Size: size, HasSize: true, Encoding: e})
+		return vars.TypeID(len(f.Info.Types) - 1)
+	}
+	f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Unspecified, Name: "decltype(nullptr)"}, vars.Type{Kind: vars.Pointer, Elem: tInt})
+	null, intPtr := vars.TypeID(len(f.Info.Types)-2), vars.TypeID(len(f.Info.Types)-1)
+	half := eval.Value{Bytes: append(words(0xaaaaaaaaaaaaaaab), 0xfd, 0x3f, 0, 0, 0, 0, 0, 0), States: make([]eval.State, 16)}
+	for i := 10; i < 16; i++ {
+		half.States[i] = eval.Absent
+	}
+	to := func(v eval.Value, offset int64) eval.Value {
+		return eval.Value{Bytes: make([]byte, 8), States: make([]eval.State, 8), Pointee: &eval.Pointee{Value: v, Offset: offset}}
+	}
+	for _, tt := range []struct {
+		t    vars.TypeID
+		v    eval.Value
+		want string
+	}{
+		{base("complex int", 8, vars.ComplexInt), eval.Value{Bytes: []byte{3, 0, 0, 0, 0xfc, 0xff, 0xff, 0xff}}, "3-4i"},
+		{base("other", 8, vars.ComplexInt), eval.Value{Bytes: words(3)}, "3"},
+		{base("long double", 16, vars.Float), half, "0.33333333333333333334"},
+		{base("_Decimal64", 8, vars.DecimalFloat), eval.Value{Bytes: words(0x31a0000000000023)}, "0x31a0000000000023"},
+		{null, eval.Value{Why: "the size of the type is not known"}, "nullptr"},
+		{tCharPtr, to(eval.Value{Bytes: []byte("label\x00")}, 0), `<no address> -> "label"`},
+		{tCharPtr, to(eval.Value{Bytes: []byte("label\x00")}, 2), `<no address> -> "bel"`},
+		{tCharPtr, to(eval.Value{Bytes: []byte("label\x00")}, -1), `<no address> -> ""`},
+		{tCharPtr, to(eval.Value{Bytes: make([]byte, 8), InMemory: true, Address: 0x1000}, 5), `<no address> -> "m\"z"`},
+		{intPtr, to(eval.Value{Bytes: make([]byte, 8), InMemory: true, Address: 0x1000}, 4), `<no address> -> 2049076529`},
+	} {
+		v := &eval.Variable{Variable: &vars.Variable{Name: "v", Type: tt.t}, Value: tt.v}
+		if got := New(Options{}).Text(f, v); got != tt.want {
+			t.Errorf("%s: got %s, want %s", f.Info.TypeName(tt.t), got, tt.want)
+		}
+	}
+}
+
 // Values that a pattern names are neither in the text nor in the bytes.
 func TestRedact(t *testing.T) {
 	b := append(words(1), "hunter2\x00"...)

@@ -280,6 +280,12 @@ func (d *exprDecoder) refersTo(code byte) {
 		op := vars.Op{Code: vars.OpImplicitPointer, S: c.SLEB()}
 		op.Label, op.Expr = d.v.reference(d.u, at)
 		d.add(op)
+	case dw.OpGNUParameterRef:
+		if param, ok := d.v.parameter(d.u, dwarf.Value{Kind: dwarf.Ref, U: d.u.Off + uint64(c.U32())}); ok {
+			d.add(vars.Op{Code: vars.OpEntryValue, Sub: []vars.Op{param}})
+		} else {
+			d.unknown = true
+		}
 	case dw.OpGNUVariableValue:
 		label, expr := d.v.reference(d.u, d.u.RefOffset(c))
 		d.unknown = d.unknown || expr != 0

@@ -1,7 +1,10 @@
 package varread
 
 import (
+	"bytes"
+
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt/vars"
@@ -63,13 +66,43 @@ func (v *Reader) arguments(d *dwarf.DIE, pos int) {
 		if value == nil {
 			value = c.Attr(dw.AtGNUCallSiteValue)
 		}
-		if loc == nil || value == nil {
+		if value == nil {
 			return
 		}
-		where, _ := u.Block(loc)
 		what, _ := u.Block(value)
-		if p := (vars.SiteParam{Location: v.expr(u, where), Value: v.expr(u, what)}); p.Location != 0 && p.Value != 0 {
+		p := vars.SiteParam{Value: v.expr(u, what)}
+		if loc != nil {
+			where, _ := u.Block(loc)
+			p.Location = v.expr(u, where)
+		} else if param, ok := v.parameter(u, removedParam(c)); ok {
+			p.Location = v.addExpr([]vars.Op{param})
+		}
+		if p.Location != 0 && p.Value != 0 {
 			v.fn.Param(p)
 		}
 	})
+}
+
+// removedParam returns the reference to a parameter that gcc removed from the called function. Locations in that
+// function get the value by DW_OP_GNU_parameter_ref.
+func removedParam(c *dwarf.DIE) dwarf.Value {
+	if ref := c.Value(dw.AtCallParameter); ref.IsRef() {
+		return ref
+	}
+	return c.Value(dw.AtAbstractOrigin)
+}
+
+// parameter returns the operation for a parameter that has no place. Its name identifies it within a function.
+func (v *Reader) parameter(u *units.Unit, ref dwarf.Value) (op vars.Op, ok bool) {
+	defer v.release(v.top)
+	u, d, ok := v.dieAt(u, ref)
+	if !ok {
+		return op, false
+	}
+	for u, d := range v.chain(u, d) {
+		if name, ok := u.Text(d.Value(dw.AtName)); ok && len(name) > 0 {
+			return vars.Op{Code: vars.OpParam, Data: bytes.Clone(name)}, v.Meter.Spend(uint64(len(name)))
+		}
+	}
+	return op, false
 }
