@@ -340,14 +340,15 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		r.scratch = r.report.spill
 	}
 	var effort *dwarf.Effort
-	seeds := varjoin.NewSeeds()
+	seeds, wanted := varjoin.NewSeeds(), r.opts.Vars.reader()
 	if r.opts.Vars.wanted() {
 		effort = &dwarf.Effort{Limit: d.Effort.Limit}
+		wanted.Imports = r.imports(seeds)
 	}
 	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
 		if effort != nil {
-			w.vars = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
+			w.vars = varread.New(w, r.code, wanted, effort, seeds)
 		}
 		if !r.namesNow {
 			w.names.ReadLater(d, r.jobs)

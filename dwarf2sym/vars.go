@@ -124,6 +124,7 @@ func (r *reader) joinVars(places []varjoin.Place) {
 	if len(readers) == 0 || r.typeReader == nil {
 		return
 	}
+	r.addSymbols(r.typeReader.Records)
 	readers = append(readers, r.typeReader.Records)
 	if effort := r.typeReader.Meter.Effort; effort.Over() {
 		r.problem(problemUnits, "all variables", tooManyVariables(r.file.Path, effort))

@@ -110,7 +110,7 @@ func globalsFrame(d *dump.Dump, m *dump.Module, info *vars.Info) *eval.Frame {
 		Register: func(int) ([]byte, bool) { return nil, false },
 		CFA:      func() (uint64, bool) { return 0, false },
 		TLS:      func(uint64) (uint64, string) { return 0, "it is not a thread's" },
-		Caller:   func() (*eval.Frame, vars.CallSite, bool) { return nil, vars.CallSite{}, false },
+		Caller:   func() (*eval.Frame, vars.CallSite, error) { return nil, vars.CallSite{}, eval.ErrNoCallSite },
 	}
 }
 

@@ -11,27 +11,31 @@ import (
 // through returns the call that entered frame i, if it is certain: the call of its caller, or the
 // last of the tail calls that lead from there to the frame's function. No stack has the functions
 // that ended with those tail calls. If there are several such paths, none is certain.
-func (v *Variables) through(i int, callee, caller *eval.Frame, site vars.CallSite) (*eval.Frame, vars.CallSite, bool) {
+func (v *Variables) through(i int, callee, caller *eval.Frame, site vars.CallSite) (*eval.Frame, vars.CallSite, error) {
 	if callee == nil || callee.Func == nil {
-		return nil, vars.CallSite{}, false
+		return nil, vars.CallSite{}, eval.ErrNoCallSite
 	}
-	target, ok := caller.Target(&site)
-	if target -= callee.Base; !ok {
-		return nil, vars.CallSite{}, false
+	target, err := caller.Target(&site)
+	if err != nil {
+		return nil, vars.CallSite{}, err
 	}
+	target -= callee.Base
 	entry := callee.Func.Entry()
 	if symfmt.RVA(target) == entry {
-		return caller, site, !v.callsItself(callee.Info, entry)
+		if v.callsItself(callee.Info, entry) {
+			return nil, vars.CallSite{}, eval.ErrNoCallSite
+		}
+		return caller, site, nil
 	}
 	calls := v.tailCalls(callee.Info)
 	chain, ok := calls.chain(symfmt.RVA(target), entry)
 	if !ok {
-		return nil, vars.CallSite{}, false
+		return nil, vars.CallSite{}, eval.ErrNoCallSite
 	}
 	for _, tail := range chain {
 		caller, site = v.ended(i, callee, caller, site, tail), tail.site
 	}
-	return caller, site, true
+	return caller, site, nil
 }
 
 // tailCall is a tail call of a function.
@@ -132,6 +136,6 @@ func (v *Variables) ended(i int, callee, caller *eval.Frame, site vars.CallSite,
 		return caller.Register(reg)
 	}
 	e.CFA = func() (uint64, bool) { return v.cfa(i) }
-	e.Caller = func() (*eval.Frame, vars.CallSite, bool) { return caller, site, true }
+	e.Caller = func() (*eval.Frame, vars.CallSite, error) { return caller, site, nil }
 	return e
 }

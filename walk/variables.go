@@ -93,7 +93,7 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 		TLS: func(offset uint64) (uint64, string) {
 			return tlsAddress(v.result.Dump, v.result.Stacks[v.stack].Thread, f.Module, offset)
 		},
-		Caller: func() (*eval.Frame, vars.CallSite, bool) { return v.caller(i) },
+		Caller: func() (*eval.Frame, vars.CallSite, error) { return v.caller(i) },
 	}
 	inlines, err := found.symbols.Inlines(at)
 	if err != nil {
@@ -190,18 +190,18 @@ type words struct {
 func (w words) ReadWord(addr uint64) (uint64, bool) { return w.memory.Word(addr, w.size) }
 
 // caller returns the frame that called frame i, and the call site.
-func (v *Variables) caller(i int) (*eval.Frame, vars.CallSite, bool) {
+func (v *Variables) caller(i int) (*eval.Frame, vars.CallSite, error) {
 	frames := v.result.Stacks[v.stack].Frames
 	if frames[i].Handler || i+1 >= len(frames) || frames[i+1].Interrupted || !frames[i+1].known() {
-		return nil, vars.CallSite{}, false
+		return nil, vars.CallSite{}, eval.ErrNoCallSite
 	}
 	callee, caller := v.frame(i), v.frame(i+1)
 	if caller == nil {
-		return nil, vars.CallSite{}, false
+		return nil, vars.CallSite{}, eval.ErrNoCallSite
 	}
 	site, ok := caller.Info.CallSite(symfmt.RVA(frames[i+1].PC - caller.Base))
 	if !ok {
-		return nil, vars.CallSite{}, false
+		return nil, vars.CallSite{}, eval.ErrNoCallSite
 	}
 	return v.through(i, callee, caller, site)
 }

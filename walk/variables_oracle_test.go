@@ -84,6 +84,8 @@ func TestOracleVariables(t *testing.T) {
 			{"woven-O3", []string{rustc, "--edition", "2021", "-g", "-Copt-level=3", "woven.rs", "-o"}, 20},
 		}...)
 	}
+	library := cc + ` -O2 -g -fPIC -shared -DLIBRARY plugin.c -o "$(dirname $0)/libplugin.so" && `
+	programs = append(programs, program{"plugin", []string{"sh", "-c", library + cc + ` -O2 -g plugin.c "$(dirname $0)/libplugin.so" -o $0`}, 7})
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -177,11 +179,16 @@ func TestOracleVariablesCPUs(t *testing.T) {
 // truthScript prints what gdb says.
 var truthScript = filepath.Join("testdata", "variables", "truth.py")
 
-// programSources returns the symbol file of a program, and libraries as they are on this machine.
+// programSources returns the symbol file of a program, those of libraries beside it, and others as they are on this
+// machine.
 func programSources(t *testing.T, program string) *walk.Sources {
 	t.Helper()
 	symbols := varSymbols{}
 	symbols.add(t, program, true)
+	own, _ := filepath.Glob(filepath.Join(filepath.Dir(program), "*.so"))
+	for _, path := range own {
+		symbols.add(t, path, true)
+	}
 	libraries, err := supplier.NewBinaries(nil, supplier.BinaryOptions{AtPaths: true})
 	if err != nil {
 		t.Fatal(err)

@@ -192,6 +192,13 @@ type Placer interface {
 	CodeOffset() (offset uint64, ok bool)
 }
 
+// Importer is a Container that says which functions of other files are called: Imports calls fn with the address of each
+// word in which the loader stores the address of such a function, and with its symbol. The name is valid until
+// ReleaseSymbols. The error is that of damage; what was read before it counts.
+type Importer interface {
+	Imports(fn func(word uint64, name []byte)) error
+}
+
 // Link names a supplementary file.
 type Link struct {
 	Section string // that has the link

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/symtool/symtool/symfmt/vars"
 )
@@ -45,9 +46,12 @@ func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
 		return number{}, fault
 	}
 	defer b.leave()
-	caller, site, ok := f.Caller()
-	if !ok {
-		return number{}, absent("no call site says what the value was when the function was called")
+	caller, site, err := f.Caller()
+	switch {
+	case errors.Is(err, ErrNoCallSite):
+		return number{}, absent("%v", err)
+	case err != nil:
+		return number{}, unavailable("%v", err)
 	}
 	for _, p := range site.Params {
 		at := caller.ops(p.Location, b)
@@ -75,17 +79,28 @@ func passes(at, entry *vars.Op) bool {
 	return at.Code == vars.OpReg && at.Reg == entry.Reg
 }
 
-// Target returns the address of the function that a call site of the frame leads to.
-func (f *Frame) Target(site *vars.CallSite) (uint64, bool) {
+// ErrNoCallSite is returned by Frame.Caller if no call is known, or not with certainty, to have entered the function.
+var ErrNoCallSite = errors.New("no call site says what the value was when the function was called")
+
+// Target returns the address of the function that a call site of the frame leads to. The error is ErrNoCallSite if the
+// program does not say, and otherwise what the dump lacks.
+func (f *Frame) Target(site *vars.CallSite) (uint64, error) {
 	switch {
 	case site.HasTarget:
-		return f.Base + uint64(site.Target), true
+		return f.Base + uint64(site.Target), nil
 	case site.TargetAt == 0:
-		return 0, false
+		return 0, ErrNoCallSite
 	}
 	m := machine{f: f, budget: f.newBudget()}
-	n, fault := m.value(f.ops(site.TargetAt, m.budget))
-	return n.lo, fault == nil
+	ops := f.ops(site.TargetAt, m.budget)
+	n, fault := m.value(ops)
+	switch {
+	case fault == nil:
+		return n.lo &^ f.Arch.ISABit, nil
+	case fault.state == Unavailable && ops[0].Code == vars.OpAddr: // not a register, which no dump has after the call
+		return 0, errors.New(fault.why)
+	}
+	return 0, ErrNoCallSite
 }
 
 // asType converts the bits of a register to a number of a type.

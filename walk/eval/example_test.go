@@ -47,7 +47,7 @@ INFO VAR F 1000 40 1 1=3=2
 		},
 		CFA:    func() (uint64, bool) { return sp + 0x30, true }, // as STACK CFI says
 		TLS:    func(uint64) (uint64, string) { return 0, "there is no thread-local storage" },
-		Caller: func() (*eval.Frame, vars.CallSite, bool) { return nil, vars.CallSite{}, false },
+		Caller: func() (*eval.Frame, vars.CallSite, error) { return nil, vars.CallSite{}, eval.ErrNoCallSite },
 	}
 	for _, v := range frame.Depth(0) {
 		fmt.Println(info.TypeName(v.Type), v.Name, v.Status(), v.Hex())

@@ -32,8 +32,9 @@ type Frame struct {
 	CFA func() (uint64, bool)
 	// TLS returns the address of a thread-local variable given its offset, or why it is unknown.
 	TLS func(offset uint64) (addr uint64, why string)
-	// Caller returns the frame that called this one, and the call site.
-	Caller func() (*Frame, vars.CallSite, bool)
+	// Caller returns the frame that called this one, and the call site. The error is ErrNoCallSite if the program does
+	// not say, and otherwise what the dump lacks.
+	Caller func() (*Frame, vars.CallSite, error)
 
 	frameAt *knownBase // nil until it is needed
 	spent   int        // operations of all evaluations so far

@@ -35,8 +35,8 @@ func FuzzExpression(f *testing.F) {
 		own := vars.ExprID(len(in.Exprs) - 1)
 		frame.Func = &vars.Func{FrameBase: own}
 		frame.Scopes = []vars.Scope{{Vars: []vars.Instance{{Var: 1, Expr: own}, {Var: 2, Expr: own}}}}
-		frame.Caller = func() (*Frame, vars.CallSite, bool) {
-			return frame, vars.CallSite{Params: []vars.SiteParam{{Location: own, Value: own}}}, true
+		frame.Caller = func() (*Frame, vars.CallSite, error) {
+			return frame, vars.CallSite{Params: []vars.SiteParam{{Location: own, Value: own}}}, nil
 		}
 		id := vars.TypeID(kind) % (tFortran + 1)
 		for _, v := range append(frame.Depth(0), variableOf(frame, id, fuzzOps(data)...)) {

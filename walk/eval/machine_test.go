@@ -90,7 +90,7 @@ func testFrame(in *vars.Info) *Frame {
 			}
 			return 0, "the module's thread-local storage of the thread is not known"
 		},
-		Caller: func() (*Frame, vars.CallSite, bool) { return nil, vars.CallSite{}, false },
+		Caller: func() (*Frame, vars.CallSite, error) { return nil, vars.CallSite{}, ErrNoCallSite },
 	}
 }
 
@@ -252,8 +252,8 @@ func TestEntryValue(t *testing.T) {
 	in.Exprs = append(in.Exprs, vars.NewExpr([]vars.Op{{Code: vars.OpReg, Reg: 5}}), vars.NewExpr([]vars.Op{{Code: vars.OpBreg, Reg: rcx, S: 10}}),
 		vars.NewExpr([]vars.Op{{Code: vars.OpParam, Data: []byte("size")}}), vars.NewExpr([]vars.Op{{Code: vars.OpConst, U: 9}}))
 	n := vars.ExprID(len(in.Exprs))
-	callee.Caller = func() (*Frame, vars.CallSite, bool) {
-		return caller, vars.CallSite{Params: []vars.SiteParam{{Location: n - 4, Value: n - 3}, {Location: n - 2, Value: n - 1}}}, true
+	callee.Caller = func() (*Frame, vars.CallSite, error) {
+		return caller, vars.CallSite{Params: []vars.SiteParam{{Location: n - 4, Value: n - 3}, {Location: n - 2, Value: n - 1}}}, nil
 	}
 	for _, tt := range []struct {
 		of        vars.Op

@@ -41,7 +41,7 @@ func shown(t testing.TB, records, memory []byte, redact ...string) []string {
 			Register: func(i int) ([]byte, bool) { return words(0x1000 + uint64(8*i)), true },
 			CFA:      func() (uint64, bool) { return 0x1080, true },
 			TLS:      func(offset uint64) (uint64, string) { return 0x1000 + offset, "" },
-			Caller:   func() (*eval.Frame, vars.CallSite, bool) { return nil, vars.CallSite{}, false },
+			Caller:   func() (*eval.Frame, vars.CallSite, error) { return nil, vars.CallSite{}, eval.ErrNoCallSite },
 		}
 		for depth := range 2 {
 			for _, v := range frame.Depth(depth) {

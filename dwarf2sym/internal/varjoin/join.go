@@ -116,14 +116,26 @@ func (j *joiner) indexFuncs() {
 				j.funcs[n] = joinedFunc{r, fn}
 			}
 		}
-		for _, t := range v.targets {
-			if n, isNew := j.targetOf.add(t.die.Off, t.die.Skeleton); isNew {
-				j.targets = append(j.targets, t.addr)
-			} else if j.targets[n] != t.addr {
-				j.targets[n] = ambiguous
-			}
-		}
+		j.addTargets(v.targets, 0)
 		v.targets = nil
+	}
+	known := len(j.targets)
+	for _, v := range j.readers {
+		j.addTargets(v.symbols, known)
+		v.symbols = nil
+	}
+}
+
+// addTargets adds functions to which calls may refer. What the first known ones say stays.
+func (j *joiner) addTargets(all []target, known int) {
+	for _, t := range all {
+		n, isNew := j.targetOf.add(t.die.Off, t.die.Skeleton)
+		switch {
+		case isNew:
+			j.targets = append(j.targets, t.addr)
+		case int(n) >= known && j.targets[n] != t.addr:
+			j.targets[n] = ambiguous
+		}
 	}
 }
 
@@ -338,12 +350,13 @@ func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint
 	for n := u.number(); n > 0; n-- {
 		ret := from.fn.base + uint64(u.signed())
 		s := vars.CallSite{Return: j.rva(ret), Tail: u.byte() != 0}
-		if key := (Target{u.number(), u.number()}); key != (Target{}) {
+		key := Target{u.number(), u.number()}
+		s.TargetAt = exprs[u.number()]
+		if key != (Target{}) && s.TargetAt == 0 {
 			if n, ok := j.targetOf.find(key.Off, key.Skeleton); ok && j.targets[n] != ambiguous {
 				s.Target, s.HasTarget = j.rva(j.targets[n]), true
 			}
 		}
-		s.TargetAt = exprs[u.number()]
 		first := len(params)
 		for k := u.number(); k > 0; k-- {
 			loc := exprs[u.number()]

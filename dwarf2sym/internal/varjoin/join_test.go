@@ -203,15 +203,22 @@ func TestJoinSites(t *testing.T) {
 	site(0x1030, 3, true)
 	call(0x1058, r.Named([]byte("f")), true)
 	call(0x105a, r.Named([]byte("g")), true)
+	call(0x105c, r.Named([]byte("alias")), true)
+	call(0x105e, r.Named([]byte("twice")), true)
+	r.f.Site(Site{Return: fileBase + 0x1060, Tail: true, Target: r.Named([]byte("alias")), TargetAt: r.in0})
 	site(0x1000, 1, false) // before the first instruction
 	site(0x1200, 1, false) // after the last instruction
 	r.AddTarget(Target{Off: 1}, fileBase+0x2000)
 	r.AddTarget(Target{Off: 2}, fileBase+0x2000)
 	r.AddTarget(Target{Off: 2}, fileBase+0x3000)
 	r.AddTarget(r.Named([]byte("g")), fileBase+0x4000)
+	r.AddSymbol([]byte("g"), fileBase+0x5000) // debug information knows better
+	r.AddSymbol([]byte("alias"), fileBase+0x6000)
+	r.AddSymbol([]byte("twice"), fileBase+0x6000)
+	r.AddSymbol([]byte("twice"), fileBase+0x7000)
 	r.end(7)
 	got := onlyFuncs(joined(t, "FUNC 1000 100 0 f\n", []Place{{0x1000, FuncID{Key: 7}}}, r))
-	if want := []string{"1000 100 0 0 IGi1HG!IG>2000i1O!I!>4000"}; !slices.Equal(got, want) {
+	if want := []string{"1000 100 0 0 IGi1HG!IG>2000i1O!I!>4000I!>6000I!I!*1"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

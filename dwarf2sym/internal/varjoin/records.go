@@ -38,6 +38,7 @@ type Records struct {
 	units     [][]uint32 // by unit: the variables of its packed functions
 	funcs     []packedFunc
 	targets   []target
+	symbols   []target                      // for names that no target has
 	runtime   map[vars.RuntimeType]struct{} // by their offsets from where the program has all of them
 	packed    []byte                        // reused
 	chunk     []byte                        // memory of packed functions
@@ -94,7 +95,10 @@ const byName = 2
 
 // Named returns the target for the functions with a name. There is one for each name: hashes of 64 bits with a
 // random seed do not collide by chance.
-func (r *Records) Named(name []byte) Target { return Target{byName, maphash.Bytes(r.seeds[0], name)} }
+func (r *Records) Named(name []byte) Target { return r.seeds.Named(name) }
+
+// Named is like Records.Named.
+func (s *Seeds) Named(name []byte) Target { return Target{byName, maphash.Bytes(s[0], name)} }
 
 // target is a function to which calls may refer.
 type target struct {
@@ -212,6 +216,12 @@ func (r *Records) SetFound(hash TypeHash, id vars.TypeID) { r.found[hash] = id }
 // AddTarget records that calls of a target lead to the function at addr.
 func (r *Records) AddTarget(die Target, addr uint64) {
 	r.targets = append(r.targets, target{die, addr})
+}
+
+// AddSymbol records that calls of the function with a name lead to addr, unless a function of that name has another
+// address: symbols have names that are not in the debug information, such as further ones of the same function.
+func (r *Records) AddSymbol(name []byte, addr uint64) {
+	r.symbols = append(r.symbols, target{r.Named(name), addr})
 }
 
 // AddRuntimeType records that the program describes a type at an offset from where all descriptors are, and reports

@@ -25,6 +25,9 @@ import (
 type Options struct {
 	Locals    bool // local variables, not parameters alone
 	FullTypes bool // types with their members
+
+	// Imports has the words in which the loader stores the addresses of functions of other files.
+	Imports map[varjoin.Target]uint64
 }
 
 // Host reads the functions of the units whose variables are read.

@@ -47,6 +47,9 @@ func (v *Reader) callSite(d *dwarf.DIE) (next int, err error) {
 	v.arguments(d, pos)
 	if f.Keeps(&s) {
 		s.Target = v.callee(origin)
+		if word, ok := v.Imports[s.Target]; ok {
+			s.TargetAt = v.addExpr([]vars.Op{{Code: vars.OpAddr, U: uint64(v.module.RVA(word))}, {Code: vars.OpDeref, U: uint64(u.AddrSize)}})
+		}
 		f.Site(s)
 	}
 	return end, nil

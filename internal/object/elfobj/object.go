@@ -125,6 +125,8 @@ func plain(s *Section) *object.Section {
 
 func (c container) Section(name string) *object.Section { return plain(c.f.Section(name)) }
 
+func (c container) Imports(fn func(word uint64, name []byte)) error { return c.f.Imports(fn) }
+
 func (c container) SectionsNamed(name string) (all []*object.Section) {
 	list := c.f.SectionsNamed(name)
 	if name == ".ARM.exidx" { // a kernel has several, with other names
