@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -38,6 +39,10 @@ func TestOverview(t *testing.T) {
 	add("a.so", "AB1", symbolsWithCFI("a.so", "AB1"))
 	add("a.so", "AB2", symbolText("a.so", "AB2", 5000))
 	add("Zlib.so", "CD1", symbolText("Zlib.so", "CD1", 2000))
+	older := time.Now().Add(-time.Minute) // versions are in order of time, of which file systems have a coarse one
+	if err := os.Chtimes(filepath.Join(dir, "a.so", "AB1", "a.so.sym"), older, older); err != nil {
+		t.Fatal(err)
+	}
 	s, notes := newServer(t, Config{Dirs: []string{dir}, Prefix: "/v1", Version: "9"})
 	for range 3 {
 		ask(t, s, "GET", "/v1/gone.so/AB7/gone.so.sym", nil)
