@@ -25,7 +25,8 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 // library counts substitutions wrongly, and prints wrong types.
 func Append(dst []byte, raw string) ([]byte, error) { return appendAs(dst, raw, asFilt) }
 
-// AppendLLVM is like Append, in the form of llvm-cxxfilt. Expressions and constraints are still printed as c++filt does.
+// AppendLLVM is like Append, in the form of llvm-cxxfilt. Most expressions, constraints, and parameters of lambdas whose types are
+// arguments of the template around them are still printed as c++filt does.
 func AppendLLVM(dst []byte, raw string) ([]byte, error) {
 	if strings.HasPrefix(raw, "_ZGT") { // clones for transactions, which LLVM does not know
 		return nil, mangled.ErrNotMangled

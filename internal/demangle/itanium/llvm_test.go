@@ -26,10 +26,11 @@ func TestAppendLLVM(t *testing.T) {
 		{"_ZNSscvSt17basic_string_viewIcSt11char_traitsIcEEEv", "std::string::operator std::basic_string_view<char, std::char_traits<char>>()"},
 		{"_Z1fDn", "f(std::nullptr_t)"},
 		{"_ZZZ4mainENKUlvE_clEvENKUliE0_clEi", "main::'lambda'()::operator()() const::'lambda0'(int)::operator()(int) const"},
-		{"_ZZ1fIiEiT_ENKUlS0_E1_clEi", "int f<int>(int)::'lambda1'(int)::operator()(int) const"},
+		{"_ZZ1fIiEiT_ENKUliE1_clEi", "int f<int>(int)::'lambda1'(int)::operator()(int) const"},
 		{"_ZZ1fvENKUlT_E_clIiEEDaS_", "auto f()::'lambda'(auto)::operator()<int>(int) const"},
 		{"_ZN1AUt1_E", "A::'unnamed1'"},
 		{"_Z1fIiEDTcl1gfp_EET_", "decltype(g(fp)) f<int>(int)"},
+		{"_Z1fIiiEDTcl1gfp_fp0_fpTEET_T0_", "decltype(g(fp, fp0, this)) f<int, int>(int, int)"},
 	} {
 		out, err := AppendLLVM(nil, c.name)
 		if err != nil || string(out) != c.want {

@@ -248,10 +248,15 @@ func (d *decoder) printOtherType(n *node) {
 		}
 		d.numbered("auto:", int(n.f[0])+1, "")
 	case kFunctionParam:
-		if n.f[0] == 0 {
+		switch {
+		case n.f[0] == 0:
 			d.text("this")
-		} else {
+		case d.style == asFilt:
 			d.numbered("{parm#", int(n.f[0]), "}")
+		case n.f[0] == 1:
+			d.text("fp")
+		default:
+			d.numbered("fp", int(n.f[0])-2, "")
 		}
 	case kBinaryFP:
 		d.numbered("_Float", int(n.f[0]), "")
