@@ -66,7 +66,7 @@ func (r *reader) newFollower(section *Section) *compactReader {
 		_, code, _ := c.bytesAt(uint32(addr - r.in.Base))
 		return code
 	}
-	c.flow.outlined = map[uint64]bool{}
+	c.flow.outlined, c.flow.starting = map[uint64]bool{}, map[uint64]startEvidence{}
 	c.section = section
 	c.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
 	switch r.in.Arch {

@@ -269,6 +269,36 @@ func TestCompactSwitches(t *testing.T) {
 	}
 }
 
+// A label of assembly that is listed as a function, to which only code with a frame jumps, has that frame. A function that
+// is jumped to as in a tail call stays one.
+func TestCompactLabels(t *testing.T) {
+	const entry = " .cfa: $rsp 8 + .ra: .cfa -8 + ^"
+	for _, c := range []struct {
+		name  string
+		code  string
+		start uint64
+		want  string
+	}{
+		{
+			"a label", "\x53\xe8\x00\x10\x00\x00\x84\xc0\x75\x02\x5b\xc3" + "\x31\xc0\x5b\xc3", 12, // push %rbx; call; test %al, %al; jne 12; pop %rbx; ret
+			"0" + entry + "; +1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +b .cfa: $rsp 8 + $rbx: $rbx; +c .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +f .cfa: $rsp 8 + $rbx: $rbx",
+		},
+		{
+			"a function", "\x84\xc0\x74\x0c" + "\x53\xe8\x00\x10\x00\x00\x84\xc0\x75\x02\x5b\xc3" + "\x31\xc0\xc3", 16, // je 16 before that
+			"0" + entry + "; +5 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +f .cfa: $rsp 8 + $rbx: $rbx; 10" + entry,
+		},
+	} {
+		in := compactInput(compactInfo(0, 0x2000+uint32(len(c.code))), []byte(c.code), arch.X86_64)
+		lo := in.Starts[0]
+		in.Starts = append(in.Starts, lo+c.start)
+		in.Code = []Range{{lo, lo + uint64(len(c.code))}}
+		table, _, problems := cfiRead(in)
+		if text := blocksText(&table); text != c.want || len(problems) > 0 {
+			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
+		}
+	}
+}
+
 // Without an encoding, only a switch gives its cases a frame. Any other code that nothing leads to has no rules.
 func TestCompactCases(t *testing.T) {
 	const rows = ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 +"

@@ -28,24 +28,26 @@ type compactFlow struct {
 	codeAt   func(addr uint64) []byte // code of the file, or nothing
 	outlined map[uint64]bool          // by targets of calls
 
-	found   []flowPlace // by offset
-	at      []uint32    // the offsets of what was found, in that order
-	state   []insn.Stack
-	frame   insn.Frame // before the instruction that is followed
-	now     []flowItem
-	later   []flowItem   // after calls, which may not return
-	jumps   []insn.Frame // different ones at switches, the last one first
-	frames  []insn.Frame // that are tried
-	whole   []uint32     // where functions begin whose instructions return, without a contradiction
-	wrong   []uint32     // where code begins that takes more from the stack than a function can
-	ended   bool         // a return was reached
-	short   bool         // code takes the return address from the stack before it returns
-	bad     bool         // a return with another stack pointer than at the entry, or bytes that do not decode
-	full    bool         // there were too many instructions
-	left    int          // number of instructions that may still be followed
-	guess   bool         // the frame where the path begins is not sure
-	deep    bool         // code after calls is followed at once
-	unclean bool         // a jump out of the function with another stack pointer than at the entry
+	found    []flowPlace // by offset
+	at       []uint32    // the offsets of what was found, in that order
+	state    []insn.Stack
+	frame    insn.Frame // before the instruction that is followed
+	now      []flowItem
+	later    []flowItem               // after calls, which may not return
+	jumps    []insn.Frame             // different ones at switches, the last one first
+	frames   []insn.Frame             // that are tried
+	whole    []uint32                 // where functions begin whose instructions return, without a contradiction
+	wrong    []uint32                 // where code begins that takes more from the stack than a function can
+	starting map[uint64]startEvidence // of starts
+	origin   uint32                   // where the function begins that is followed; 0 if that is not known, or is the beginning
+	ended    bool                     // a return was reached
+	short    bool                     // code takes the return address from the stack before it returns
+	bad      bool                     // a return with another stack pointer than at the entry, or bytes that do not decode
+	full     bool                     // there were too many instructions
+	left     int                      // number of instructions that may still be followed
+	guess    bool                     // the frame where the path begins is not sure
+	deep     bool                     // code after calls is followed at once
+	unclean  bool                     // a jump out of the function with another stack pointer than at the entry
 }
 
 type flowItem struct {
@@ -70,7 +72,8 @@ func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.
 	w.found = slices.Grow(w.found[:0], len(code))[:len(code)]
 	clear(w.found)
 	w.at, w.state, w.now, w.later = w.at[:0], w.state[:0], w.now[:0], w.later[:0]
-	w.wrong = w.wrong[:0]
+	w.wrong, w.origin = w.wrong[:0], 0
+	clear(w.starting)
 	w.whole, w.jumps, w.full, w.left = w.whole[:0], w.jumps[:0], false, flowBase+flowEffort*len(code)
 }
 
@@ -164,6 +167,7 @@ func (w *compactFlow) path(at uint32) {
 			w.exits(f)
 			return
 		case insn.Call:
+			w.note(target, usedFunction)
 			w.call(target)
 			w.later = append(w.later, flowItem{next, *f})
 			return
@@ -181,6 +185,7 @@ func (w *compactFlow) path(at uint32) {
 			w.atSwitch(f)
 			return
 		case insn.Jump, insn.Branch:
+			w.branches(target, f)
 			if flow == insn.Branch && w.loops(target, at, f) {
 				w.bad = true
 				f.SP, f.SPKnown = 0, false

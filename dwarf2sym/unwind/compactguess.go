@@ -86,8 +86,41 @@ func (w *compactFlow) leaves(f *insn.Frame) {
 	w.unclean = w.unclean || f.SPKnown && f.SP != w.entry.SP
 }
 
+// startEvidence is what shows whether a function begins at a start.
+type startEvidence uint8
+
+const (
+	inFunction   startEvidence = 1 << iota // it is in another function
+	usedFunction                           // it is called, or jumped to as in a tail call
+)
+
+// note records evidence about the start at an address, if there is one behind the first.
+func (w *compactFlow) note(addr uint64, e startEvidence) {
+	if off := addr - w.lo; off > 0 && off < uint64(len(w.code)) && w.isStart(uint32(off)) {
+		w.starting[addr] |= e
+	}
+}
+
 // exits notes a return or jump with a stack pointer for which the return address is not on the stack any more, where calls
 // put it there. Pieces of epilogues that LLVM's outliner made functions of arm64 have such.
 func (w *compactFlow) exits(f *insn.Frame) {
-	w.short = w.short || f.SPKnown && f.SP < w.entry.SP && w.entry.SP > 0
+	if f.SPKnown && f.SP < w.entry.SP && w.entry.SP > 0 {
+		w.short = true
+		w.note(w.lo+uint64(w.origin), inFunction)
+	}
 }
+
+// branches notes a jump to the start of a function. LC_FUNCTION_STARTS lists labels of assembly, too: one to which code
+// with a frame jumps is inside of a function.
+func (w *compactFlow) branches(target uint64, f *insn.Frame) {
+	switch {
+	case !f.SPKnown:
+	case f.SP == w.entry.SP:
+		w.note(target, usedFunction)
+	default:
+		w.note(target, inFunction)
+	}
+}
+
+// inside reports whether the start at an address is in another function.
+func (w *compactFlow) inside(addr uint64) bool { return w.starting[addr] == inFunction }

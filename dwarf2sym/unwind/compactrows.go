@@ -62,18 +62,29 @@ func (c *compactReader) cut(lo, hi uint64, each bool) uint64 {
 	return min(starts[i], hi)
 }
 
+// maxRounds is how many times a range is followed, each time without the starts that turned out to be labels.
+const maxRounds = 16
+
 // follow follows the instructions of a range.
 func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 	first, _ := slices.BinarySearch(c.r.in.Starts, e.lo)
 	last, _ := slices.BinarySearch(c.r.in.Starts, e.hi)
+	starts := c.r.in.Starts[first:last]
 	entry := insn.Enter(c.leafFrame().sp, saves)
 	w := &c.flow
-	w.begin(e.lo, c.code, c.r.in.Starts[first:last], entry)
-	if len(c.code) > 0 && e.info&encodingNotStart == 0 {
-		w.try(0, entry, true)
-		w.returns()
+	for range maxRounds {
+		w.begin(e.lo, c.code, starts, entry)
+		if len(c.code) > 0 && e.info&encodingNotStart == 0 {
+			w.try(0, entry, true)
+			w.returns()
+		}
+		c.seeds(e)
+		outer := slices.DeleteFunc(slices.Clone(starts), w.inside)
+		if !c.body.none || len(c.taken) > 0 || len(outer) == len(starts) {
+			return
+		}
+		starts = outer
 	}
-	c.seeds(e)
 }
 
 // seeds follows code that nothing leads to: other functions of the range, the cases of a switch, landing pads. Without
@@ -85,9 +96,10 @@ func (c *compactReader) seeds(e *pdataEntry) {
 			at += uint32(p.size())
 			continue
 		}
+		w.origin = 0
 		switch n := c.r.in.Padding(w.code[at:]); {
 		case w.isStart(at):
-			w.jumps = w.jumps[:0]
+			w.jumps, w.origin = w.jumps[:0], at
 			w.try(at, w.entry, true)
 		case n > 0:
 			at += uint32(n)
@@ -150,7 +162,7 @@ func (c *compactReader) function(lo, hi uint64) {
 	c.lo = lo
 	from, to := lo-w.lo, min(hi-w.lo, uint64(len(w.code)))
 	to = min(to, c.unpadded(from, to))
-	if body.none && slices.Contains(w.wrong, uint32(from)) {
+	if body.none && (slices.Contains(w.wrong, uint32(from)) || w.inside(lo)) {
 		return
 	}
 	if w.full || !c.reaches(from, to, body) && (body.none || !slices.Contains(w.whole, uint32(from))) {
