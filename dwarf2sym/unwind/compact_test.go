@@ -287,6 +287,10 @@ func TestCompactLabels(t *testing.T) {
 			"a function", "\x84\xc0\x74\x0c" + "\x53\xe8\x00\x10\x00\x00\x84\xc0\x75\x02\x5b\xc3" + "\x31\xc0\xc3", 16, // je 16 before that
 			"0" + entry + "; +5 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +f .cfa: $rsp 8 + $rbx: $rbx; 10" + entry,
 		},
+		{
+			"data with a jump into a function", "\x74\x06\x06" + "\x55\x48\x89\xe5\x50\x58\x5d\xc3", 3, // je 8; push %rbp; mov %rsp, %rbp; push %rax; pop %rax; pop %rbp; ret
+			"0" + entry + "; 3" + entry + "; +1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +4 .cfa: $rbp 16 +; +7 .cfa: $rsp 8 + $rbp: $rbp",
+		},
 	} {
 		in := compactInput(compactInfo(0, 0x2000+uint32(len(c.code))), []byte(c.code), arch.X86_64)
 		lo := in.Starts[0]

@@ -34,6 +34,7 @@ type compactFlow struct {
 	frame    insn.Frame // before the instruction that is followed
 	now      []flowItem
 	later    []flowItem               // after calls, which may not return
+	last     []flowItem               // in other functions
 	jumps    []insn.Frame             // different ones at switches, the last one first
 	frames   []insn.Frame             // that are tried
 	whole    []uint32                 // where functions begin whose instructions return, without a contradiction
@@ -73,6 +74,7 @@ func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.
 	clear(w.found)
 	w.at, w.state, w.now, w.later = w.at[:0], w.state[:0], w.now[:0], w.later[:0]
 	w.wrong, w.origin = w.wrong[:0], 0
+	w.last = w.last[:0]
 	clear(w.starting)
 	w.whole, w.jumps, w.full, w.left = w.whole[:0], w.jumps[:0], false, flowBase+flowEffort*len(code)
 }
@@ -189,6 +191,8 @@ func (w *compactFlow) path(at uint32) {
 			if flow == insn.Branch && w.loops(target, at, f) {
 				w.bad = true
 				f.SP, f.SPKnown = 0, false
+			} else if w.crosses(target, at, f) {
+				w.last = append(w.last, flowItem{uint32(target - w.lo), *f})
 			} else if off := target - w.lo; off < uint64(len(w.code)) && !(w.isStart(uint32(off)) && (w.guess || f.SP == w.entry.SP)) {
 				w.now = append(w.now, flowItem{uint32(off), *f})
 			} else {

@@ -122,5 +122,17 @@ func (w *compactFlow) branches(target uint64, f *insn.Frame) {
 	}
 }
 
+// crosses reports whether a jump without a frame leads into the middle of another function. Tail calls lead to its
+// start; data that decodes as code has such jumps, and the functions that are there come first.
+func (w *compactFlow) crosses(target uint64, at uint32, f *insn.Frame) bool {
+	off := target - w.lo
+	if off >= uint64(len(w.code)) || f.SP != w.entry.SP || w.isStart(uint32(off)) {
+		return false
+	}
+	from, _ := slices.BinarySearch(w.starts, w.lo+uint64(at)+1)
+	to, _ := slices.BinarySearch(w.starts, target)
+	return from != to
+}
+
 // inside reports whether the start at an address is in another function.
 func (w *compactFlow) inside(addr uint64) bool { return w.starting[addr] == inFunction }

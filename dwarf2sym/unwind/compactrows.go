@@ -116,6 +116,11 @@ func (c *compactReader) seeds(e *pdataEntry) {
 			}
 		}
 	}
+	w.origin = 0
+	for _, item := range w.last {
+		w.try(item.at, item.frame, false)
+		w.returns()
+	}
 }
 
 // bodyState returns what the instructions of a prologue have done.
