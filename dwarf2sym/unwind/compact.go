@@ -84,6 +84,11 @@ func (r *reader) newFollower(section *Section) *compactReader {
 func (r *reader) readCompact() {
 	c := r.compact
 	if c == nil {
+		if r.in.Compact && len(r.in.Index) > 0 {
+			s := &r.in.Index[0]
+			r.problems.add(cfiPlace{len(r.in.Sections), 0}, "STACK CFI of functions without call frame information",
+				errorf(s.Name, 0, "compact unwind information of %s is not read", r.in.Arch.Name))
+		}
 		return
 	}
 	c.taken = nil

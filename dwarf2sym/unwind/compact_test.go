@@ -89,6 +89,19 @@ func TestCompact(t *testing.T) {
 	}
 }
 
+// Compact unwind of CPUs whose instructions are not followed is named.
+func TestCompactUnread(t *testing.T) {
+	in := compactInput(compactInfo(0x01010001, 0x2001), []byte("\xc3"), arch.X86)
+	_, _, problems := cfiRead(in)
+	if len(problems) != 1 || !strings.Contains(problems[0].String(), "__unwind_info+0x0: compact unwind information of x86 is not read") {
+		t.Errorf("problems %v", problems)
+	}
+	in.Index = nil
+	if _, _, problems = cfiRead(in); len(problems) > 0 {
+		t.Errorf("without a table: %v", problems)
+	}
+}
+
 // A row that has a register below the stack pointer is not one of the instructions.
 func TestEarly(t *testing.T) {
 	f := pdataFrame{base: arm64SP, off: 16}
