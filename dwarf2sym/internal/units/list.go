@@ -73,7 +73,7 @@ func (d *Data) nextUnit() bool {
 		if l.off += h.Size; h.Size == 0 {
 			l.off = l.end
 		}
-		if err == nil {
+		if err == nil && h.Size > uint64(h.HeadSize) { // Apple's dsymutil leaves headers of units that it dropped
 			l.Units = append(l.Units, Header{Header: h})
 			return true
 		}
