@@ -126,7 +126,7 @@ func (s *showing) implementer(at uint64, pointer *vars.Type) (name string, size 
 		owner := argument(f, 1)
 		owner, _, found := strings.Cut(owner, " as ")
 		switch {
-		case !strings.HasPrefix(f, "<") || !found:
+		case !strings.HasPrefix(f, "<") || !found || isParameter(owner):
 		case name == "":
 			name = owner
 		case name != owner:
@@ -134,4 +134,10 @@ func (s *showing) implementer(at uint64, pointer *vars.Type) (name string, size 
 		}
 	}
 	return name, size
+}
+
+// isParameter reports whether a name in a function's name is that of a parameter for types, for which any type may
+// stand: structures have the names of their scopes.
+func isParameter(name string) bool {
+	return name != "" && 'A' <= name[0] && name[0] <= 'Z' && !strings.ContainsAny(name, ":<")
 }

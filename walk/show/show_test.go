@@ -223,3 +223,44 @@ func TestManyVariants(t *testing.T) {
 		t.Errorf("after the limit of all values: %.100s", got)
 	}
 }
+
+// Types that a rule shows by one member, or as a text, however deep the member is.
+func TestRulesOfMembers(t *testing.T) {
+	f := testFrame()
+	add := func(x vars.Type) vars.TypeID {
+		f.Info.Types = append(f.Info.Types, x)
+		return vars.TypeID(len(f.Info.Types) - 1)
+	}
+	word := add(vars.Type{Kind: vars.Base, Name: "usize", Size: 8, HasSize: true, Encoding: vars.Unsigned})
+	flag := add(vars.Type{Kind: vars.Base, Name: "bool", Size: 1, HasSize: true, Encoding: vars.Boolean})
+	ints := add(vars.Type{Kind: vars.Pointer, Elem: tInt})
+	record := func(name string, members ...vars.Member) vars.TypeID {
+		return add(vars.Type{Kind: vars.Struct, Name: name, Size: uint64(8 * len(members)), HasSize: true, Members: members})
+	}
+	one := func(name string, id vars.TypeID) vars.Member { return vars.Member{Name: name, Type: id} }
+	second := func(name string, id vars.TypeID) vars.Member { return vars.Member{Name: name, Type: id, Offset: 8} }
+	for _, tt := range []struct {
+		t    vars.TypeID
+		b    []byte
+		want string
+	}{
+		{record("std::atomic<bool>", one("_M_base", record("std::__atomic_base<bool>", one("_M_i", flag)))), words(1), "true"},
+		{record("std::valarray<int>", one("_M_size", word), second("_M_data", ints)), words(2, 0x1000), "[861608801, 2049076529]"},
+		{record("std::_Deque_iterator<int, int&, int*>", one("_M_cur", ints), second("_M_first", ints)), words(0x1000, 0x1000), "0x1000"},
+		{record("std::reverse_iterator<int*>", one("current", ints)), words(0x1000), "0x1000"},
+		{record("std::thread::id", one("_M_thread", word)), words(5), "5"},
+		{record("&std::path::Path", one("data_ptr", tCharPtr), second("length", word)), words(0x1000, 1), `"a"`},
+		{record("&std::ffi::os_str::OsStr", one("data_ptr", tCharPtr), second("length", word)), words(0x1000, 1), `"a"`},
+		{record("&core::ffi::c_str::CStr", one("data_ptr", tCharPtr), second("length", word)), words(0x1005, 3), `"m\"z"`},
+		{record("core::sync::atomic::AtomicPtr<i32>", one("p", record("core::cell::UnsafeCell<*mut i32>", one("value", ints)))), words(0x1000), "0x1000"},
+	} {
+		if got := New(Options{}).Text(f, variable(tt.t, "v", tt.b)); got != tt.want {
+			t.Errorf("%s: got %s, want %s", f.Info.TypeName(tt.t), got, tt.want)
+		}
+	}
+	for name, want := range map[string]bool{"T": true, "Self": true, "app::Dog": false, "i32": false, "": false, "Vec<u8>": false} {
+		if isParameter(name) != want {
+			t.Errorf("isParameter(%q)", name)
+		}
+	}
+}
