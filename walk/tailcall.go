@@ -19,16 +19,14 @@ func (v *Variables) through(i int, callee, caller *eval.Frame, site vars.CallSit
 	if err != nil {
 		return nil, vars.CallSite{}, err
 	}
-	target -= callee.Base
-	entry := callee.Func.Entry()
-	if symfmt.RVA(target) == entry {
-		if v.callsItself(callee.Info, entry) {
+	entry := callee.Base + uint64(callee.Func.Entry())
+	if target == entry {
+		if v.mayReenter(entry) {
 			return nil, vars.CallSite{}, eval.ErrNoCallSite
 		}
 		return caller, site, nil
 	}
-	calls := v.tailCalls(callee.Info)
-	chain, ok := calls.chain(symfmt.RVA(target), entry)
+	chain, ok := v.chain(target, entry)
 	if !ok {
 		return nil, vars.CallSite{}, eval.ErrNoCallSite
 	}
@@ -40,76 +38,128 @@ func (v *Variables) through(i int, callee, caller *eval.Frame, site vars.CallSit
 
 // tailCall is a tail call of a function.
 type tailCall struct {
+	of   *tailCalls
 	from *vars.Func
 	site vars.CallSite
 }
 
 // tailCalls holds the tail calls of the functions of a module.
 type tailCalls struct {
-	by   map[symfmt.RVA][]tailCall // by the function that makes them
-	open map[symfmt.RVA]bool       // functions with tail calls to unknown targets
+	module *eval.Frame // without a function: its registers are unknown
+	by     map[symfmt.RVA][]tailCall
 }
 
-// tailCalls returns the tail calls of a module.
-func (v *Variables) tailCalls(in *vars.Info) *tailCalls {
-	if c := v.tails[in]; c != nil {
-		return c
+// tailCallsAt returns the tail calls of the function at an address; certain is false if they are not known.
+func (v *Variables) tailCallsAt(addr uint64) (calls []tailCall, certain bool) {
+	i := v.result.Dump.ModuleAt(addr)
+	if i < 0 {
+		return nil, false
 	}
-	c := &tailCalls{map[symfmt.RVA][]tailCall{}, map[symfmt.RVA]bool{}}
-	for i := range in.Funcs {
-		f := &in.Funcs[i]
+	c, met := v.tails[i]
+	if !met {
+		c = v.readTailCalls(i)
+		v.tails[i] = c
+	}
+	if c == nil {
+		return nil, false
+	}
+	return c.by[symfmt.RVA(addr-c.module.Base)], true
+}
+
+// readTailCalls returns the tail calls of a module, or nil if it has no variables.
+func (v *Variables) readTailCalls(module int) *tailCalls {
+	state := v.result.Modules[module].state
+	if state == nil {
+		return nil
+	}
+	info := state.variables(v.ctx).info
+	if info == nil {
+		return nil
+	}
+	c := &tailCalls{by: map[symfmt.RVA][]tailCall{}, module: &eval.Frame{
+		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Memory: &v.result.Dump.Memory,
+		Info: info, Base: v.result.Dump.Modules[module].Addr,
+		Register: func(int) ([]byte, bool) { return nil, false },
+		CFA:      func() (uint64, bool) { return 0, false },
+		TLS:      func(uint64) (uint64, string) { return 0, "a function that is not on the stack" },
+		Caller:   func() (*eval.Frame, vars.CallSite, error) { return nil, vars.CallSite{}, eval.ErrNoCallSite },
+	}}
+	for i := range info.Funcs {
+		f := &info.Funcs[i]
 		for site := range f.CallSites() {
-			switch {
-			case !site.Tail:
-			case !site.HasTarget: // through a pointer, or to another module
-				c.open[f.Entry()] = true
-			default:
-				c.by[f.Entry()] = append(c.by[f.Entry()], tailCall{f, site})
+			if site.Tail {
+				c.by[f.Entry()] = append(c.by[f.Entry()], tailCall{c, f, site})
 			}
 		}
 	}
-	v.tails[in] = c
 	return c
 }
 
-// callsItself reports whether a function may enter itself by tail calls, so that what its caller
-// passed is not what it was last entered with.
-func (v *Variables) callsItself(in *vars.Info, entry symfmt.RVA) bool {
-	calls := v.tailCalls(in)
-	_, found := calls.chain(entry, entry)
-	return found || calls.open[entry]
-}
-
-// maxTailCalls limits the tail calls in a chain, and maxTried those that are examined to find
-// one.
+// maxTailCalls limits the tail calls in a chain, and maxTried those that are examined to find one.
 const (
 	maxTailCalls = 16
 	maxTried     = 1000
 )
 
-// chain returns the only tail calls that lead from the entry of one function to that of another.
+// mayReenter reports whether a function may enter itself by tail calls, so that what its caller passed is not what it
+// was last entered with: by way of whatever modules, through pointers, or by what is not known.
+func (v *Variables) mayReenter(entry uint64) bool {
+	may, met := v.reenters[entry]
+	if !met {
+		may = v.findsItself(entry)
+		v.reenters[entry] = may
+	}
+	return may
+}
+
+func (v *Variables) findsItself(entry uint64) bool {
+	seen := map[uint64]bool{}
+	for todo := []uint64{entry}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		calls, certain := v.tailCallsAt(at)
+		if !certain || len(seen) > maxTried {
+			return true
+		}
+		for _, call := range calls {
+			next, err := call.of.module.Target(&call.site)
+			if err != nil || next == entry {
+				return true
+			}
+			if !seen[next] {
+				seen[next] = true
+				todo = append(todo, next)
+			}
+		}
+	}
+	return false
+}
+
+// chain returns the only tail calls that lead from the entry of one function to that of another, in whatever modules.
 // ok is false if there are none, or several, or if some may lead anywhere.
-func (c *tailCalls) chain(from, to symfmt.RVA) (chain []tailCall, ok bool) {
+func (v *Variables) chain(from, to uint64) (chain []tailCall, ok bool) {
 	var found [][]tailCall
 	certain, tried := true, 0
-	seen := map[symfmt.RVA]bool{}
-	var follow func(at symfmt.RVA, way []tailCall)
-	follow = func(at symfmt.RVA, way []tailCall) {
-		if seen[at] || len(way) >= maxTailCalls || len(found) > 1 {
+	seen := map[uint64]bool{}
+	var follow func(at uint64, way []tailCall)
+	follow = func(at uint64, way []tailCall) {
+		if seen[at] || len(way) >= maxTailCalls || len(found) > 1 || !certain {
 			return
 		}
 		seen[at] = true
-		certain = certain && !c.open[at]
-		for _, call := range c.by[at] {
-			if tried++; tried > maxTried {
+		var calls []tailCall
+		calls, certain = v.tailCallsAt(at)
+		for _, call := range calls {
+			next, err := call.of.module.Target(&call.site)
+			if tried++; tried > maxTried || err != nil {
 				certain = false
 				return
 			}
-			next := append(slices.Clone(way), call)
-			if call.site.Target == to {
-				found = append(found, next)
+			longer := append(slices.Clone(way), call)
+			if next == to {
+				found = append(found, longer)
 			}
-			follow(call.site.Target, next)
+			follow(next, longer)
 		}
 		delete(seen, at)
 	}
@@ -124,10 +174,10 @@ func (c *tailCalls) chain(from, to symfmt.RVA) (chain []tailCall, ok bool) {
 // site. The registers that functions preserve are the caller's again, and the frame ends where
 // frame i does. Other registers are unknown.
 func (v *Variables) ended(i int, callee, caller *eval.Frame, site vars.CallSite, tail tailCall) *eval.Frame {
-	a := caller.Arch
+	a, in := caller.Arch, tail.of.module
 	e := &eval.Frame{
-		Arch: a, Memory: caller.Memory, Info: callee.Info, Base: callee.Base, Func: tail.from,
-		Scopes: callee.Info.At(tail.site.Return-1, nil), TLS: callee.TLS,
+		Arch: a, Memory: caller.Memory, Info: in.Info, Base: in.Base, Func: tail.from,
+		Scopes: in.Info.At(tail.site.Return-1, nil), TLS: callee.TLS,
 	}
 	e.Register = func(reg int) ([]byte, bool) {
 		if !slices.Contains(a.CalleeSaved, a.Regs[reg].Name) {

@@ -20,7 +20,9 @@ type Variables struct {
 	ctx    context.Context
 	result *Result
 	names  map[*arch.Arch]*cfi.Names
-	tails  map[*vars.Info]*tailCalls
+	tails  map[int]*tailCalls // by module; nil for one without variables
+
+	reenters map[uint64]bool // by address of a function, as mayReenter
 
 	stack  int
 	frames map[int]*eval.Frame // of the last stack asked for; nil for a frame without variables
@@ -28,7 +30,7 @@ type Variables struct {
 
 // Variables returns the variables of the result. ctx ends the reading of symbols.
 func (r *Result) Variables(ctx context.Context) *Variables {
-	return &Variables{ctx: ctx, result: r, names: map[*arch.Arch]*cfi.Names{}, tails: map[*vars.Info]*tailCalls{}, stack: -1}
+	return &Variables{ctx: ctx, result: r, names: map[*arch.Arch]*cfi.Names{}, tails: map[int]*tailCalls{}, reenters: map[uint64]bool{}, stack: -1}
 }
 
 // MemorySize returns the size of the dump's memory in bytes.
