@@ -62,7 +62,7 @@ func (s *Sizer) size(id TypeID, depth int) (uint64, bool) {
 		if t.Extra == nil {
 			return 0, false
 		}
-		n, ok := s.value(t.Extra.Length)
+		n, ok := s.Value(t.Extra.Length)
 		return uint64(max(n, 0)), ok
 	}
 	return 0, false
@@ -75,7 +75,7 @@ func (s *Sizer) array(t *Type, depth int) (uint64, bool) {
 		return 0, false
 	}
 	if t.Extra != nil {
-		if n, ok := s.value(t.Extra.Stride); ok && n > 0 {
+		if n, ok := s.Value(t.Extra.Stride); ok && n > 0 {
 			size = uint64(n)
 		}
 	}
@@ -89,7 +89,7 @@ func (s *Sizer) array(t *Type, depth int) (uint64, bool) {
 		if size = lo; hi != 0 {
 			return 0, false
 		}
-		if step, ok := s.value(t.Dims()[i].Step); ok {
+		if step, ok := s.Value(t.Dims()[i].Step); ok {
 			if step < 0 {
 				return 0, false
 			}
@@ -107,14 +107,14 @@ func (s *Sizer) array(t *Type, depth int) (uint64, bool) {
 
 // Count returns the number of elements of a dimension, and reports whether it is known.
 func (s *Sizer) Count(d *Dim) (uint64, bool) {
-	if n, ok := s.value(d.Count); ok {
+	if n, ok := s.Value(d.Count); ok {
 		return uint64(max(n, 0)), true
 	}
-	upper, ok := s.value(d.Upper)
+	upper, ok := s.Value(d.Upper)
 	if !ok {
 		return 0, d.Upper.Kind == NoBound && d.Count.Kind == NoBound // int x[]
 	}
-	lower, ok := s.value(d.Lower)
+	lower, ok := s.Value(d.Lower)
 	if !ok && d.Lower.Kind != NoBound {
 		return 0, false
 	}
@@ -124,8 +124,8 @@ func (s *Sizer) Count(d *Dim) (uint64, bool) {
 	return uint64(upper) - uint64(lower) + 1, true
 }
 
-// value returns a bound, and reports whether it is known.
-func (s *Sizer) value(b Bound) (int64, bool) {
+// Value returns a bound, and reports whether it is known.
+func (s *Sizer) Value(b Bound) (int64, bool) {
 	switch {
 	case b.Kind == ConstBound:
 		return b.Value, true

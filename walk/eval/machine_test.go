@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/symfmt/arch"
@@ -330,5 +331,28 @@ func TestPartBeyond(t *testing.T) {
 		if len(part.Bytes) != tt.want || part.Whole() != (tt.offset == 1 && tt.size == 2 || tt.want == 0) {
 			t.Errorf("%d bytes at %d: %d bytes, whole: %v", tt.size, tt.offset, len(part.Bytes), part.Whole())
 		}
+	}
+}
+
+// A descriptor says where elements are, which need not follow each other; also that of a member.
+func TestDescriptorAxes(t *testing.T) {
+	in := testTypes()
+	at := func(n int64) vars.Bound { return vars.Bound{Kind: vars.ConstBound, Value: n} }
+	array := vars.TypeID(len(in.Types))
+	in.Types = append(in.Types,
+		vars.Type{Kind: vars.Array, Elem: tInt, Extra: &vars.Extra{Data: 2}, Parts: &vars.Parts{Dims: []vars.Dim{
+			{Lower: at(1), Upper: at(2), Step: at(8)}, {Lower: at(-1), Upper: at(1), Step: at(16)}}}},
+		vars.Type{Kind: vars.Array, Elem: tInt, Extra: &vars.Extra{Data: 2}, Parts: &vars.Parts{Dims: []vars.Dim{{Upper: at(1)}}}})
+	f := testFrame(in)
+	want := []Axis{{-1, 3, 16}, {1, 2, 8}}
+	if v := variableOf(f, array, vars.Op{Code: vars.OpConst, U: 0x1060}); !slices.Equal(v.Axes, want) || v.Address != 0x1010 || len(v.Bytes) != 48 {
+		t.Errorf("got %+v, %d bytes at %#x", v.Axes, len(v.Bytes), v.Address)
+	}
+	if v := variableOf(f, array+1, vars.Op{Code: vars.OpConst, U: 0x1060}); v.Axes != nil || v.Hex() != "1011121314151617" {
+		t.Errorf("without strides: got %+v, %s", v.Axes, v.Hex())
+	}
+	object := f.Read(0x1058, 16)
+	if v, ok := f.Member(&object, &vars.Member{Type: array, Offset: 8}); !ok || !slices.Equal(v.Axes, want) || v.Address != 0x1010 {
+		t.Errorf("member: got %+v at %#x, %s", v.Axes, v.Address, v.Why)
 	}
 }

@@ -73,6 +73,9 @@ func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
 // Member returns a member of a structure, and reports whether its place is known. The bits of a
 // bit field are moved to the lowest bits of a number of the size of its type.
 func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
+	if id, ok := f.hasDescriptor(m.Type); ok && v.InMemory && m.At == 0 {
+		return f.elements(id, 0, v.Address+m.Offset, f.newBudget()), true
+	}
 	size, fault := f.sizeOf(m.Type, 0, nil, f.newBudget())
 	if fault != nil {
 		return missing(0, fault.state, fault.why), false

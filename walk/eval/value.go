@@ -39,6 +39,9 @@ type Value struct {
 	Address  uint64
 	InMemory bool
 
+	// Axes are the dimensions of an array whose descriptor says where its elements are, the outermost in memory first.
+	Axes []Axis
+
 	// Pointee is set for an implicit pointer: one that is neither in a register nor in memory,
 	// although its target is known.
 	Pointee *Pointee
@@ -54,6 +57,12 @@ type Pointee struct {
 	Var    vars.VarID
 	Value  Value
 	Offset int64
+}
+
+// Axis is a dimension of an array: the index of its first element, their number, and the bytes from one to the next.
+type Axis struct {
+	First       int64
+	Count, Step uint64
 }
 
 // Known reports whether byte i is known.

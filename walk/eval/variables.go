@@ -66,8 +66,8 @@ func (f *Frame) hidden(v vars.VarID, i int) (n int) {
 // variable evaluates a variable of Scopes[scope].
 func (f *Frame) variable(v vars.Instance, scope int, b *budget) Value {
 	t := f.Info.Vars[v.Var].Type
-	if plain, id := f.Info.Plain(t); plain != nil && plain.Extra != nil && plain.Extra.Data != 0 {
-		return f.described(v, plain.Extra, id, scope, b)
+	if id, ok := f.hasDescriptor(t); ok {
+		return f.described(v, id, scope, b)
 	}
 	size, fault := f.sizeOf(t, scope, nil, b)
 	switch {
@@ -79,9 +79,16 @@ func (f *Frame) variable(v vars.Instance, scope int, b *budget) Value {
 	return f.location(v.Expr, scope, f.classOf(t), size, b)
 }
 
+// hasDescriptor reports whether values of a type are descriptors of arrays that are elsewhere, and returns the type of
+// such an array.
+func (f *Frame) hasDescriptor(t vars.TypeID) (vars.TypeID, bool) {
+	plain, id := f.Info.Plain(t)
+	return id, plain != nil && plain.Extra != nil && plain.Extra.Data != 0
+}
+
 // described evaluates an array that has a descriptor, which has the address of the elements and
 // their number. The variable is the descriptor.
-func (f *Frame) described(v vars.Instance, t *vars.Extra, id vars.TypeID, scope int, b *budget) Value {
+func (f *Frame) described(v vars.Instance, id vars.TypeID, scope int, b *budget) Value {
 	if v.Expr == 0 {
 		return missing(0, Absent, "")
 	}
@@ -91,11 +98,12 @@ func (f *Frame) described(v vars.Instance, t *vars.Extra, id vars.TypeID, scope 
 		at := m.compose(pieces, 1, opaque)
 		return Value{States: at.States[:0], Why: at.Why}
 	}
-	return f.elements(t, id, scope, pieces[0].addr, b)
+	return f.elements(id, scope, pieces[0].addr, b)
 }
 
 // elements reads the elements of the array whose descriptor is at an address.
-func (f *Frame) elements(t *vars.Extra, id vars.TypeID, scope int, at uint64, b *budget) Value {
+func (f *Frame) elements(id vars.TypeID, scope int, at uint64, b *budget) Value {
+	t := f.Info.Types[id].Extra
 	for _, e := range []vars.ExprID{t.Allocated, t.Associated} {
 		if e == 0 {
 			continue
@@ -114,7 +122,30 @@ func (f *Frame) elements(t *vars.Extra, id vars.TypeID, scope int, at uint64, b 
 	if fault != nil {
 		return missing(0, fault.state, fault.why)
 	}
-	return f.Read(data.lo, size)
+	v := f.Read(data.lo, size)
+	v.Axes = f.axes(&f.Info.Types[id], scope, &at, b)
+	return v
+}
+
+// axes returns the dimensions of an array as its descriptor has them; nil if it does not say where elements are. The
+// first dimension of a type with a descriptor is the innermost, as in Fortran.
+func (f *Frame) axes(t *vars.Type, scope int, object *uint64, b *budget) []Axis {
+	s := vars.Sizer{Info: f.Info, PtrSize: f.ptrSize(), Bound: func(x vars.Bound) (int64, bool) {
+		n, fault := f.expression(x.Expr, scope, object, b)
+		return n.int64(), fault == nil
+	}}
+	axes := make([]Axis, len(t.Dims()))
+	for i := range t.Dims() {
+		d := &t.Dims()[i]
+		count, known := s.Count(d)
+		step, ok := s.Value(d.Step)
+		if !known || !ok || step <= 0 {
+			return nil
+		}
+		first, _ := s.Value(d.Lower)
+		axes[len(axes)-1-i] = Axis{first, count, uint64(step)}
+	}
+	return axes
 }
 
 // expression returns the value of an expression of a type. object is the address of the variable,

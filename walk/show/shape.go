@@ -316,7 +316,7 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 	if v.Status() != eval.HasValue {
 		return title + missing(&v)
 	}
-	return title + s.elements(v, elem, int(size), nil, marks, depth+1)
+	return title + s.elements(v, elem, uint64(size), make([]axis, 1), marks, depth+1)
 }
 
 // elementOf returns the type of the elements of a type, by its arguments, or 0.

@@ -264,3 +264,35 @@ func TestRulesOfMembers(t *testing.T) {
 		}
 	}
 }
+
+// Elements are where a descriptor says.
+func TestElementsByAxes(t *testing.T) {
+	for _, tt := range []struct {
+		axes []eval.Axis
+		want string // and the first element of the last row
+		last string
+		at   uint64
+	}{
+		{[]eval.Axis{{First: 1, Count: 3, Step: 8}}, "{0, 2, 4}", "[3]", 16},
+		{[]eval.Axis{{First: 1, Count: 2, Step: 12}, {First: 5, Count: 2, Step: 4}}, "{{0, 1}, {3, 4}}", "[2]", 12},
+		{[]eval.Axis{{Count: 9, Step: 20}}, "{0, 5}", "[1]", 20},
+		{[]eval.Axis{{Count: 1, Step: 1 << 40}}, "{}", "", 0},
+		{[]eval.Axis{{Count: 2, Step: 4}, {Count: 1 << 60, Step: 4}}, "{}", "", 0},
+	} {
+		f := testFrame()
+		f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Array, Elem: tInt, Parts: &vars.Parts{Dims: make([]vars.Dim, len(tt.axes))}})
+		id := vars.TypeID(len(f.Info.Types) - 1)
+		for i := range tt.axes {
+			f.Info.Types[id].Dims()[i].Count = vars.Bound{Kind: vars.ConstBound, Value: 1}
+		}
+		v := variable(id, "v", words(1<<32, 3<<32|2, 5<<32|4))
+		v.Axes = tt.axes
+		n := New(Options{}).Tree(f, v)
+		if n.Value != tt.want {
+			t.Errorf("%v: got %s, want %s", tt.axes, n.Value, tt.want)
+		}
+		if k := len(n.Members); (k > 0) != (tt.last != "") || k > 0 && (n.Members[k-1].Name != tt.last || n.Members[k-1].Offset != tt.at) {
+			t.Errorf("%v: got %+v", tt.axes, n.Members)
+		}
+	}
+}

@@ -200,7 +200,7 @@ func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) s
 	if (isCharacter(elem) || s.isWideText(t.Elem)) && v.Whole() && len(t.Dims()) == 1 && s.language(id) == langC {
 		return s.characterArray(v.Bytes, elem)
 	}
-	return s.elements(v, t.Elem, int(size), s.axes(t)[1:], [3]string{open, separator, end}, depth)
+	return s.elements(v, t.Elem, size, s.axes(&v, t), [3]string{open, separator, end}, depth)
 }
 
 // unbounded reports whether the length of a dimension is not known, which then counts as 0.
@@ -210,12 +210,55 @@ func unbounded(d vars.Dim) bool { return d.Upper.Kind == vars.NoBound && d.Count
 type axis struct {
 	first int64
 	count uint64
+	step  uint64 // bytes from one to the next; 0 if nothing is between them
+}
+
+// extent returns the bytes from an element of the outermost dimension to the next, and those of one of them. ok is false
+// if they are too many.
+func extent(axes []axis, size uint64) (step, length uint64, ok bool) {
+	length = size
+	for i := len(axes) - 1; i >= 0; i-- {
+		n := &axes[i]
+		if step = length; n.step != 0 {
+			step = n.step
+		}
+		if step > eval.MaxValue || length > eval.MaxValue {
+			return 0, 0, false
+		}
+		if i == 0 {
+			break
+		}
+		if n.count == 0 || n.count > eval.MaxValue {
+			return 0, 0, false
+		}
+		length += (n.count - 1) * step
+	}
+	return step, length, length <= eval.MaxValue
+}
+
+// of returns how many elements of the outermost dimension a value has.
+func (a *axis) of(v *eval.Value, step, length uint64) int {
+	n := uint64(len(v.Bytes))
+	if n < length {
+		return 0
+	}
+	most := (n-length)/step + 1
+	if a.step != 0 {
+		most = min(most, a.count)
+	}
+	return int(most)
 }
 
 // axes returns the dimensions of an array, the outermost in memory first. Of an array that is a list,
 // there is one, whose count is not needed.
-func (s *showing) axes(t *vars.Type) []axis {
+func (s *showing) axes(v *eval.Value, t *vars.Type) []axis {
 	axes := make([]axis, max(len(t.Dims()), 1))
+	if len(v.Axes) == len(axes) {
+		for i, a := range v.Axes {
+			axes[i] = axis{a.First, a.Count, a.Step}
+		}
+		return axes
+	}
 	for i := range t.Dims() {
 		if l := t.Dims()[i].Lower; l.Kind == vars.ConstBound {
 			axes[i].first = l.Value
@@ -248,15 +291,12 @@ func (s *showing) characterArray(b []byte, t *vars.Type) string {
 }
 
 // elements shows elements of size bytes, or arrays of them with inner dimensions.
-func (s *showing) elements(v eval.Value, id vars.TypeID, size int, inner []axis, marks [3]string, depth int) string {
-	step := size
-	for _, n := range inner {
-		if n.count == 0 || n.count > eval.MaxValue || uint64(step)*n.count > eval.MaxValue {
-			return marks[0] + marks[2]
-		}
-		step *= int(n.count)
+func (s *showing) elements(v eval.Value, id vars.TypeID, size uint64, axes []axis, marks [3]string, depth int) string {
+	by, length, ok := extent(axes, size)
+	if !ok {
+		return marks[0] + marks[2]
 	}
-	count := len(v.Bytes) / step
+	step, count := int(by), axes[0].of(&v, by, length)
 	var parts []string
 	shown := 0
 	for i := 0; i < count; {
@@ -264,15 +304,15 @@ func (s *showing) elements(v eval.Value, id vars.TypeID, size int, inner []axis,
 			parts = append(parts, "...")
 			break
 		}
-		part := v.Part(i*step, step)
+		part := v.Part(i*step, int(length))
 		text := ""
-		if len(inner) > 0 {
-			text = s.elements(part, id, size, inner[1:], marks, depth+1)
+		if len(axes) > 1 {
+			text = s.elements(part, id, size, axes[1:], marks, depth+1)
 		} else {
 			text = s.text(part, id, depth+1)
 		}
 		n := 1
-		for i+n < count && same(&v, i*step, (i+n)*step, step) {
+		for i+n < count && same(&v, i*step, (i+n)*step, int(length)) {
 			n++
 		}
 		if n > 3 {

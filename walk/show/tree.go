@@ -125,22 +125,20 @@ func (s *showing) elementNodes(v *eval.Value, t *vars.Type, id vars.TypeID, dept
 	if !ok || size == 0 || size > eval.MaxValue {
 		return nil, len(v.Bytes) > 0
 	}
-	return s.elementsOf(v, t.Elem, size, s.axes(t), depth)
+	return s.elementsOf(v, t.Elem, size, s.axes(v, t), depth)
 }
 
 func (s *showing) elementsOf(v *eval.Value, id vars.TypeID, size uint64, axes []axis, depth int) (nodes []Node, cut bool) {
-	step, inner := size, axes[1:]
-	for _, n := range inner {
-		if n.count == 0 || n.count > eval.MaxValue || step*n.count > eval.MaxValue {
-			return nil, true
-		}
-		step *= n.count
+	inner := axes[1:]
+	step, length, ok := extent(axes, size)
+	if !ok {
+		return nil, true
 	}
-	for i := range uint64(len(v.Bytes)) / step {
+	for i := range uint64(axes[0].of(v, step, length)) {
 		if depth >= s.o.Depth || s.left <= 0 || len(nodes) == s.o.Length {
 			return nodes, true
 		}
-		part, name := v.Part(int(i*step), int(step)), "["+strconv.FormatInt(axes[0].first+int64(i), 10)+"]"
+		part, name := v.Part(int(i*step), int(length)), "["+strconv.FormatInt(axes[0].first+int64(i), 10)+"]"
 		var n Node
 		if len(inner) == 0 {
 			n = s.node(name, part, id, depth+1)
