@@ -68,7 +68,7 @@ func (v *Variables) tailCallsAt(addr uint64) (calls []tailCall, certain bool) {
 
 // readTailCalls returns the tail calls of a module, or nil if it has no variables.
 func (v *Variables) readTailCalls(module int) *tailCalls {
-	state := v.result.Modules[module].state
+	state := v.stateOf(module)
 	if state == nil {
 		return nil
 	}
@@ -93,6 +93,19 @@ func (v *Variables) readTailCalls(module int) *tailCalls {
 		}
 	}
 	return c
+}
+
+// stateOf returns what is known of the symbols of a module, which may be on no stack.
+func (v *Variables) stateOf(module int) *moduleState {
+	if st := v.result.Modules[module].state; st != nil {
+		return st
+	}
+	for i := range v.result.Modules {
+		if st := v.result.Modules[i].state; st != nil {
+			return st.sources.module(v.result.Dump, module)
+		}
+	}
+	return nil
 }
 
 // maxTailCalls limits the tail calls in a chain, and maxTried those that are examined to find one.
