@@ -124,6 +124,7 @@ static __attribute__((noinline)) void leaf(int names) {
 }
 __attribute__((noinline)) void middle(int names) { leaf(names); puts(""); }
 int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "title")) argc = 1, strcpy(argv[0], "places: at work [local]");
   middle(argc < 2);
   if (argc > 1 && !strcmp(argv[1], "maps")) {
     char line[512];
@@ -143,6 +144,12 @@ var logForms = []*logForm{
 			return output(t, compiled(t, dir, "gcc", "places.c", places, "-g", "-O2")), dir, nil
 		},
 		`/(?P<file>places)\(\+0x(?P<addr>[0-9a-f]+)\)`, "", linked, 3,
+	},
+	{
+		"backtrace_symbols of a program with a title", func(t *testing.T, dir string) (string, string, []string) {
+			return output(t, compiled(t, dir, "gcc", "places.c", places, "-g", "-O2"), "title"), dir, nil
+		},
+		`^(?P<file>places): at work \[local\]\(\+0x(?P<addr>[0-9a-f]+)\)`, "", linked, 3,
 	},
 	{
 		"backtrace_symbols of exported functions", func(t *testing.T, dir string) (string, string, []string) {

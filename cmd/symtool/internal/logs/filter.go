@@ -31,7 +31,8 @@ type Filter struct {
 	Missed   []string // names of some places that were not replaced, without repetition
 
 	odd    []string // names with bytes that isNameByte rejects, the longest first
-	listed bool     // odd has been filled in
+	known  map[string]bool
+	listed bool // odd and known have been filled in
 	perf   perfMaps
 	out    []byte
 	place  Place // that is being read
@@ -163,6 +164,11 @@ func (f *Filter) line(dst, text []byte, from, to int) (_ []byte, end int) {
 	dst = f.Markup.End(dst)
 	if marks == 0 && f.Maps == nil {
 		return append(dst, line...), to
+	}
+	if f.Maps != nil {
+		if _, _, _, ok := parseMapping(string(line)); ok { // of the report that Maps is from
+			return append(dst, line...), to
+		}
 	}
 	before := f.Replaced
 	for _, form := range forms {

@@ -44,7 +44,7 @@ type Form struct {
 const answerOpens, answerCloses = " (", ")"
 
 // forms are the forms of lines, in the order in which they are tried.
-var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &symbolInFile, &symbolOfModule, &programCounter, &coredumpModule, &coredumpFrame, &imageFrame, &nodeFrame, &boostFrame, &pythonFrame}
+var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &titledFrame, &symbolInFile, &symbolOfModule, &programCounter, &coredumpModule, &coredumpFrame, &imageFrame, &nodeFrame, &boostFrame, &pythonFrame}
 
 var (
 	// The kernel's message about a signal: an offset in the file, and the mapping.
@@ -94,6 +94,13 @@ var (
 		Form:  Form{"`NAME(SYMBOL+0xADDR)`", "the C library's `backtrace_symbols`", "SYMBOL"},
 		needs: offsetInBrackets, line: pattern(`(?P<name>[^\s()]+)\((?P<at>(?P<symbol>[^\s()+]+)\+0x(?P<addr>[0-9a-f]+))\)`),
 		counts: AfterSymbol,
+	}
+
+	// A program that shows what it does in its argv[0], as postgres.
+	titledFrame = form{
+		Form:  Form{"`NAME: TITLE(SYMBOL+0xADDR)`, with or without SYMBOL", "`backtrace_symbols` where NAME sets its title: PostgreSQL", "SYMBOL, else where the linker put the file"},
+		needs: bracketed, also: []string{": ", "+0x", ")"}, line: pattern(`^\s*(?P<name>[\w.-]+): (?:.* )?(?P<word>[^\s()/]*)\((?P<at>(?P<symbol>[^\s()+]*)\+0x(?P<addr>[0-9a-f]+))\) ?\[0x`),
+		counts: FromLink, locate: inTitled,
 	}
 
 	symbolOfModule = form{
@@ -247,6 +254,11 @@ func inKernel(_ *Filter, p *Place, _ *match) bool {
 func inPackage(_ *Filter, p *Place, _ *match) bool {
 	p.Name = p.Name[strings.LastIndexByte(p.Name, '!')+1:]
 	return true
+}
+
+// inTitled finds the module of a line that begins with its name, and not with that of another program.
+func inTitled(f *Filter, p *Place, m *match) bool {
+	return f.knows(p.Name) && !f.knows(m.text("word")) && inBinaryFile(f, p, m)
 }
 
 func inBinaryFile(_ *Filter, p *Place, _ *match) bool {

@@ -116,6 +116,24 @@ const testMaps = "Dynamic libraries:\n" +
 	"7f0000002000-7f0000003000 r-xp 00002000 fe:00 124                        /lib/n.so\n" +
 	"7f0000005000-7f0000004000 r-xp 00002000 fe:00 124                        /lib/n.so\n"
 
+// The title of a program stands for it in backtrace_symbols, if the program is known and the last word is not.
+func TestTitles(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"\tapp: worker [local] SELECT(+0x10) [0x5633958f74d9]", "\tapp: worker [local] SELECT(FromLink app 10) [0x5633958f74d9]"},
+		{"app: worker SELECT(f+0x10)[0x5633958f74d9]", "app: worker SELECT(AfterSymbol app 10 f)[0x5633958f74d9]"},
+		{"app: worker (+0x10) [0x5633958f74d9]", "app: worker (FromLink app 10) [0x5633958f74d9]"},
+		{"app: in lib.so(+0x10) [0x5633958f74d9]", "app: in lib.so(FromLink lib.so 10) [0x5633958f74d9]"},
+		{"app: /lib/x.so(+0x10) [0x5633958f74d9]", "app: /lib/x.so(FromLink /lib/x.so 10) [0x5633958f74d9]"},
+		{"other: SELECT(+0x10) [0x5633958f74d9]", "other: SELECT(FromLink SELECT 10) [0x5633958f74d9]"},
+	} {
+		f := describing()
+		f.Names = func() []string { return []string{"app", "lib.so"} }
+		if got := filter(t, f, c.line); got != c.want {
+			t.Errorf("%s: %s, want %s", c.line, got, c.want)
+		}
+	}
+}
+
 // With the mappings of a process, its addresses are places.
 func TestReadMaps(t *testing.T) {
 	maps, err := ReadMaps(strings.NewReader(testMaps))
@@ -126,6 +144,7 @@ func TestReadMaps(t *testing.T) {
 		{"at 0x55d0c0de1054, 55D0C0DE1054.", "at 0x55d0c0de1054 (FromStart /bin/a b 1054), 55D0C0DE1054 (FromStart /bin/a b 1054)."},
 		{"[0x00007f0000002010] 0x7f0000001010 0x55d0c0df0010 7f0000003000", "[0x00007f0000002010 (FromStart /lib/n.so 10)] 0x7f0000001010 0x55d0c0df0010 7f0000003000"},
 		{"x55d0c0de1054 0x5_55d0c0de1054 055d0c0de10540000000", "x55d0c0de1054 0x5_55d0c0de1054 055d0c0de10540000000"},
+		{"55d0c0de1000-55d0c0de2000 r-xp 00001000 fe:00 123 /bin/a b", "55d0c0de1000-55d0c0de2000 r-xp 00001000 fe:00 123 /bin/a b"},
 		{"#0 0x55d0c0de1054 (/bin/c+0x480)", "#0 0x55d0c0de1054 (FromLink /bin/c 480)"},
 	} {
 		f := describing()

@@ -73,7 +73,9 @@ func (f *Filter) oddNames() []string {
 		return f.odd
 	}
 	f.listed = true
+	f.known = map[string]bool{}
 	for _, name := range f.Names() {
+		f.known[name] = true
 		if text := []byte(name); len(name) <= longestName && !strings.Contains(name, "\n") && nameStart(text, 0, len(text)) > 0 {
 			f.odd = append(f.odd, name)
 		}
@@ -81,4 +83,10 @@ func (f *Filter) oddNames() []string {
 	slices.SortFunc(f.odd, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	f.odd = slices.Compact(f.odd)
 	return f.odd
+}
+
+// knows reports whether symbols of a module with the name are at hand.
+func (f *Filter) knows(name string) bool {
+	f.oddNames()
+	return f.known[name]
 }
