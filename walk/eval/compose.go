@@ -32,7 +32,7 @@ func (m *machine) compose(pieces []piece, size int, as class) Value {
 // settled drops the states of a value whose bytes are all known.
 func (v Value) settled() Value {
 	if v.Whole() {
-		v.States, v.Why = nil, ""
+		v.States, v.Bits, v.Why = nil, nil, ""
 	}
 	return v
 }
@@ -189,7 +189,7 @@ func padded(b []byte, size int, what string) Value {
 	return v
 }
 
-// copyBits copies count bits. A byte with an unknown bit is unknown.
+// copyBits copies count bits. A byte with an unknown bit is unknown, but its other bits are kept.
 func copyBits(v *Value, to uint64, from *Value, at, count uint64, bigEndian bool) {
 	if to%8 == 0 && at%8 == 0 && count%8 == 0 {
 		for i := range count / 8 {
@@ -198,14 +198,24 @@ func copyBits(v *Value, to uint64, from *Value, at, count uint64, bigEndian bool
 			if from.States != nil {
 				v.States[d] = from.States[s]
 			}
+			if v.Bits != nil && v.States[d] == Known {
+				v.Bits[d] = 0xff
+			}
 		}
 		return
+	}
+	if v.Bits == nil {
+		v.Bits = make([]byte, len(v.Bytes))
+		for i, s := range v.States {
+			if s == Known {
+				v.Bits[i] = 0xff
+			}
+		}
 	}
 	for i := range count {
 		d, s := to+i, at+i
 		if !from.Known(int(s / 8)) {
 			v.States[d/8] = from.States[s/8]
-			v.Bytes[d/8] = 0
 			continue
 		}
 		if d%8 == 0 || i == 0 && v.States[d/8] != Known && d%8 == 0 {
@@ -214,6 +224,7 @@ func copyBits(v *Value, to uint64, from *Value, at, count uint64, bigEndian bool
 		bit := from.Bytes[s/8] >> shiftOf(s, bigEndian) & 1
 		v.Bytes[d/8] &^= 1 << shiftOf(d, bigEndian)
 		v.Bytes[d/8] |= bit << shiftOf(d, bigEndian)
+		v.Bits[d/8] |= 1 << shiftOf(d, bigEndian)
 	}
 }
 

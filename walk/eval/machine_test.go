@@ -356,3 +356,27 @@ func TestDescriptorAxes(t *testing.T) {
 		t.Errorf("member: got %+v at %#x, %s", v.Axes, v.Address, v.Why)
 	}
 }
+
+// A bit field is known if its bits are, whatever else is in their bytes.
+func TestBitsOfPieces(t *testing.T) {
+	f := testFrame(testTypes())
+	number := func(n uint64) vars.Op { return vars.Op{Code: vars.OpConst, U: n} }
+	end, bits := vars.Op{Code: vars.OpStackValue}, func(n uint64) vars.Op { return vars.Op{Code: vars.OpBitPiece, U: n} }
+	v := variableOf(f, tInt, number(5), end, bits(3), bits(2), number(0x1ff), end, bits(9), bits(18))
+	if v.Hex() != "........" && v.Hex() != "..3f...." {
+		t.Errorf("got %s", v.Hex())
+	}
+	for _, tt := range []struct {
+		at   uint8
+		size uint32
+		want string
+	}{{0, 3, "05000000"}, {5, 9, "ff010000"}, {0, 5, "........"}, {3, 2, "........"}, {13, 2, "........"}} {
+		got, _ := f.Member(&v.Value, &vars.Member{Type: tUint, BitSize: tt.size, BitOffset: tt.at})
+		if got.Hex() != tt.want {
+			t.Errorf("%d bits at %d: got %s, want %s", tt.size, tt.at, got.Hex(), tt.want)
+		}
+	}
+	if part := v.Part(0, 4); !slices.Equal(part.Bits, v.Bits) || v.Bits[0] != 0xe7 || v.Bits[1] != 0x3f {
+		t.Errorf("got bits %x", v.Bits)
+	}
+}

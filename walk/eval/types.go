@@ -99,18 +99,34 @@ func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
 	return f.bitField(v, m, size), true
 }
 
+// knows reports whether count bits are known.
+func (v *Value) knows(bit, count uint64, bigEndian bool) bool {
+	if v.Whole() {
+		return true
+	}
+	if v.Bits == nil || bit+count > 8*uint64(len(v.Bits)) {
+		return false
+	}
+	for i := bit; i < bit+count; i++ {
+		if v.Bits[i/8]>>shiftOf(i, bigEndian)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // bitField returns the value of a bit field, sign-extended.
 func (f *Frame) bitField(v *Value, m *vars.Member, size int) Value {
 	last := m.Offset + (uint64(m.BitOffset)+uint64(m.BitSize)+7)/8
 	part := v.Part(int(m.Offset), int(last-m.Offset))
-	if !part.Whole() || m.BitSize > 64 || size > 16 || len(part.Bytes) > 16 {
-		return missing(size, Absent, part.Why)
-	}
 	t, _ := f.Info.Plain(m.Type)
 	if t != nil && t.Kind == vars.Enum {
 		t, _ = f.Info.Plain(t.Elem)
 	}
 	big := f.IsBigEndian(t)
+	if !part.knows(uint64(m.BitOffset), uint64(m.BitSize), big) || m.BitSize > 64 || size > 16 || len(part.Bytes) > 16 {
+		return missing(size, Absent, part.Why)
+	}
 	n := numberOf(unsigned, part.Bytes, big)
 	shift := uint(m.BitOffset)
 	if big {

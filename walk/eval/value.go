@@ -35,6 +35,9 @@ type Value struct {
 	Bytes  []byte  // in memory order; 0 where they are unknown
 	States []State // of each byte; nil means that all are known
 
+	// Bits has the known bits of each byte, if pieces of a location end within bytes; otherwise nil.
+	Bits []byte
+
 	// Address is the address of the value if InMemory is set.
 	Address  uint64
 	InMemory bool
@@ -104,6 +107,9 @@ func (v *Value) Part(offset, size int) Value {
 	part.Bytes = v.Bytes[offset : offset+size : offset+size]
 	if v.States != nil {
 		part.States = v.States[offset : offset+size : offset+size]
+	}
+	if v.Bits != nil {
+		part.Bits = v.Bits[offset : offset+size : offset+size]
 	}
 	if v.InMemory {
 		part.InMemory, part.Address = true, v.Address+uint64(offset)

@@ -259,6 +259,7 @@ func (s *showing) erase(v *eval.Value, at, size uint64) {
 	at = min(at, n)
 	end := min(at+size, n)
 	clear(v.Bytes[at:end])
+	v.Bits = nil // which would tell single bits
 	states := v.States[at:end]
 	for i := range states {
 		states[i] = eval.Absent
