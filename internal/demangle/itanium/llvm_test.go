@@ -18,6 +18,7 @@ func TestAppendLLVM(t *testing.T) {
 		{"_Z1fI1AIS0_IS0_IiEEEEvv", "void f<A<A<A<int>>>>()"},
 		{"_ZltIcEbT_S0_", "bool operator<<char>(char, char)"},
 		{"_Z1fIiJEEvv", "void f<int>()"},
+		{"_Z1fIiTpTnmJEEvv", "void f<int>()"},
 		{"_Z1fi.cold.1", "f(int) (.cold.1)"},
 		{"_ZNSsC1EPKc", "std::basic_string<char, std::char_traits<char>, std::allocator<char>>::basic_string(char const*)"},
 		{"_ZNSs6appendERKSs", "std::string::append(std::string const&)"},

@@ -340,6 +340,8 @@ func (d *decoder) isEmpty(r ref) bool {
 		return n.f[1] == 0
 	case kPackExpansion:
 		return n.f[1] != 0 && d.isEmpty(n.f[0])
+	case kQualifiedArg:
+		return d.style == asLLVM && d.isEmpty(n.f[1]) // c++filt writes the comma before it
 	}
 	return false
 }
