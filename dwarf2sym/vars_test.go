@@ -229,6 +229,8 @@ func TestVarsTypesWithoutValues(t *testing.T) {
 		{"a value of a pointer", unit("12", "1") + "location/block1=<91 6c>", `s#4 "Never !|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
 		{"in another unit", unit("12", "1") + unit("12", "2") + "location/block1=<91 6c>", `s#4 "Never !|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
 		{"in a unit before", unit("12", "1") + "location/block1=<91 6c>" + unit("12", "2"), `s#4 "Never !|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
+		{"of another unit", unit("12", "1") + strings.Replace(unit("12", "2"), "type/ref4=&p2", "type/ref_addr=&p1", 1) + "location/block1=<91 6c>",
+			`s#4 "Never !|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
 		{"Go", unit("22", "1"), `s#4 "Never .4:m|s#4 "Elsewhere .4:m|p2#8|b#4 "int %5`},
 	} {
 		c := coreOf(t, "\t.debug_info"+test.info+"\n")

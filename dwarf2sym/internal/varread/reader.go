@@ -79,6 +79,7 @@ type Reader struct {
 	firstFn      int // index of the unit's first function
 
 	typeOf   dieNumbers  // TypeIDs
+	namedOf  dieNumbers  // those of types that were read while nameOnly was set
 	info     []byte      // of the unit whose types are read
 	unread   []structure // wanted structures whose members are not read yet
 	nameOnly bool        // what leads to types has no value
@@ -130,6 +131,7 @@ func (v *Reader) Reset() {
 	v.tables.Reset()
 	v.opener.Close()
 	v.typeOf.clear()
+	v.namedOf.clear()
 	v.Meter.Flush()
 }
 

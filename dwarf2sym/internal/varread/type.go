@@ -19,11 +19,15 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	if !ok {
 		return 0
 	}
-	key := dieKey{d, off}
-	if id, ok := v.typeOf.get(key); ok {
+	key, types := dieKey{d, off}, v.types()
+	id, ok := v.typeOf.get(key)
+	if !ok && v.nameOnly {
+		id, ok = types.get(key)
+	}
+	if ok {
 		if id == typeOpen { // the type refers to itself without a structure in between
 			id = uint32(v.newType(vars.Type{}))
-			v.typeOf.put(key, id)
+			types.put(key, id)
 		}
 		return vars.TypeID(id)
 	}
@@ -36,16 +40,24 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 		return 0
 	}
 	v.depth++
-	v.typeOf.put(key, typeOpen)
-	id := v.readType(du, die, key)
+	types.put(key, typeOpen)
+	read := v.readType(du, die, key)
 	v.depth--
-	v.typeOf.put(key, uint32(id))
+	types.put(key, uint32(read))
 	if at := die.Value(dw.AtGoRuntimeType); v.linked == nil && at.U != 0 && (at.Kind == dwarf.Const || at.Kind == dwarf.Addr) {
-		if v.AddRuntimeType(at.U, id) {
+		if v.AddRuntimeType(at.U, read) {
 			v.Meter.Spend(runtimeTypeCost)
 		}
 	}
-	return id
+	return read
+}
+
+// types returns the numbers of the types that were read as the current one is.
+func (v *Reader) types() *dieNumbers {
+	if v.nameOnly {
+		return &v.namedOf
+	}
+	return &v.typeOf
 }
 
 // runtimeTypeCost is the memory of a type's descriptor at run time.
@@ -105,7 +117,7 @@ func (v *Reader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID
 		v.params(u, die, &t)
 	}
 	t.Name = v.typeName(u, die, key)
-	if id, _ := v.typeOf.get(key); id != typeOpen { // other types already refer to it
+	if id, _ := v.types().get(key); id != typeOpen { // other types already refer to it
 		t.Name = strings.Clone(t.Name)
 		*v.Type(vars.TypeID(id)) = t
 		return vars.TypeID(id)
