@@ -20,6 +20,8 @@ import (
 type Filter struct {
 	// Answer appends what is at a place, and reports whether that is known.
 	Answer func(dst []byte, p *Place) ([]byte, bool)
+	// Frames returns the functions at a place, innermost first, unless they are unknown.
+	Frames func(p *Place) ([]Frame, bool)
 	// Names returns the names of the modules whose symbols are at hand.
 	Names func() []string
 	// Maps says where modules are in the process whose addresses the log has. It may be nil.
@@ -29,6 +31,8 @@ type Filter struct {
 
 	Replaced int      // number of places
 	Missed   []string // names of some places that were not replaced, without repetition
+
+	BadReport bool // what follows the first line of a crash report (.ips) is none, or does not end
 
 	odd    []string // names with bytes that isNameByte rejects, the longest first
 	known  map[string]bool
@@ -54,6 +58,8 @@ type Place struct {
 	Kernel bool   // Name is that of a kernel module; the kernel itself has none
 
 	Gone bool // the module was deleted or replaced: only Build says what it was
+
+	Caller bool // the code is the call that is before Addr
 
 	// Sure means that Name is certainly a module, not a word that looks like one.
 	Sure bool
@@ -87,6 +93,10 @@ const filterBuffer = 64 << 10
 // Run copies until the end of in. It writes whole lines whenever there is
 // nothing more to read for now.
 func (f *Filter) Run(ctx context.Context, in io.Reader, out *cli.Stdout) error {
+	in, err := f.jsonReports(in, out)
+	if err != nil {
+		return err
+	}
 	f.reports = &reports{in: in, lineStart: true}
 	in = f.reports
 	buf := make([]byte, filterBuffer)

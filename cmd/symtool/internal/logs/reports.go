@@ -33,8 +33,8 @@ const (
 	imagesBegin  = "Binary Images:"
 )
 
-// mostReport limits what is held back: a report of 500 threads has 4 MB.
-const mostReport = 16 << 20
+// MostReport limits what is held back: a report of 500 threads has 4 MB.
+const MostReport = 16 << 20
 
 func (r *reports) Read(buf []byte) (int, error) {
 	for r.ready == 0 {
@@ -66,14 +66,14 @@ func (r *reports) advance() {
 		}
 		r.inside, r.parsed, r.listed = true, 0, nil
 	}
-	if !r.ends(held) && r.err == nil && len(held) <= mostReport {
+	if !r.ends(held) && r.err == nil && len(held) <= MostReport {
 		return
 	}
 	if r.listed != nil {
 		r.listed.Sort()
 	}
-	if r.ready = r.parsed; r.err != nil || r.parsed == 0 || len(held) > mostReport {
-		r.ready = max(r.parsed, min(len(held), mostReport))
+	if r.ready = r.parsed; r.err != nil || r.parsed == 0 || len(held) > MostReport {
+		r.ready = max(r.parsed, min(len(held), MostReport))
 	}
 	r.images, r.inside = r.listed, false
 }
@@ -99,7 +99,7 @@ func (r *reports) report(held []byte) int {
 
 // ends reads lines of a report, and reports whether it ends.
 func (r *reports) ends(held []byte) bool {
-	for r.parsed < len(held) && r.parsed <= mostReport {
+	for r.parsed < len(held) && r.parsed <= MostReport {
 		line, _, whole := bytes.Cut(held[r.parsed:], []byte("\n"))
 		if !whole && r.err == nil {
 			return false
@@ -115,7 +115,7 @@ func (r *reports) ends(held []byte) bool {
 		}
 		r.parsed = min(r.parsed+len(line)+1, len(held))
 	}
-	return r.parsed > mostReport
+	return r.parsed > MostReport
 }
 
 // imageLine is an image in a report: macOS and iOS have different things before the UUID.
@@ -148,7 +148,7 @@ func (m *Maps) addImage(line []byte) bool {
 // line behind it is of no use.
 var imageFrame = form{
 	Form:  Form{"`N NAME 0xADDR 0xBASE + N`, `N NAME 0xADDR SYMBOL + N`", "macOS, iOS: crash reports, `backtrace_symbols`", "the process, with the list of images; else N from the start of the module or SYMBOL"},
-	needs: decimalOffset, line: pattern(`^\s*\d+\s+(?P<name>\S.*?)\s+0x(?P<addr>[0-9a-f]+) (?P<at>(?:0x(?P<base>[0-9a-f]+)|(?P<symbol>\S.*)) \+ (?P<offset>\d+))\s*$`),
+	needs: decimalOffset, line: pattern(`^\s*(?P<number>\d+)\s+(?P<name>\S.*?)\s+0x(?P<addr>[0-9a-f]+) (?P<at>(?:0x(?P<base>[0-9a-f]+)|(?P<symbol>\S.*)) \+ (?P<offset>\d+))\s*$`),
 	locate: (*Filter).inImage,
 }
 
@@ -170,5 +170,6 @@ func (f *Filter) inImage(p *Place, m *match) bool {
 		return false
 	}
 	p.Name, p.Addr, p.Symbol, p.Sure = at.name, p.Addr-at.base, "", true
+	p.Caller = strings.Trim(m.text("number"), "0") != ""
 	return true
 }

@@ -47,11 +47,11 @@ func TestReports(t *testing.T) {
 // A report without an end costs bounded memory, and an input that fails loses nothing that came before.
 func TestReportWithoutEnd(t *testing.T) {
 	for _, filler := range []string{"x\n", "x"} {
-		log := "a\nReport Version: 1\n" + strings.Repeat(filler, mostReport) + "\nend\n"
+		log := "a\nReport Version: 1\n" + strings.Repeat(filler, MostReport) + "\nend\n"
 		r := &reports{in: strings.NewReader(log), lineStart: true}
 		if got, err := io.ReadAll(r); err != nil || string(got) != log {
 			t.Errorf("%q: %d bytes, %v, want %d", filler, len(got), err, len(log))
-		} else if r.held.Cap() > 4*mostReport {
+		} else if r.held.Cap() > 4*MostReport {
 			t.Errorf("%q: %d bytes were held", filler, r.held.Cap())
 		}
 	}

@@ -16,7 +16,8 @@ func Topic() cli.Topic {
 func topic() string {
 	var b strings.Builder
 	b.WriteString("Places in logs that symtool resolve --filter replaces with function, file and line.\n" +
-		"NAME is a module's name or path, ADDR a hexadecimal number.\n")
+		"NAME is a module's name or path, ADDR a hexadecimal number. In crash reports of\n" +
+		"Apple's systems that are JSON (.ips), frames get members with these.\n")
 	plain := strings.NewReplacer("`", "")
 	from, counts := "", ""
 	for _, f := range Forms() {

@@ -24,12 +24,21 @@ func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.
 	var at resolve.Location
 	f := &logs.Filter{
 		Answer: func(dst []byte, p *logs.Place) ([]byte, bool) { return r.appendPlace(dst, p, &at) },
+		Frames: func(p *logs.Place) ([]logs.Frame, bool) { return r.framesAt(p, &at) },
 		Names:  func() []string { return r.symbols.Names(ctx) },
 		Maps:   r.maps,
 	}
 	f.Markup = r.newMarkup(f, &at)
-	if err := f.Run(ctx, in, out); err != nil || f.Replaced > 0 {
+	if err := f.Run(ctx, in, out); err != nil {
 		return err
+	}
+	if f.BadReport {
+		r.status = max(r.status, cli.StatusInput)
+		r.msgs.Printf("symtool: standard input: the first line is that of a crash report (.ips), but no whole JSON object with threads and images of at most %d MB follows", logs.MostReport>>20)
+		return nil
+	}
+	if f.Replaced > 0 {
+		return nil
 	}
 	r.status = max(r.status, cli.StatusFindings)
 	if len(f.Missed) == 0 {
@@ -43,6 +52,27 @@ func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.
 // appendPlace appends what is at a place of a log: "g at t.c:2, inlined by main at t.c:3". It reports false if that is
 // unknown.
 func (r *addressResolver) appendPlace(dst []byte, p *logs.Place, at *resolve.Location) ([]byte, bool) {
+	rva, found := r.findPlace(p, at)
+	if !found {
+		return dst, false
+	}
+	return r.appendFrames(dst, at, rva), true
+}
+
+// framesAt returns the functions at a place of a log. It reports false if they are unknown.
+func (r *addressResolver) framesAt(p *logs.Place, at *resolve.Location) (frames []logs.Frame, known bool) {
+	rva, found := r.findPlace(p, at)
+	if !found {
+		return nil, false
+	}
+	for _, frame := range r.frames(at) {
+		frames = append(frames, logs.Frame{Function: orUnknown(frame.Function), File: frame.File, Line: frame.Line, Offset: rva - uint64(at.Start)})
+	}
+	return frames, true
+}
+
+// findPlace looks up a place of a log, and returns its RVA. It reports false if what is there is unknown.
+func (r *addressResolver) findPlace(p *logs.Place, at *resolve.Location) (rva uint64, found bool) {
 	r.names = appendModules(r.names[:0], p)
 	for _, name := range r.names {
 		module := suppliers.ParseModule(name)
@@ -62,13 +92,17 @@ func (r *addressResolver) appendPlace(dst []byte, p *logs.Place, at *resolve.Loc
 		if !known {
 			continue
 		}
-		found, err := nearest(symbols, rva, at)
+		asked := rva
+		if p.Caller && rva > 0 {
+			asked--
+		}
+		found, err := nearest(symbols, asked, at)
 		r.report(symbols, err)
 		if found {
-			return r.appendFrames(dst, at, rva), true
+			return rva, true
 		}
 	}
-	return dst, false
+	return 0, false
 }
 
 // appendModules appends the names of modules that a place may be in, in the order to ask for them. The kernel writes -
@@ -84,17 +118,21 @@ func appendModules(names []string, p *logs.Place) []string {
 }
 
 func (r *addressResolver) appendFrames(b []byte, at *resolve.Location, rva uint64) []byte {
-	frames := at.Frames
-	if r.noInline {
-		frames = withoutInlines(frames)
-	}
-	for i, frame := range frames {
+	for i, frame := range r.frames(at) {
 		if i > 0 {
 			b = append(b, ", inlined by "...)
 		}
 		b = appendBehind(appendFrame(b, &frame), at, rva)
 	}
 	return b
+}
+
+// frames returns the functions at a place that are wanted.
+func (r *addressResolver) frames(at *resolve.Location) []resolve.Frame {
+	if r.noInline {
+		return withoutInlines(at.Frames)
+	}
+	return at.Frames
 }
 
 // rvaOfPlace returns the RVA of a place in a log.
