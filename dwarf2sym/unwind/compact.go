@@ -24,6 +24,8 @@ import (
 //   - A range without information (encoding 0) has rules if all its instructions are understood, and so has code that
 //     the table does not cover: linkers leave out functions without information at its end. Code in them that neither
 //     a function's begin nor a switch leads to has none.
+//   - Labels of interpreters in assembly, which are listed as functions, have none: their frame is that of the code that
+//     jumps to them.
 //   - Stubs, which the table does not cover, have the rule of a function's first instruction, and that of their pushes.
 
 const (
@@ -69,6 +71,7 @@ func (r *reader) newFollower(section *Section) *compactReader {
 	c.flow.outlined, c.flow.starting = map[uint64]bool{}, map[uint64]startEvidence{}
 	c.section = section
 	c.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
+	c.flow.fp = c.framePointer()
 	switch r.in.Arch {
 	case arch.X86_64:
 		c.flow.effect = insn.FrameAMD64

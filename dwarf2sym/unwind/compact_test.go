@@ -72,6 +72,11 @@ func TestCompact(t *testing.T) {
 		{"data that pops", arch.X86_64, 0, "\x5d\x5d\x06", ""},
 		{"pages in a loop", arch.X86_64, 0x01000000, "\x55\x48\x89\xe5\x48\x81\xec\x00\x10\x00\x00\x4c\x39\xdc\x75\xf4\x48\x83\xec\x10\x48\x81\xc4\x10\x40\x00\x00\x5d\xc3",
 			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 4 .cfa: $rbp 16 +; 1c .cfa: $rsp 8 + $rbp: $rbp"},
+		{"arguments taken off as JavaScript does", arch.X86_64, 0, "\x55\x48\x89\xe5\xe8\x00\x10\x00\x00\x48\x89\xec\x5d\x41\x5a\x4a\x8d\x24\xcc\x41\x52\xc3", // leave; pop %r10; lea (%rsp,%r9,8), %rsp; push %r10; ret
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 4 .cfa: $rbp 16 +; d .cfa: $rsp 8 + $rbp: $rbp; f .cfa: $rsp 0 +"},
+		{"the same for arm64", arch.ARM64, 0, string(words(0xa9bf7bfd, 0x910003fd, 0x94000400, 0x910003bf, 0xa8c17bfd, 0x8b306fff, 0xd65f03c0)),
+			".cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^; 8 .cfa: x29 16 +; 14 .cfa: sp 0 + .ra: x30 x29: x29"},
+		{"the return address moves", arch.X86_64, 0, "\x5b\x6a\x00\x53\xc2\x08\x00", ""}, // pop %rbx; push $0; push %rbx; ret $8
 		{"DWARF", arch.X86_64, 0x04000010, "\xc3", ""},
 		{"wrong encoding", arch.X86_64, 0x02010400, "\x53\x5b\xc3", ".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 2 .cfa: $rsp 8 + $rbx: $rbx"},
 		{"arm64 frame", arch.ARM64, 0x04000001, string(words(0xa9be4ff4, 0xa9017bfd, 0x910043fd, 0xa9417bfd, 0xa8c24ff4, 0xd65f03c0)),
@@ -287,28 +292,74 @@ func TestCompactSwitches(t *testing.T) {
 func TestCompactLabels(t *testing.T) {
 	const entry = " .cfa: $rsp 8 + .ra: .cfa -8 + ^"
 	for _, c := range []struct {
-		name  string
-		code  string
-		start uint64
-		want  string
+		name   string
+		code   string
+		starts []uint64
+		want   string
 	}{
 		{
-			"a label", "\x53\xe8\x00\x10\x00\x00\x84\xc0\x75\x02\x5b\xc3" + "\x31\xc0\x5b\xc3", 12, // push %rbx; call; test %al, %al; jne 12; pop %rbx; ret
+			"a label", "\x53\xe8\x00\x10\x00\x00\x84\xc0\x75\x02\x5b\xc3" + "\x31\xc0\x5b\xc3", []uint64{12}, // push %rbx; call; test %al, %al; jne 12; pop %rbx; ret
 			"0" + entry + "; +1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +b .cfa: $rsp 8 + $rbx: $rbx; +c .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +f .cfa: $rsp 8 + $rbx: $rbx",
 		},
 		{
-			"a function", "\x84\xc0\x74\x0c" + "\x53\xe8\x00\x10\x00\x00\x84\xc0\x75\x02\x5b\xc3" + "\x31\xc0\xc3", 16, // je 16 before that
+			"a function", "\x84\xc0\x74\x0c" + "\x53\xe8\x00\x10\x00\x00\x84\xc0\x75\x02\x5b\xc3" + "\x31\xc0\xc3", []uint64{16}, // je 16 before that
 			"0" + entry + "; +5 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +f .cfa: $rsp 8 + $rbx: $rbx; 10" + entry,
 		},
 		{
-			"data with a jump into a function", "\x74\x06\x06" + "\x55\x48\x89\xe5\x50\x58\x5d\xc3", 3, // je 8; push %rbp; mov %rsp, %rbp; push %rax; pop %rax; pop %rbp; ret
+			"a function with arguments on the stack", "\xc3" + "\x55\x48\x89\xe5\x5d\xc2\x08\x00" + "\x6a\x00\xeb\xf4", []uint64{1, 9}, // push %rbp; mov %rsp, %rbp; pop %rbp; ret $8; push $0; jmp 1
+			"0" + entry + "; 1" + entry + "; +1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +4 .cfa: $rbp 16 +; +5 .cfa: $rsp 8 + $rbp: $rbp; 9" + entry + "; +2 .cfa: $rsp 16 +",
+		},
+		{
+			"data with a jump into a function", "\x74\x06\x06" + "\x55\x48\x89\xe5\x50\x58\x5d\xc3", []uint64{3}, // je 8; push %rbp; mov %rsp, %rbp; push %rax; pop %rax; pop %rbp; ret
 			"0" + entry + "; 3" + entry + "; +1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +4 .cfa: $rbp 16 +; +7 .cfa: $rsp 8 + $rbp: $rbp",
 		},
 	} {
 		in := compactInput(compactInfo(0, 0x2000+uint32(len(c.code))), []byte(c.code), arch.X86_64)
 		lo := in.Starts[0]
-		in.Starts = append(in.Starts, lo+c.start)
+		for _, start := range c.starts {
+			in.Starts = append(in.Starts, lo+start)
+		}
 		in.Code = []Range{{lo, lo + uint64(len(c.code))}}
+		table, _, problems := cfiRead(in)
+		if text := blocksText(&table); text != c.want || len(problems) > 0 {
+			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
+		}
+	}
+}
+
+// In an interpreter that is one function in assembly with a label for each instruction, only functions that make frames
+// of their own have rules: handlers go on in a frame that others made, and some are reached by code before them. Where
+// none goes on in such a frame, labels have the rules of code.
+func TestCompactInterpreter(t *testing.T) {
+	const (
+		handler  = "\x48\x8b\x45\xf8" + "\xff\x24\xc1" // mov -8(%rbp), %rax; jmp *(%rcx,%rax,8)
+		function = "\x55\x48\x89\xe5\x5d\xc3"          // push %rbp; mov %rsp, %rbp; pop %rbp; ret
+		rows     = "0 .cfa: $rsp 8 + .ra: .cfa -8 + ^; +1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +4 .cfa: $rbp 16 +; +5 .cfa: $rsp 8 + $rbp: $rbp"
+		entry    = " .cfa: $rsp 8 + .ra: .cfa -8 + ^"
+	)
+	armHandler := string(words(0xf85f83a0, 0xf8607820, 0xd61f0000)) // ldur x0, [x29, #-8]; ldr x0, [x1, x0, lsl #3]; br x0
+	armFunction := string(words(0xa9bf7bfd, 0x910003fd, 0xa8c17bfd, 0xd65f03c0))
+	for _, c := range []struct {
+		name  string
+		cpu   *arch.Arch
+		parts []string
+		want  string
+	}{
+		{"labels", arch.X86_64, []string{function, "\x31\xc0", handler}, rows},
+		{"functions only", arch.X86_64, []string{function, "\x31\xc0\xc3", handler}, rows + "; 6" + entry + "; 9" + entry},
+		{"no frame of others", arch.X86_64, []string{function, "\x31\xc0", "\xff\x24\xc1"}, rows + "; 6" + entry + "; 8" + entry},
+		{"a piece that the outliner made", arch.X86_64, []string{function, "\x31\xc0", "\x48\x8b\x45\xf8\xc3"}, rows + "; 6" + entry + "; 8" + entry},
+		{"labels of arm64", arch.ARM64, []string{armFunction, string(words(0x52800000)), armHandler},
+			"0 .cfa: sp 0 + .ra: x30; +4 .cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^; +8 .cfa: x29 16 +; +c .cfa: sp 0 + .ra: x30 x29: x29"},
+	} {
+		code := strings.Join(c.parts, "")
+		in := compactInput(compactInfo(0, 0x2000+uint32(len(code))), []byte(code), c.cpu)
+		lo := in.Starts[0]
+		in.Code = []Range{{lo, lo + uint64(len(code))}}
+		for _, p := range c.parts[:len(c.parts)-1] {
+			lo += uint64(len(p))
+			in.Starts = append(in.Starts, lo)
+		}
 		table, _, problems := cfiRead(in)
 		if text := blocksText(&table); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)

@@ -201,7 +201,7 @@ func (c *compactReader) bodyARM64(e *pdataEntry, b compactBody) (compactBody, bo
 // register may have the address of a variable.
 func (c *compactReader) keepsFP(f *insn.Stack) bool {
 	fp := c.framePointer()
-	return f.FPKnown && f.Saved>>fp&1 != 0 && (!f.SPKnown || f.FP == -int64(f.At[fp]))
+	return f.FPKnown && !f.Popped && f.Saved>>fp&1 != 0 && (!f.SPKnown || f.FP == -int64(f.At[fp]))
 }
 
 // calleeSaved returns the registers that functions save.
@@ -220,12 +220,14 @@ func (c *compactReader) framePointer() uint8 {
 	return amd64RBP
 }
 
-// frameOf returns the row for what instructions have done; ok is false if the CFA is unknown. byFP prefers the frame
-// pointer.
+// frameOf returns the row for what instructions have done; ok is false if the CFA, or where the return address is, is
+// unknown. byFP prefers the frame pointer.
 func (c *compactReader) frameOf(f *insn.Stack, byFP bool) (p pdataFrame, ok bool) {
 	p = c.leafFrame()
 	isARM := p.base == arm64SP
 	switch {
+	case f.Popped:
+		return p, false
 	case byFP && f.FPKnown:
 		p.base, p.off = c.framePointer(), f.FP
 	case f.SPKnown:

@@ -20,6 +20,7 @@ const (
 // compactFlow is what is known of the frame at the instructions of a range.
 type compactFlow struct {
 	effect insn.Effect
+	fp     uint8 // the frame pointer
 	lo     uint64
 	code   []byte
 	starts []uint64 // of functions in the range
@@ -40,16 +41,20 @@ type compactFlow struct {
 	whole    []uint32                 // where functions begin whose instructions return, without a contradiction
 	wrong    []uint32                 // where code begins that takes more from the stack than a function can
 	starting map[uint64]startEvidence // of starts
-	origin   uint32                   // where the function begins that is followed; 0 if that is not known, or is the beginning
+	origin   uint32                   // where the function begins that is followed, or noOrigin
 	ended    bool                     // a return was reached
 	short    bool                     // code takes the return address from the stack before it returns
 	bad      bool                     // a return with another stack pointer than at the entry, or bytes that do not decode
 	full     bool                     // there were too many instructions
+	labels   bool                     // starts are labels of an interpreter
 	left     int                      // number of instructions that may still be followed
 	guess    bool                     // the frame where the path begins is not sure
 	deep     bool                     // code after calls is followed at once
 	unclean  bool                     // a jump out of the function with another stack pointer than at the entry
 }
+
+// noOrigin means that it is not known in which function the code is that is followed.
+const noOrigin = math.MaxUint32
 
 type flowItem struct {
 	at    uint32
@@ -73,7 +78,7 @@ func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.
 	w.found = slices.Grow(w.found[:0], len(code))[:len(code)]
 	clear(w.found)
 	w.at, w.state, w.now, w.later = w.at[:0], w.state[:0], w.now[:0], w.later[:0]
-	w.wrong, w.origin = w.wrong[:0], 0
+	w.wrong, w.origin, w.labels = w.wrong[:0], 0, false
 	w.last = w.last[:0]
 	clear(w.starting)
 	w.whole, w.jumps, w.full, w.left = w.whole[:0], w.jumps[:0], false, flowBase+flowEffort*len(code)
@@ -158,6 +163,7 @@ func (w *compactFlow) path(at uint32) {
 		if last < 0 || w.state[last] != f.Stack {
 			last = len(w.state)
 			w.state = append(w.state, f.Stack)
+			w.setsFrame(f)
 		}
 		size, flow, target := w.effect(w.code[at:], w.lo+uint64(at), f)
 		w.at = append(w.at, at)
@@ -179,11 +185,13 @@ func (w *compactFlow) path(at uint32) {
 			w.bad = w.bad || f.SPKnown && f.SP != w.entry.SP
 			return
 		case insn.Leave:
+			w.dispatches(f)
 			w.leaves(f)
 			return
 		case insn.Stop:
 			return
 		case insn.Switch:
+			w.dispatches(f)
 			w.atSwitch(f)
 			return
 		case insn.Jump, insn.Branch:
@@ -266,6 +274,9 @@ func (w *compactFlow) startAfter(at uint32) uint32 {
 // enters reports whether a path that goes on to next ends because a function begins at start. A guessed path that is
 // not where a function can begin is padding, or data.
 func (w *compactFlow) enters(start, next uint32, f *insn.Frame) bool {
+	if start == next && !w.guess {
+		w.note(w.lo+uint64(next), enteredFrom)
+	}
 	entry := start == next && f.SPKnown && f.SP == w.entry.SP
 	if w.guess && !entry {
 		w.bad = true

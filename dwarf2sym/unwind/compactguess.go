@@ -92,12 +92,24 @@ type startEvidence uint8
 const (
 	inFunction   startEvidence = 1 << iota // it is in another function
 	usedFunction                           // it is called, or jumped to as in a tail call
+	enteredFrom                            // code before it goes on into it
+	ownFrame                               // it points the frame pointer to where it saved the caller's
+	outerFrame                             // it goes on in the frame of another function, as the handlers of interpreters do
 )
 
-// note records evidence about the start at an address, if there is one behind the first.
+// note records evidence about the start at an address, if there is one.
 func (w *compactFlow) note(addr uint64, e startEvidence) {
-	if off := addr - w.lo; off > 0 && off < uint64(len(w.code)) && w.isStart(uint32(off)) {
+	if off := addr - w.lo; off < uint64(len(w.code)) && w.isStart(uint32(off)) {
 		w.starting[addr] |= e
+	}
+}
+
+// dispatches notes an indirect jump behind code that uses the frame pointer of a frame that it did not make. JSC's
+// interpreter is one function in assembly, with a label for each instruction, to which jumps through a table lead.
+// Pieces of functions that LLVM's outliner made functions use such frames, too, but return.
+func (w *compactFlow) dispatches(f *insn.Frame) {
+	if f.Outer {
+		w.note(w.lo+uint64(w.origin), outerFrame)
 	}
 }
 
@@ -134,5 +146,29 @@ func (w *compactFlow) crosses(target uint64, at uint32, f *insn.Frame) bool {
 	return from != to
 }
 
-// inside reports whether the start at an address is in another function.
-func (w *compactFlow) inside(addr uint64) bool { return w.starting[addr] == inFunction }
+// inside reports whether the start at an address is in another function. V8's functions jump to others with arguments
+// on the stack; those make frames of their own.
+func (w *compactFlow) inside(addr uint64) bool {
+	return addr != w.lo && w.starting[addr]&(inFunction|usedFunction|ownFrame) == inFunction
+}
+
+// interpreter reports whether the starts are labels of an interpreter in assembly: some go on in a frame that others
+// made, and code goes on into many, which never happens between functions of compilers.
+func (w *compactFlow) interpreter() bool {
+	labels, frames := 0, 0
+	for _, e := range w.starting {
+		labels += int(e & enteredFrom / enteredFrom)
+		frames += int(e & outerFrame / outerFrame)
+	}
+	return frames > 0 && labels > len(w.starts)/8
+}
+
+// setsFrame notes a frame that the function at the origin made.
+func (w *compactFlow) setsFrame(f *insn.Frame) {
+	if !w.guess && f.FPKnown && !f.Popped && f.Saved>>w.fp&1 != 0 && f.FP == -int64(f.At[w.fp]) {
+		w.note(w.lo+uint64(w.origin), ownFrame)
+	}
+}
+
+// has reports whether there is evidence about the start at an address.
+func (w *compactFlow) has(addr uint64, e startEvidence) bool { return w.starting[addr]&e != 0 }

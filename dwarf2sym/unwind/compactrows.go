@@ -79,8 +79,14 @@ func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 			w.returns()
 		}
 		c.seeds(e)
+		if !c.body.none || len(c.taken) > 0 {
+			return
+		}
+		if w.labels = w.interpreter(); w.labels {
+			return
+		}
 		outer := slices.DeleteFunc(slices.Clone(starts), w.inside)
-		if !c.body.none || len(c.taken) > 0 || len(outer) == len(starts) {
+		if len(outer) == len(starts) {
 			return
 		}
 		starts = outer
@@ -96,7 +102,7 @@ func (c *compactReader) seeds(e *pdataEntry) {
 			at += uint32(p.size())
 			continue
 		}
-		w.origin = 0
+		w.origin = noOrigin
 		switch n := c.r.in.Padding(w.code[at:]); {
 		case w.isStart(at):
 			w.jumps, w.origin = w.jumps[:0], at
@@ -116,7 +122,7 @@ func (c *compactReader) seeds(e *pdataEntry) {
 			}
 		}
 	}
-	w.origin = 0
+	w.origin = noOrigin
 	for _, item := range w.last {
 		w.try(item.at, item.frame, false)
 		w.returns()
@@ -167,10 +173,11 @@ func (c *compactReader) function(lo, hi uint64) {
 	c.lo = lo
 	from, to := lo-w.lo, min(hi-w.lo, uint64(len(w.code)))
 	to = min(to, c.unpadded(from, to))
-	if body.none && (slices.Contains(w.wrong, uint32(from)) || w.inside(lo)) {
+	framed := body.none && w.has(lo, ownFrame)
+	if body.none && (slices.Contains(w.wrong, uint32(from)) || w.inside(lo) || w.labels && !framed) {
 		return
 	}
-	if w.full || !c.reaches(from, to, body) && (body.none || !slices.Contains(w.whole, uint32(from))) {
+	if w.full || !framed && !c.reaches(from, to, body) && (body.none || !slices.Contains(w.whole, uint32(from))) {
 		if !body.none {
 			c.from(lo, &body.pdataFrame)
 			c.flush(hi)
@@ -255,7 +262,7 @@ func (c *compactReader) reaches(from, to uint64, body *compactBody) bool {
 		before = p.state()
 		state := &w.state[before]
 		if body.none {
-			if found = state.SPKnown || c.keepsFP(state); !found {
+			if found = state.SPKnown && !state.Popped || c.keepsFP(state); !found {
 				return false
 			}
 		} else if f, ok := c.frameOf(state, byFP); ok && f.within(&body.pdataFrame) {

@@ -13,6 +13,10 @@ type Frame struct {
 	// Sum is the register plus one that an instruction before added to, and none has written since: a jump to it is that
 	// of a switch.
 	Sum uint8
+
+	// Outer means that an instruction accessed memory through the frame pointer while that had the caller's value: a frame
+	// that this function did not make.
+	Outer bool
 }
 
 // Stack is what instructions have done to the stack since a function was entered: where the CFA, the value of
@@ -24,6 +28,7 @@ type Stack struct {
 	Saved  uint32    // registers of the caller that are on the stack, and nowhere else for certain
 	At     [32]int32 // their places, relative to the CFA
 	Signed bool      // arm64: the return address is signed
+	Popped bool      // x86-64: the return address was taken from the stack, and its place written: it may be elsewhere
 
 	saves uint32 // registers whose saves count
 }
@@ -59,8 +64,19 @@ func (f *Stack) found(reg uint8, off int64) {
 	}
 }
 
+// at notes an access of memory through the frame pointer, whose number is fp.
+func (f *Frame) at(fp uint8) {
+	f.Outer = f.Outer || !f.FPKnown && f.saves>>fp&1 != 0 && f.Saved>>fp&1 == 0
+}
+
 // grow moves the stack pointer down.
 func (f *Stack) grow(n int64) { f.SP += n }
+
+// push moves the stack pointer down by a word that is written, or by nothing if a call wrote it.
+func (f *Stack) push(n int64) {
+	f.Popped = f.Popped || f.SPKnown && f.SP < wordAMD64
+	f.grow(n)
+}
 
 // lose forgets where the stack pointer is.
 func (f *Stack) lose() { f.SP, f.SPKnown = 0, false }

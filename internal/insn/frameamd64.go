@@ -25,6 +25,7 @@ func FrameAMD64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 		return 0, Bad, 0
 	}
 	if kind != None {
+		f.push(0)
 		return size, Call, called
 	}
 	x := frameAMD64{code: code[:size], addr: addr, f: f}
@@ -120,14 +121,14 @@ func (x *frameAMD64) effect(constant int64) {
 	reg := op&7 | x.rex&1<<3
 	switch {
 	case op>>3 == 0x50>>3 && !x.word:
-		f.grow(wordAMD64)
+		f.push(wordAMD64)
 		if f.SPKnown {
 			f.save(dwarfAMD64[reg], -f.SP)
 		}
 	case op>>3 == 0x58>>3 && !x.word:
 		x.pop(reg)
 	case op == 0x68 || op == 0x6a, op == 0x9c:
-		f.grow(wordAMD64)
+		f.push(wordAMD64)
 	case op == 0x9d:
 		f.grow(-wordAMD64)
 	case op == 0xc9:
@@ -184,6 +185,9 @@ func (x *frameAMD64) operands(constant int64) {
 	op, m, f := x.code[x.i], x.at(1), x.f
 	isReg := m>>6 == 3
 	reg, rm := m>>3&7|x.rex&4<<1, m&7|x.rex&1<<3
+	if (op == 0x89 || op == 0x8b) && (m>>6 == 1 || m>>6 == 2) && rm == numberFP {
+		f.at(fpAMD64)
+	}
 	switch {
 	case (op == 0x01 || op == 0x03) && isReg && x.wide:
 		f.Sum = rm + 1
@@ -284,6 +288,6 @@ func (x *frameAMD64) other(op, reg, rm byte, isReg bool) {
 	case op == 0x8f:
 		x.f.grow(-wordAMD64)
 	case op == 0xff && reg&7 == 6:
-		x.f.grow(wordAMD64)
+		x.f.push(wordAMD64)
 	}
 }

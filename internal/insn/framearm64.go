@@ -205,6 +205,7 @@ func touchARM64(f *Frame, base uint8, regs []accessARM64, writeback bool, by int
 		from, known = f.SP, f.SPKnown
 	case fpARM64:
 		from, known = f.FP, f.FPKnown
+		f.at(fpARM64)
 	}
 	for _, r := range regs {
 		if r.load && r.reg == fpARM64 && base == spARM64 && !known {
