@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Linkers of macOS leave DWARF in the objects. The linked file lists these with their functions, its debug map, of
@@ -56,7 +57,7 @@ func (r *reader) debugMap() []object.MappedObject {
 	all, err := m.DebugMap()
 	r.file.ReleaseSymbols()
 	if err != nil {
-		r.problem(problemFile, "functions of further objects", err)
+		r.problem(problemFile, "functions of its objects", err)
 	}
 	return all
 }
@@ -147,6 +148,10 @@ func (o *objectReader) object(w *worker, i int) {
 		return
 	}
 	defer x.close()
+	if x.Missing > 0 {
+		problems = append(problems, bin.Problem{Lost: "lines of " + text.Count(x.Missing, "function"),
+			Err: &bin.Error{File: x.Path, Msg: fmt.Sprintf("no symbols of %d of the %d functions that were linked", x.Missing, len(o.all[i].Funcs))}})
+	}
 	res.file, res.newer, res.problems = x.Path, x.Newer, problems
 	if x.d == nil {
 		return

@@ -156,6 +156,14 @@ func TestDebugMapChanged(t *testing.T) {
 		t.Errorf("with any time: functions %q, %s", names, problems)
 	}
 
+	// An object that lacks a function of the map, whatever its time, loses its lines: that is said.
+	writeFile(t, d.path("macho-map-main.o"), bytes.ReplaceAll(testenv.ReadInput(t, "macho-map-main.o"), []byte("_local\x00"), []byte("_lokal\x00")))
+	names, problems, _ = d.read(t, dwarf2sym.Options{AnyObjectTime: true})
+	want = "macho-map-main.o: no symbols of 1 of the 2 functions that were linked (lost: lines of 1 function)"
+	if names != "main "+mapLibrary || !strings.Contains(problems, want) {
+		t.Errorf("functions %q\n%s, want %q", names, problems, want)
+	}
+
 	d = newMapFolder(t)
 	writeFile(t, d.path("macho-map-main.o"), testenv.ReadInput(t, "macho-object.o"))
 	names, problems, _ = d.read(t, dwarf2sym.Options{})

@@ -101,6 +101,7 @@ func (r *reader) readCompact() {
 		if err := c.readPages(); err != nil {
 			r.problems.add(c.place(0), "STACK CFI", err)
 		}
+		c.checkStarts()
 	}
 	c.write(r.uncovered(c.pieces(), r.sortBlocks()), c.entry)
 	c.addGaps()
@@ -240,6 +241,32 @@ func (c *compactReader) add(count, from uint64, size int, end uint32, entry func
 		c.entries = append(c.entries, e)
 	}
 	return nil
+}
+
+// strangeStarts is how many of the entries may begin where no function does, 1 of that many: a few do, in assembly.
+const strangeStarts = 64
+
+// checkStarts reports that the functions of the table do not begin where the list of all functions says. One changed
+// byte of that moves all that follow.
+func (c *compactReader) checkStarts() {
+	if !c.r.in.AllStarts {
+		return
+	}
+	all, strange, first := 0, 0, uint64(0)
+	for i := range c.entries {
+		if e := &c.entries[i]; e.info&encodingMode != 0 {
+			all++
+			if _, found := slices.BinarySearch(c.r.in.Starts, e.lo); !found {
+				if strange++; strange == 1 {
+					first = e.lo
+				}
+			}
+		}
+	}
+	if strange*strangeStarts > all {
+		c.r.problems.add(c.place(0), "STACK CFI of some functions", errorf(c.section.Name, 0,
+			"%d of %d entries begin where the list of functions has none, the first at %#x", strange, all, first))
+	}
 }
 
 // problemOf returns the error for an encoding.

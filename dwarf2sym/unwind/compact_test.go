@@ -150,6 +150,7 @@ func TestCompactFDE(t *testing.T) {
 		x := cfiAsmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
 		in := x.input(t, fmt.Sprintf("cie aug=zR ra=30 data=-8 code=1\n def_cfa 31 0\nfde 0x2000 %d\n %s\nterminator", len(code), c.ops))
 		text := Section{Name: "__text", Addr: 0x2000, Data: code}
+		in.Code = []Range{{text.Addr, text.Addr + uint64(len(code))}}
 		in.Compact, in.Starts, in.Padding = true, []uint64{text.Addr}, compactInput(nil, code, arch.ARM64).Padding
 		in.Tables = func(addr uint64) (Section, bool) { return text, addr-text.Addr < uint64(len(code)) }
 		table, _, problems := cfiRead(in)
@@ -486,6 +487,49 @@ func TestCompactDamage(t *testing.T) {
 		_, _, problems := cfiRead(compactInput(c.info, make([]byte, 4), arch.X86_64))
 		if len(problems) != 1 || !strings.Contains(problems[0].Err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, problems, c.want)
+		}
+	}
+}
+
+// Entries that begin where the list of all functions has none are reported, and FDEs for more than the code.
+func TestCompactDisagrees(t *testing.T) {
+	in := compactInput(compactInfo(0x01000000, 0x2004), []byte("\x55\x48\x89\xe5"), arch.X86_64)
+	in.AllStarts = true
+	if _, _, problems := cfiRead(in); len(problems) != 0 {
+		t.Error(problems)
+	}
+	in.Starts[0]++
+	_, _, problems := cfiRead(in)
+	if want := "__unwind_info+0x0: 1 of 1 entries begin where the list of functions has none, the first at 0x100002000"; len(problems) != 1 || problems[0].Err.Error() != want {
+		t.Errorf("%v, want %s", problems, want)
+	}
+	in.AllStarts = false
+	if _, _, problems := cfiRead(in); len(problems) != 0 {
+		t.Errorf("starts of some functions: %v", problems)
+	}
+
+	for _, c := range []struct {
+		lo, size int
+		want     string
+	}{
+		{0x2000, 8, ""},
+		{0x2000, 9, "no code from 0x2000 to 0x2009"},
+		{0x1fff, 2, "no code from 0x1fff to 0x2001"},
+		{0x3000, 8, "no code from 0x3000 to 0x3008"},
+	} {
+		x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: true, addr: 0x500}
+		in := x.input(t, fmt.Sprintf("cie aug=zR ra=16 data=-8 code=1\n def_cfa 7 8\n offset 16 1\nfde %#x %d\nterminator", c.lo, c.size))
+		in.Compact, in.Code, in.Padding = true, []Range{{0x2000, 0x2008}}, compactInput(nil, nil, arch.X86_64).Padding
+		in.Tables = func(uint64) (Section, bool) { return Section{}, false }
+		table, stats, problems := cfiRead(in)
+		if c.want == "" {
+			if len(table.Blocks) != 1 || len(problems) > 0 {
+				t.Errorf("%d blocks, %v", len(table.Blocks), problems)
+			}
+			continue
+		}
+		if len(table.Blocks) != 0 || stats.Dead != 0 || len(problems) != 1 || !strings.Contains(problems[0].Err.Error(), c.want) {
+			t.Errorf("%d blocks, %d dead, %v, want %s", len(table.Blocks), stats.Dead, problems, c.want)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package unwind
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
@@ -381,6 +383,7 @@ func (r *reader) addFDE(p cfiPending, index int32) {
 // or -2.
 func (r *reader) wanted(f *cfiFDE, size uint64) bool {
 	switch {
+	case r.in.Compact && f.eh && size > 0 && !r.linked(f):
 	case f.lo == r.mask || f.lo == r.mask-1, r.in.Exec == nil && f.lo == 0, f.lo < r.in.Base:
 		r.stats.Dead++
 	case size == 0:
@@ -394,5 +397,20 @@ func (r *reader) wanted(f *cfiFDE, size uint64) bool {
 	default:
 		return true
 	}
+	return false
+}
+
+// linked reports whether an FDE of a linked file of macOS describes code, and its own only: linkers drop the FDEs of
+// dropped functions there.
+func (r *reader) linked(f *cfiFDE) bool {
+	i, found := slices.BinarySearchFunc(r.in.Code, f.lo, func(c Range, addr uint64) int { return cmp.Compare(c.Lo, addr) })
+	if !found {
+		i--
+	}
+	if i >= 0 && f.hi <= r.in.Code[i].Hi {
+		return true
+	}
+	s := &r.in.Sections[f.section]
+	r.problems.add(f.cfiPlace, fmt.Sprintf("FDE at %#x", f.offset), errorf(s.Name, f.offset, "no code from %#x to %#x", f.lo, f.hi))
 	return false
 }

@@ -79,10 +79,11 @@ type Input struct {
 	Pdata, PdataLast bool
 
 	// Compact means that Index is __unwind_info of macOS; Tables finds the code. Starts has the addresses at which
-	// functions begin, and Stubs the code that jumps to other modules; both are sorted.
-	Compact bool
-	Starts  []uint64
-	Stubs   []Range
+	// functions begin (AllStarts: of all functions), and Stubs the code that jumps to other modules; both are sorted.
+	Compact   bool
+	Starts    []uint64
+	AllStarts bool
+	Stubs     []Range
 
 	// Code has the ranges of executable code of a binary of Windows or macOS, in order. Padding returns the
 	// length of the padding at the start of code.

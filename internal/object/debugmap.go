@@ -3,7 +3,7 @@ package object
 import "fmt"
 
 // Mapped is a Container whose debug information may have stayed in the objects that it was linked from. DebugMap
-// lists them in the order of the linker; the error is that of damage, behind which objects are missing.
+// lists them in the order of the linker; the error is that of damage, for which objects or functions are missing.
 type Mapped interface {
 	DebugMap() ([]MappedObject, error)
 }

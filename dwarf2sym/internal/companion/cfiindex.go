@@ -154,9 +154,9 @@ func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 		}
 	}
 	if in.Starts, err = marked.FunctionStarts(); err != nil {
-		problems = append(problems, bin.Problem{Lost: "the starts of functions", Err: err})
+		problems = append(problems, bin.Problem{Lost: "STACK CFI of functions that begin there", Err: err})
 	}
-	if len(in.Starts) == 0 {
+	if in.AllStarts = len(in.Starts) > 0; !in.AllStarts {
 		in.Starts = startsOf(f.File)
 	}
 	return problems

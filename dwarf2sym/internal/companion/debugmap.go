@@ -30,7 +30,9 @@ type Objects struct {
 // Linked is an object whose functions and variables a linker moved.
 type Linked struct {
 	*object.File
-	Newer bool   // it was changed well after the linked file, which does not say what it was linked from
+	Newer   bool // it was changed well after the linked file, which does not say what it was linked from
+	Missing int  // functions that were linked and that it has no symbols of
+
 	moves []move // by lo
 }
 
@@ -212,6 +214,9 @@ func moves(f *object.File, m *object.MappedObject) (l *Linked, found int, err er
 	f.ReleaseSymbols()
 	if err != nil {
 		return nil, 0, err
+	}
+	for _, left := range funcs {
+		l.Missing += len(left)
 	}
 	slices.Sort(starts)
 	for i := range l.moves {

@@ -115,7 +115,7 @@ func (c *pubCollector) collect(f File, which object.Table) pubTable {
 		})
 	}
 	if err != nil {
-		c.problems = append(c.problems, bin.Problem{Lost: "ELF symbols", Err: err})
+		c.problems = append(c.problems, bin.Problem{Lost: "names of symbols", Err: err})
 	}
 	return found
 }

@@ -120,8 +120,8 @@ func (f *File) Close() error {
 	return f.Bare.Close()
 }
 
-// CheckDebug implements object.Separable: a dSYM is for the same CPU, and has the same UUID. Without UUIDs
-// its code must have the same place.
+// CheckDebug implements object.Separable: a dSYM is for the same CPU, and has the same UUID. Its code has the same
+// place from the header on.
 func (f *File) CheckDebug(o *object.File) error {
 	debug := Of(o)
 	switch {
@@ -133,8 +133,8 @@ func (f *File) CheckDebug(o *object.File) error {
 		e := debug.errorf(0, "UUID %s, want %s", debug.idText(), f.idText())
 		e.Kind = object.ErrOtherBuild
 		return e
-	case f.uuid == nil && !sameText(f, debug):
-		return debug.errorf(0, "its code is elsewhere than that of %s, and neither has a UUID", f.in.Path)
+	case !sameText(f, debug):
+		return debug.errorf(0, "its section __text is elsewhere than that of %s", f.in.Path)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ func (f *File) DebugMap() (objects []object.MappedObject, err error) {
 	room := maxShared*(len(names)+len(table)) + minNames
 	var now *object.MappedObject // nil before the first N_OSO of a unit
 	var globals []mappedPlace
+	var bad error
 	for i := range int(f.symtab.count) {
 		s := f.symbolAt(table, i)
 		switch s.kind {
@@ -61,13 +62,16 @@ func (f *File) DebugMap() (objects []object.MappedObject, err error) {
 				globals = append(globals, mappedPlace{len(objects) - 1, len(now.Data) - 1})
 			}
 		case len(text) > 0:
+			if why := f.misplaced(s); why != "" && bad == nil {
+				bad = f.errorf(at, "debug map: function at %#x is %s", s.value, why)
+			}
 			now.Funcs = append(now.Funcs, object.MappedFunc{Name: string(unprefixed(text, &s.name)), Addr: s.value})
 		case len(now.Funcs) > 0:
 			now.Funcs[len(now.Funcs)-1].Size = s.value
 		}
 	}
 	f.placeGlobals(names, table, objects, globals)
-	return objects, nil
+	return objects, bad
 }
 
 // placeGlobals fills in the addresses of the variables at places. Of the linked file's symbols, those of its objects'

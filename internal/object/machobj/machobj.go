@@ -165,6 +165,7 @@ func (f *File) readHeader() error {
 		f.lost("the kernel and its extensions", f.errorf(0, "a kernel cache of %d files, which are not read", f.inSet))
 	}
 	f.base = f.loadAddress()
+	f.checkPlaces()
 	f.makeSections()
 	return nil
 }

@@ -339,6 +339,104 @@ func TestLoadCommands(t *testing.T) {
 	}
 }
 
+// Of what load commands say several times, the parts must agree. firstSection is the place of the first section header
+// of macho-x86_64, secondSection that of the next.
+func TestPlaces(t *testing.T) {
+	const text, firstSection, secondSection = 104, 104 + 72, 104 + 72 + 80
+	whole := testenv.ReadInput(t, "macho-x86_64")
+	for _, c := range []struct {
+		name string
+		at   int
+		to   string
+		want string
+	}{
+		{"no __TEXT", text + 3, "\x01", "no segment __TEXT (lost: code, and addresses)"},
+		{"address of the segment", text + 24, "\x02", "3 of 5 sections are outside of their segments, or over others: the first is __text, 0x3e2 bytes at 0x100000450 (0x450 of the file), of the segment __TEXT, 0x2000 bytes at 0x100000002 (0x2000 bytes at 0x0 of the file)"},
+		{"address of a section", secondSection + 32, "\x35", "1 of 5 sections are outside of their segments, or over others: the first is __stubs, 0x6 bytes at 0x100000835"},
+		{"size of a section", firstSection + 40, "\xff\xff", "the first is __text, 0xffff bytes"},
+		{"over the next section", firstSection + 41, "\x05", "the first is __stubs"},
+		{"offset of a section", firstSection + 48, "\x51", "the first is __text, 0x3e2 bytes at 0x100000450 (0x451 of the file)"},
+	} {
+		data := bytes.Clone(whole)
+		copy(data[c.at:], c.to)
+		f, err := openWith(t, data, "damaged", object.DefaultLimits())
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if text := fmt.Sprint(f.Problems()); !strings.Contains(text, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+	}
+	for _, path := range images(t) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err := openWith(t, data, path, object.DefaultLimits()); err == nil && len(f.Problems()) > 0 {
+			t.Errorf("%s: %v", path, f.Problems())
+		}
+	}
+}
+
+// Function starts and symbols of code that are elsewhere are reported; those that are right stay.
+func TestNotCode(t *testing.T) {
+	data := testenv.ReadInput(t, "macho-map")
+	f, err := openWith(t, data, "map", object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := func(i int) []byte { return data[int(f.symtab.off)+i*f.entrySize():] }
+	var function, stab int
+	for i := range int(f.symtab.count) {
+		switch s := f.symbolAt(data[f.symtab.off:], i); {
+		case s.kind&stabMask == 0 && s.kind&typeMask == inSection && s.value != f.base:
+			function = i
+		case s.kind == stabFunction && s.section != 0 && stab == 0:
+			stab = i
+		}
+	}
+	read := func() (starts, symbols, objects error, n [3]int) {
+		f, err := openWith(t, data, "map", object.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, starts := f.FunctionStarts()
+		symbols = f.Symbols(object.Symtab, func(*object.Symbol) { n[1]++ })
+		mapped, objects := f.DebugMap()
+		n[0], n[2] = len(all), len(mapped)
+		return starts, symbols, objects, n
+	}
+	_, _, _, want := read()
+	if starts, symbols, objects, _ := read(); starts != nil || symbols != nil || objects != nil {
+		t.Fatal(starts, symbols, objects)
+	}
+	check := func(name string, err error, text string, n [3]int) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), text) || n != want {
+			t.Errorf("%s: %v, want %s; %d, want %d", name, err, text, n, want)
+		}
+	}
+	entry(stab)[8+4] ^= 0x10
+	_, _, err, n := read()
+	check("debug map", err, "debug map: function at 0x11000", n)
+	entry(function)[8+4] ^= 0x10
+	_, err, _, n = read()
+	check("symbol", err, "is outside of its section __text", n)
+	entry(function)[5] = 0x70
+	_, err, _, n = read()
+	check("number", err, "is in section 112 of ", n)
+	starts := data[f.starts.off:]
+	for i := range starts[:f.starts.size] {
+		if starts[i] < 0x80 { // the end of the first number
+			starts[i] |= 0x40
+			break
+		}
+	}
+	err, _, _, n = read()
+	check("starts", err, "function starts: no code at 0x10000", n)
+}
+
 // What is no binary in a universal file, and what is in a kernel cache, is named.
 func TestOtherKinds(t *testing.T) {
 	fat := testenv.ReadInput(t, "macho-fat")

@@ -35,7 +35,31 @@ func (f *File) FunctionStarts() ([]uint64, error) {
 		all = append(all, at)
 	}
 	slices.Sort(all)
-	return slices.Compact(all), nil
+	all = slices.Compact(all)
+	if at, ok := f.notCode(all); ok {
+		return all, f.errorf(int64(f.starts.off), "function starts: no code at %#x", at)
+	}
+	return all, nil
+}
+
+// notCode returns the first of sorted addresses that is in no section with code.
+func (f *File) notCode(addrs []uint64) (at uint64, ok bool) {
+	var code []object.Range
+	for _, s := range f.sections {
+		if s.Exec {
+			code = append(code, object.Range{Start: s.Addr, End: s.Addr + s.MemSize})
+		}
+	}
+	code = object.Ranges.Join(code)
+	for _, a := range addrs {
+		for len(code) > 0 && code[0].End <= a {
+			code = code[1:]
+		}
+		if len(code) == 0 || a < code[0].Start {
+			return a, true
+		}
+	}
+	return 0, false
 }
 
 // dataEntry is the size of an entry of LC_DATA_IN_CODE: u32 offset, u16 length, u16 kind.

@@ -132,9 +132,8 @@ func (f *File) room(s *section) uint64 {
 // contents returns a section's bytes. A dSYM has the headers of all sections, with offsets that may lead
 // anywhere, and the bytes of __DWARF and of __LINKEDIT.
 func (f *File) contents(s *section) object.Contents {
-	kind := s.flags & sectionType
 	switch {
-	case kind == zeroFill || kind == zeroFillGB || kind == zeroFillTLS || s.FileSize == 0:
+	case s.zeroed() || s.FileSize == 0:
 		return object.NewPiece(f.in, s.Name, 0, 0)
 	case f.fileType == typeStub, s.segment.stored == 0, s.offset == 0:
 		return object.AbsentPiece(f.in, s.Name, "has no bytes in this file")
@@ -149,6 +148,12 @@ func (f *File) contents(s *section) object.Contents {
 		p.ReadGNUHeader()
 	}
 	return p
+}
+
+// zeroed reports whether a section has zeros in memory, and no bytes in the file.
+func (s *section) zeroed() bool {
+	kind := s.flags & sectionType
+	return kind == zeroFill || kind == zeroFillGB || kind == zeroFillTLS
 }
 
 // inSegment reports whether a section's bytes are in those of its segment.
@@ -203,7 +208,7 @@ func (f *File) Section(name string) *object.Section {
 // loadAddress returns the address of the header: that of __TEXT.
 func (f *File) loadAddress() uint64 {
 	for _, s := range f.segments {
-		if s.name == "__TEXT" {
+		if s.name == textSegment {
 			return s.addr
 		}
 	}

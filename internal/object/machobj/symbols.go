@@ -2,6 +2,7 @@ package machobj
 
 import (
 	"bytes"
+	"fmt"
 	"sync"
 
 	"github.com/symtool/symtool/internal/object"
@@ -189,6 +190,9 @@ func (f *File) eachSymbol(names, table []byte, fn func(*object.Symbol)) error {
 			}
 			continue
 		}
+		if why := f.misplaced(s); why != "" && bad == nil {
+			bad = f.errorf(at, "symbol %d at %#x is %s", i, s.value, why)
+		}
 		o = object.Symbol{Addr: s.value, Name: name, NameOff: s.name, Bind: bindOf(s)}
 		o.Kind = f.kindOf(s, &o)
 		o.Name = unprefixed(o.Name, &o.NameOff)
@@ -218,6 +222,22 @@ func bindOf(s nlist) object.Bind {
 		return object.Weak
 	}
 	return object.Global
+}
+
+// misplaced returns what is wrong with the section of a symbol, "" if nothing is. Linkers place data and ends elsewhere,
+// and say that the header is in the first section.
+func (f *File) misplaced(s nlist) string {
+	if s.kind&typeMask != inSection && s.kind&stabMask == 0 {
+		return ""
+	}
+	if s.section == 0 || int(s.section) > len(f.sections) {
+		return fmt.Sprintf("in section %d of %d", s.section, len(f.sections))
+	}
+	in := f.sections[s.section-1]
+	if in.Exec && s.value != f.base && (s.value < in.Addr || s.value-in.Addr > in.MemSize) {
+		return "outside of its section " + in.Name
+	}
+	return ""
 }
 
 // kindOf fills in where a symbol is, and returns what it names.
