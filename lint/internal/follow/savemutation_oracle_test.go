@@ -167,7 +167,8 @@ func TestMutatedSaves(t *testing.T) {
 			s, misses := saveMutationShare(t, text, path, kind)
 			t.Logf("%s: %s: damaged %d STACK CFI INITs, the code contradicts %d for certain, found %d of them (%.2f %%) and %d others",
 				filepath.Base(path), kind, s.damaged, s.detectable, s.found, 100*float64(s.found)/float64(s.detectable), s.other)
-			if s.found < s.detectable || s.detectable*2 < s.damaged {
+			// Of the rules that are dropped, the code contradicts half to four fifths.
+			if s.found < s.detectable || s.detectable*3 < s.damaged {
 				t.Errorf("%s: %s: too few are found: %q", path, kind, misses[:min(len(misses), 12)])
 			}
 		}
