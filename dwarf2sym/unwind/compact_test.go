@@ -84,6 +84,8 @@ func TestCompact(t *testing.T) {
 		{"arm64 frameless", arch.ARM64, 0x02001000, string(words(0xd10043ff, 0x910043ff, 0xd65f03c0)), ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 +; 8 .cfa: sp 0 +"},
 		{"arm64 outlined prologue", arch.ARM64, 0x02002000, string(words(0xaa1e03e2, 0x94000004, 0xaa0203fe, 0x910083ff, 0xd65f03c0, 0xd10083ff, 0xd65f03c0)),
 			".cfa: sp 0 + .ra: x30; 8 .cfa: sp 32 +; 10 .cfa: sp 0 +"},
+		{"arm64 outlined saves", arch.ARM64, 0x02002001, string(words(0xd10083ff, 0xaa1e03e2, 0x94000005, 0xaa0203fe, 0xa9414ff4, 0x910083ff, 0xd65f03c0, 0xa9014ff4, 0xd65f03c0)),
+			".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 +; c x19: .cfa -8 + ^ x20: .cfa -16 + ^; 14 x19: x19 x20: x20; 18 .cfa: sp 0 +"},
 		{"arm64 outlined frame pointer", arch.ARM64, 0, string(words(0x910043fd, 0xaa0103f3, 0xd65f03c0)), ".cfa: sp 0 + .ra: x30"},
 	} {
 		info := compactInfo(c.encoding, 0x2000+uint32(len(c.code)))
@@ -144,6 +146,10 @@ func TestCompactFDE(t *testing.T) {
 			"expression", "advance_loc 12\n def_cfa_expression breg31:32 bregx:46:0 const1u:8 mul plus" + saved,
 			[]uint32{0x043f57ff, 0xd503201f, 0xd65f03c0}, // addvl sp, sp, #-1; nop; ret
 			enter + ".cfa: sp 32 + vg 8 * + .ra: .cfa -8 + ^ x19: .cfa -24 + ^ x20: .cfa -32 + ^ x29: .cfa -16 + ^",
+		},
+		{
+			"CFA below the stack pointer", "def_cfa_offset_sf 2\n offset_extended_sf 30 -2", []uint32{0xa8c14ff4, 0xa8c17bfd, 0xd65f03c0}, // ldp, ldp, ret
+			enter + "c .cfa: sp 16 + x19: x19 x20: x20; 10 .cfa: sp 0 + .ra: x30 x29: x29",
 		},
 	} {
 		code := append(words(0xa9bf7bfd, 0xa9bf4ff4), words(c.code...)...) // stp x29, x30, [sp, #-16]!; stp x20, x19, [sp, #-16]!
@@ -380,6 +386,7 @@ func TestCompactCases(t *testing.T) {
 		{"another switch", 0xaa0903ea, rows + "; 18 .cfa: sp 0 +"}, // mov x10, x9
 		{"a jump to where nobody knows", 0xf9400129, rows},         // ldr x9, [x9]
 		{"the same, of a pair", 0xa940252a, rows},                  // ldp x10, x9, [x9]
+		{"another sum", 0x910f22d6, rows + "; 18 .cfa: sp 0 +"},    // add x22, x22, #0x3c8
 	} {
 		// sub sp, sp, #32; add x9, x9, x10, lsl #2; ...; br x9; nop; add sp, sp, #32; ret
 		code := words(0xd10083ff, 0x8b0a0929, c.jump, 0xd61f0120, 0xd503201f, 0x910083ff, 0xd65f03c0)

@@ -9,7 +9,8 @@ import (
 // Call frame information of macOS is synchronous: it is true where calls are, so that rows of arm64 begin at the end
 // of the prologue, and none describes an epilogue. An FDE whose rows the instructions reach has those of the
 // instructions instead, up to its first row with an expression, as vectors of unknown size (SVE) need. Any other has
-// its own: a signal frame, code that does not decode.
+// its own: a signal frame, code that does not decode. One whose CFA is below the stack pointer is not believed at all: old
+// LLVM wrote such for the functions that its outliner makes, with the wrong sign.
 
 // takenRow is a row of an FDE.
 type takenRow struct {
@@ -91,8 +92,10 @@ func (c *compactReader) take(lo uint64) {
 // retake replaces what was written of an FDE, which began with the block and row of these numbers, by the rows of its
 // instructions, if they reach all of its rows, and reports whether they do.
 func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) bool {
-	c.taken = slices.DeleteFunc(c.taken, func(r takenRow) bool { return r.body.early(c.leafFrame().base) })
-	if len(c.taken) == 0 {
+	sp := c.leafFrame().base
+	impossible := slices.ContainsFunc(c.taken, func(r takenRow) bool { return r.body.base == sp && r.body.off < 0 })
+	c.taken = slices.DeleteFunc(c.taken, func(r takenRow) bool { return impossible || r.body.early(sp) })
+	if len(c.taken) == 0 && !impossible {
 		return false
 	}
 	e := &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset}
@@ -100,7 +103,7 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 		return false
 	}
 	saves := uint32(0)
-	c.byFP = false
+	c.body, c.byFP = compactBody{pdataFrame: c.leafFrame(), none: true}, false
 	for i := range c.taken {
 		b := &c.taken[i].body
 		saves |= b.saved
@@ -109,7 +112,7 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 	if c.leafFrame().ra == 0 {
 		saves |= 1 << arm64X30
 	}
-	if !c.plain {
+	if !c.plain || impossible {
 		saves = c.calleeSaved()
 	}
 	c.follow(e, saves)

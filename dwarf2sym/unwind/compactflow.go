@@ -234,8 +234,8 @@ func (w *compactFlow) loops(target uint64, at uint32, f *insn.Frame) bool {
 // maxOutlined is the maximum number of instructions of a piece of a prologue or epilogue in a function of its own.
 const maxOutlined = 16
 
-// call follows a function that leaves the stack pointer or the frame pointer elsewhere: a piece of prologues or epilogues that LLVM's
-// machine outliner has made a function, which programs that are optimized for their size share.
+// call follows a function that leaves the stack pointer or the frame pointer elsewhere, or registers saved: a piece of prologues or
+// epilogues that LLVM's machine outliner has made a function, which programs that are optimized for their size share.
 func (w *compactFlow) call(target uint64) {
 	if is, known := w.outlined[target]; target == 0 || known && !is {
 		return
@@ -246,7 +246,7 @@ func (w *compactFlow) call(target uint64) {
 	for range maxOutlined {
 		size, flow, _ := w.effect(code, addr, g)
 		if flow == insn.Return {
-			is = known && g.SPKnown && (g.SP != f.SP || g.FPKnown && (!f.FPKnown || g.FP != f.FP))
+			is = known && g.SPKnown && (g.SP != f.SP || g.FPKnown && (!f.FPKnown || g.FP != f.FP) || g.Saved != f.Saved)
 			break
 		}
 		if flow != insn.Next || size > len(code) {

@@ -10,9 +10,9 @@ type Frame struct {
 	Size  int64
 	Sizer uint8
 
-	// Sum is the register plus one that an instruction before added to, and none has written since: a jump to it is that
-	// of a switch.
-	Sum uint8
+	// Sums has the registers that instructions before added to, and none has written since: a jump to one is that of a
+	// switch.
+	Sums uint32
 
 	// Outer means that an instruction accessed memory through the frame pointer while that had the caller's value: a frame
 	// that this function did not make.

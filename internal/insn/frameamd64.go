@@ -3,6 +3,7 @@ package insn
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // DWARF numbers of x86-64, by the number in instructions.
@@ -30,13 +31,15 @@ func FrameAMD64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 	}
 	x := frameAMD64{code: code[:size], addr: addr, f: f}
 	x.prefixes()
-	sum, constant := f.Sum, f.Size
-	f.Sum, f.Size = 0, 0
-	flow, target = x.control(sum)
+	sums, constant := f.Sums, f.Size
+	f.Sums, f.Size = 0, 0
+	flow, target = x.control(sums)
 	if flow == Next {
 		x.effect(constant)
-		if f.Sum == 0 && sum > 0 && x.keeps(sum-1) {
-			f.Sum = sum
+		for ; sums != 0; sums &= sums - 1 {
+			if reg := byte(bits.TrailingZeros32(sums)); x.keeps(reg) {
+				f.Sums |= 1 << reg
+			}
 		}
 	}
 	return size, flow, target
@@ -89,8 +92,8 @@ func (x *frameAMD64) relative(n int) uint64 {
 	return x.addr + uint64(len(x.code)) + uint64(x.number(n))
 }
 
-// control returns where control goes. sum is the register that the previous instruction added to, plus one.
-func (x *frameAMD64) control(sum uint8) (Flow, uint64) {
+// control returns where control goes. sums are the registers that instructions before added to.
+func (x *frameAMD64) control(sums uint32) (Flow, uint64) {
 	op, next := x.code[x.i], x.at(1)
 	switch {
 	case op == 0xc3, op == 0xc2:
@@ -105,7 +108,7 @@ func (x *frameAMD64) control(sum uint8) (Flow, uint64) {
 		return Branch, x.relative(4)
 	case op == 0xff && next>>3&7 == 4:
 		reg := next&7 | x.rex&1<<3
-		if next>>6 == 3 && sum == reg+1 || next>>6 == 0 && next&7 == 4 && x.at(2)>>6 == 3 {
+		if next>>6 == 3 && sums>>reg&1 != 0 || next>>6 == 0 && next&7 == 4 && x.at(2)>>6 == 3 {
 			return Switch, 0
 		}
 		return Leave, 0
@@ -150,9 +153,9 @@ func (x *frameAMD64) keeps(number uint8) bool {
 	switch op {
 	case 0x38, 0x39, 0x3a, 0x3b, 0x84, 0x85: // cmp, test
 		return true
-	case 0x31, 0x88, 0x89, 0xc6, 0xc7: // xor, mov
+	case 0x01, 0x31, 0x88, 0x89, 0xc6, 0xc7: // add, xor, mov
 		return toMemory || rm != number
-	case 0x33, 0x63, 0x8a, 0x8b, 0x8d: // xor, movsxd, mov, lea
+	case 0x03, 0x33, 0x63, 0x8a, 0x8b, 0x8d: // add, xor, movsxd, mov, lea
 		return reg != number
 	case 0x0f:
 		switch m { // the opcode
@@ -190,11 +193,11 @@ func (x *frameAMD64) operands(constant int64) {
 	}
 	switch {
 	case (op == 0x01 || op == 0x03) && isReg && x.wide:
-		f.Sum = rm + 1
+		to := rm
 		if op == 0x03 {
-			f.Sum = reg + 1
+			to = reg
 		}
-		if f.Sum == numberSP+1 {
+		if f.Sums |= 1 << to; to == numberSP {
 			f.lose()
 		}
 	case (op == 0x81 || op == 0x83) && isReg && x.wide && rm == numberSP:

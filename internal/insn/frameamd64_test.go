@@ -21,6 +21,7 @@ func TestSwitchAMD64(t *testing.T) {
 		{"an extension", "\x0f\xb6\x09", Switch},                                           // movzbl (%rcx), %ecx
 		{"a comparison", "\x48\x39\xc8\x48\x85\xc0", Switch},                               // cmp %rcx, %rax; test %rax, %rax
 		{"r8 is not rax", "\x49\x89\xc8\x4c\x8b\x00\x41\xb8" + "\x00\x00\x00\x00", Switch}, // mov %rcx, %r8; mov (%rax), %r8; mov $0, %r8d
+		{"another sum", "\x48\x01\xca\x48\x03\x11", Switch},                                // add %rcx, %rdx; add (%rcx), %rdx
 		{"a load", "\x48\x8b\x00", Leave},                                                  // mov (%rax), %rax
 		{"a move", "\x48\x89\xc8", Leave},                                                  // mov %rcx, %rax
 		{"its number", "\xb8\x01\x00\x00\x00", Leave},                                      // mov $1, %eax

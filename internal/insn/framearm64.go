@@ -14,13 +14,10 @@ func FrameARM64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 		return 0, Bad, 0
 	}
 	in := binary.LittleEndian.Uint32(code)
-	sum := f.Sum
-	if rd, rt2 := uint8(in&31)+1, uint8(in>>10&31)+1; rd == sum || rt2 == sum {
-		f.Sum = 0 // perhaps
-	}
-	if flow, target = controlARM64(in, addr, sum); flow != Next {
+	if flow, target = controlARM64(in, addr, f.Sums); flow != Next {
 		return 4, flow, target
 	}
+	f.Sums &^= writtenARM64(in)
 	keep := f.Size
 	f.Size = 0
 	switch {
@@ -39,7 +36,7 @@ func FrameARM64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 	case in&0x7f800000 == 0x52800000, in&0x7f800000 == 0x72800000:
 		constantARM64(in, f, keep)
 	case in&0x7fe00000 == 0x0b000000, in&0x7fe00000 == 0x4b000000:
-		f.Sum = uint8(in&31) + 1
+		f.Sums |= 1 << (in & 31)
 	case in == 0xd503237f, in == 0xd503233f: // pacibsp, paciasp
 		f.Signed = true
 	case in == 0xd50323ff, in == 0xd50323bf: // autibsp, autiasp
@@ -50,8 +47,27 @@ func FrameARM64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 	return 4, Next, 0
 }
 
-// controlARM64 returns where control goes. sum is the register that an instruction before added to, plus one.
-func controlARM64(in uint32, addr uint64, sum uint8) (Flow, uint64) {
+// writtenARM64 returns the registers that an instruction may write which goes on to the next.
+func writtenARM64(in uint32) uint32 {
+	first, base := uint32(1)<<(in&31), uint32(1)<<(in>>5&31)
+	load := in>>22&3 != 0
+	switch {
+	case in&0x0a000000 != 0x08000000: // not a load or store
+		return first
+	case in>>26&1 != 0: // of vectors
+		return base
+	case in&0x3f000000 == 0x08000000: // exclusive, compare and swap
+		return first | base | 1<<(in>>10&31) | 1<<(in>>16&31)
+	case in&0x3a000000 == 0x28000000 && in>>22&1 != 0: // ldp
+		return first | base | 1<<(in>>10&31)
+	case in&0x3a000000 == 0x38000000 && load, in&0x3b000000 == 0x18000000: // ldr
+		return first | base
+	}
+	return base // a store, perhaps with writeback
+}
+
+// controlARM64 returns where control goes. sums are the registers that instructions before added to.
+func controlARM64(in uint32, addr uint64, sums uint32) (Flow, uint64) {
 	switch {
 	case in>>26 == 0b000101:
 		return Jump, addr + OffsetARM64(in, 0, 26)
@@ -64,7 +80,7 @@ func controlARM64(in uint32, addr uint64, sum uint8) (Flow, uint64) {
 	case in>>25 == 0b1101011:
 		switch in >> 21 & 7 { // pointer authentication is a bit above
 		case 0:
-			if sum == uint8(in>>5&31)+1 {
+			if sums>>(in>>5&31)&1 != 0 {
 				return Switch, 0
 			}
 			return Leave, 0
@@ -111,7 +127,7 @@ func addARM64(in uint32, f *Frame) {
 	case fpARM64:
 		f.FP, f.FPKnown = from, known
 	default:
-		f.Sum = dst + 1
+		f.Sums |= 1 << dst
 	}
 }
 
@@ -125,7 +141,7 @@ func extendedARM64(in uint32, f *Frame, size int64) {
 	case dst == spARM64:
 		f.lose()
 	default:
-		f.Sum = dst + 1
+		f.Sums |= 1 << dst
 	}
 }
 
