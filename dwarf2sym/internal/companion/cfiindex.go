@@ -2,6 +2,7 @@ package companion
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/unwind"
@@ -158,8 +159,37 @@ func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 	}
 	if in.AllStarts = len(in.Starts) > 0; !in.AllStarts {
 		in.Starts = startsOf(f.File)
+	} else if err == nil {
+		if err := checkStarts(f.File, in.Starts); err != nil {
+			problems = append(problems, bin.Problem{Lost: "STACK CFI of some functions", Err: err})
+		}
 	}
 	return problems
+}
+
+// strangeSymbols is how many of the symbols of functions may be where no function starts, 1 of that many: linkers
+// forget a few.
+const strangeSymbols = 64
+
+// checkStarts returns an error if the symbols in __text are not those of the starts of all functions.
+func checkStarts(f *object.File, starts []uint64) error {
+	all, strange, first := 0, 0, uint64(0)
+	_ = f.Symbols(object.Symtab, func(s *object.Symbol) {
+		if !s.IsFunction() || s.Section == nil || s.Section.Name != "__text" || !s.Section.Holds(s.Addr) {
+			return
+		}
+		all++
+		if _, found := slices.BinarySearch(starts, s.Addr&^f.ISABit); !found {
+			if strange++; strange == 1 {
+				first = s.Addr
+			}
+		}
+	})
+	if strange*strangeSymbols <= all {
+		return nil
+	}
+	return &bin.Error{File: f.Path, Msg: fmt.Sprintf(
+		"function starts: %d of %d symbols of functions are where none starts, the first at %#x", strange, all, first)}
 }
 
 // startsOf returns the addresses of the symbols of functions, sorted.

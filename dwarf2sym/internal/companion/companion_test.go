@@ -49,3 +49,22 @@ type withMini struct {
 
 func (c *withMini) HasSymbols(t object.Table) bool  { return t == object.Symtab && c.symtab }
 func (c *withMini) Embedded() (*object.File, error) { return c.mini, nil }
+
+// Symbols of functions that begin where the list of function starts has none are reported.
+func TestCheckStarts(t *testing.T) {
+	f := symtest.Open(t, testenv.Input(t, "macho-map"))
+	starts, err := f.Container.(object.Marked).FunctionStarts()
+	if err != nil || len(starts) < 3 {
+		t.Fatal(starts, err)
+	}
+	if err := checkStarts(f, starts); err != nil {
+		t.Error(err)
+	}
+	for i := range starts[1:] {
+		starts[i+1] += 4
+	}
+	want := f.Path + ": function starts: 7 of 8 symbols of functions are where none starts, the first at 0x1000002f8"
+	if err := checkStarts(f, starts); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -219,6 +219,9 @@ const (
 	cmdBuildVersion = 0x32
 	cmdExportsTrie  = 0x80000033
 	cmdFileSetEntry = 0x80000035
+
+	cmdRequired = 0x80000000 // a bit
+	maxCommand  = 0xff       // Apple counts up, and is at 0x39
 )
 
 // Platforms of LC_BUILD_VERSION.
@@ -281,6 +284,10 @@ func (f *File) command(kind uint32, c []byte, at int64) error {
 		f.platform = platformTVOS
 	case cmdMinWatchOS:
 		f.platform = platformWatchOS
+	default:
+		if kind&^cmdRequired > maxCommand {
+			return f.errorf(at, "unknown kind")
+		}
 	}
 	return nil
 }

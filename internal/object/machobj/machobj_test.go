@@ -324,6 +324,7 @@ func TestLoadCommands(t *testing.T) {
 		{"size too large", 36, "\xf0\xff\xff\x7f", "load command 0 has a size of 2147483632 bytes"},
 		{"count", 16, "\xff\xff\xff\xff", "load commands, want 4294967295"},
 		{"size of all", 20, "\xff\xff\xff\xff", "load commands of 4294967295 bytes"},
+		{"kind", 104 + 3, "\x01", "offset 0x68: unknown kind (lost: load command 1 (0x1000019))"},
 		{"sections", 104 + 64, "\xff\xff\xff\xff", "segment __TEXT has 4294967295 sections"},
 	} {
 		data := bytes.Clone(whole)
@@ -434,7 +435,25 @@ func TestNotCode(t *testing.T) {
 		}
 	}
 	err, _, _, n = read()
-	check("starts", err, "function starts: no code at 0x10000", n)
+	check("starts", err, "function starts: no instruction at 0x10000", n)
+	first := bytes.Clone(starts[:f.starts.size])
+	for i := range first {
+		starts[i] = 0x80 | first[i]&3
+		if first[i] < 0x80 {
+			starts[i] = 0x12
+			break
+		}
+	}
+	err, _, _, _ = read()
+	if want := "no instruction at 0x"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a start that is no multiple of 4: %v, want %s", err, want)
+	}
+	copy(starts, first)
+	starts[2] = 0
+	err, _, _, _ = read()
+	if want := "bytes behind the end of the list"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("an early end: %v, want %s", err, want)
+	}
 }
 
 // What is no binary in a universal file, and what is in a kernel cache, is named.

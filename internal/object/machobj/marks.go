@@ -1,9 +1,11 @@
 package machobj
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // FunctionStarts implements object.Marked: the addresses of LC_FUNCTION_STARTS, deltas of unsigned LEB128
@@ -16,7 +18,17 @@ func (f *File) FunctionStarts() ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []uint64
+	all, err := f.decodeStarts(data)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if at, ok := f.notCode(all); ok && err == nil {
+		err = f.errorf(int64(f.starts.off), "function starts: no instruction at %#x", at)
+	}
+	return all, err
+}
+
+// decodeStarts decodes the deltas of function starts.
+func (f *File) decodeStarts(data []byte) (all []uint64, err error) {
 	at := f.base
 	for len(data) > 0 {
 		delta, rest, ok := uleb(data)
@@ -24,6 +36,9 @@ func (f *File) FunctionStarts() ([]uint64, error) {
 			return all, f.errorf(int64(f.starts.off), "function starts: a number of more than 10 bytes, or without an end")
 		}
 		if delta == 0 {
+			if n := len(bytes.TrimLeft(rest, "\x00")); n > 0 {
+				return all, f.errorf(int64(f.starts.off), "function starts: %d bytes behind the end of the list", n)
+			}
 			break
 		}
 		at += delta
@@ -34,15 +49,11 @@ func (f *File) FunctionStarts() ([]uint64, error) {
 		}
 		all = append(all, at)
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	if at, ok := f.notCode(all); ok {
-		return all, f.errorf(int64(f.starts.off), "function starts: no code at %#x", at)
-	}
 	return all, nil
 }
 
-// notCode returns the first of sorted addresses that is in no section with code.
+// notCode returns the first of sorted addresses at which no instruction can be: that is in no section with code, or
+// not at a multiple of the CPU's size of instructions.
 func (f *File) notCode(addrs []uint64) (at uint64, ok bool) {
 	var code []object.Range
 	for _, s := range f.sections {
@@ -55,7 +66,7 @@ func (f *File) notCode(addrs []uint64) (at uint64, ok bool) {
 		for len(code) > 0 && code[0].End <= a {
 			code = code[1:]
 		}
-		if len(code) == 0 || a < code[0].Start {
+		if len(code) == 0 || a < code[0].Start || f.cpu.arch == arch.ARM64 && a%4 != 0 {
 			return a, true
 		}
 	}
