@@ -68,8 +68,9 @@ var switchingRows = map[string][][2]string{
 	"`SYMBOL`, `SYMBOL+OFFSET` in place of ADDR; `BUILDID:DIGITS` in place of FILE; `--build-id`": {{"llvm-symbolizer -e c.elf second+8", "says second"}, {"llvm-symbolizer --debug-file-directory=ids BUILDID:0afc68bbff3818a9c9054a069ff7eadce4f5aa8c\\ 0x15d8", "as llvm-symbolizer --debug-file-directory=ids --build-id=0afc68bbff3818a9c9054a069ff7eadce4f5aa8c 0x15d8"}},
 	"`--output-style`": {{"llvm-symbolizer --output-style=GNU -e c.elf 0x15d8", "says /src/./nest.h:7\n"}, {"llvm-symbolizer --output-style=JSON -e c.elf 0x15d8", "says \"StartLine\":5"}},
 	"`--adjust-vma`, `--debug-file-directory`, `--dwp`, `--print-source-context-lines`": {{"llvm-symbolizer --adjust-vma=0x1000 --debug-file-directory=ids --print-source-context-lines=2 --dwp=none.dwp -e c.elf 0x25d8", "as llvm-symbolizer -e c.elf 0x15d8"}},
-	"`--filter-markup`, `--color`": {{"llvm-symbolizer --filter-markup --color=never", "says main\n"}},
-	"`--default-arch`, `--cache-size`, `--untag-addresses`, `--relative-address`":         {{"llvm-symbolizer --default-arch=x86_64 --cache-size=9 --untag-addresses --relative-address -e c.elf 0x15d8", "as llvm-symbolizer -e c.elf 0x15d8"}},
+	"`--filter-markup`, `--color`":                                                        {{"llvm-symbolizer --filter-markup --color=never", "says main\n"}},
+	"`--default-arch`, `FILE:ARCH`: a binary of a universal file of macOS":                {{"llvm-symbolizer --default-arch=x86_64 -e c.elf 0x15d8", "as llvm-symbolizer -e c.elf:x86_64 0x15d8"}, {"llvm-symbolizer --default-arch=arm64 -e fat.dSYM 0x1000006ec", "says macho_names.mm:8:58"}},
+	"`--cache-size`, `--untag-addresses`, `--relative-address`":                           {{"llvm-symbolizer --cache-size=9 --untag-addresses --relative-address -e c.elf 0x15d8", "as llvm-symbolizer -e c.elf 0x15d8"}},
 	"`--skip-line-zero`, `--debuginfod`, `--dsym-hint`, `--gsym-file-directory`, `--dia`": {{"llvm-symbolizer --skip-line-zero", "says --skip-line-zero is not supported"}, {"llvm-symbolizer --debuginfod", "says --debuginfod is not supported"}, {"llvm-symbolizer --dsym-hint=d", "says --dsym-hint is not supported"}, {"llvm-symbolizer --gsym-file-directory=d", "says --gsym-file-directory is not supported"}, {"llvm-symbolizer --dia", "says --dia is not supported"}},
 	// addr2line
 	"`-e`, `-f`, `-s`, `-C`, `-i`, `-p`, `-a`, `-j`; ADDR, `SYMBOL`, `SYMBOL+OFFSET`": {{"addr2line -e c.elf -fs second+8", "as addr2line -e c.elf -fs 15d8"}, {"addr2line -e c.elf -fsCipa 15d8", "says 0x00000000000015d8: level3 at nest.h:7\n (inlined by) second at second.c:10\n"}, {"addr2line -e c.elf -j .text 118", "says /src/./nest.h:7"}},
@@ -160,7 +161,7 @@ func switchingFiles(t *testing.T) (url string) {
 		}
 	}
 	for name, input := range map[string]string{
-		"a.elf": "gcc-dwarf5.elf", "c.elf": "clang-dwarf5.elf", ids + "/fc68bbff3818a9c9054a069ff7eadce4f5aa8c.debug": "clang-dwarf5.elf",
+		"a.elf": "gcc-dwarf5.elf", "c.elf": "clang-dwarf5.elf", "fat.dSYM": "macho-fat.dSYM", ids + "/fc68bbff3818a9c9054a069ff7eadce4f5aa8c.debug": "clang-dwarf5.elf",
 		"stripped.elf": "eu-strip.elf", "debug/eu-strip.debug": "eu-strip.debug", "fat": "macho-fat", "a.pdb": "pdb-x64.pdb.gz",
 		"crash.dmp": "crashes/stacks.dmp.gz", "stacks": "crashes/stacks", "libnet.so.1": "crashes/libnet.so.1",
 		"sources.core": "walk-sources.core.gz", "sources": "walk-sources.elf",

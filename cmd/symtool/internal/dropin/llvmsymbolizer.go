@@ -51,7 +51,7 @@ var llvmOptions = []option{
 	{long: "debug-file-directory", value: "DIR", text: "also look for debug files in DIR"},
 	{long: "fallback-debug-path", value: "DIR", text: "as --debug-file-directory"},
 	{long: "relative-address", ignored: "addresses of ELF files are the same", text: "nothing: addresses of ELF files are the same"},
-	{long: "default-arch", value: "ARCH", text: "nothing: a file has one binary"},
+	{long: "default-arch", value: "ARCH", text: "of a universal file of macOS, which FILE:ARCH names as well, look up in\nthe binary for ARCH; nothing for other files"},
 	{long: "cache-size", value: "BYTES", text: "nothing: binaries stay open, and take little memory"},
 	{long: "untag-addresses", ignored: noTags, text: "nothing: " + noTags},
 	{long: "no-untag-addresses", text: "nothing: " + noTags},
@@ -78,7 +78,7 @@ func planLLVM(l *commandLine, addr2line bool) (*plan, error) {
 	_, binary := l.lastOf("obj", "exe")
 	o := symbolizer.Options{
 		Binary: binary, Demangle: !addr2line, Inlines: !addr2line, Plain: addr2line, Paths: pathsOf(l),
-		BuildID: l.last("build-id"), Package: l.last("dwp"), Markup: l.has("filter-markup"),
+		CPU: l.last("default-arch"), BuildID: l.last("build-id"), Package: l.last("dwp"), Markup: l.has("filter-markup"),
 		Pretty: l.has("pretty-print"), Addresses: l.has("addresses") || l.has("print-address"), Verbose: l.has("verbose"),
 		DebugDirs: append(append(l.values("debug-file-directory"), l.values("fallback-debug-path")...), systemDebug),
 	}

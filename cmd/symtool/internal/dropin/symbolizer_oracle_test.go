@@ -43,6 +43,21 @@ func TestOracleLLVMSymbolizer(t *testing.T) {
 	}
 }
 
+// A binary of a universal file, as both programs name one.
+func TestOracleUniversal(t *testing.T) {
+	testenv.Oracle(t)
+	tool, file := testenv.Tool(t, "llvm-symbolizer-22"), testenv.Input(t, "macho-fat.dSYM")
+	var questions strings.Builder
+	for addr := 0x1000006e0; addr < 0x1000007a0; addr++ {
+		fmt.Fprintf(&questions, "%#x\nDATA %#x\n", addr, addr)
+	}
+	for _, options := range [][]string{{"--obj", file + ":arm64"}, {"--obj", file + ":x86_64"}, {"--default-arch=arm64", "-e", file}} {
+		args := append([]string{"-a", "--output-style=JSON"}, options...)
+		compareAnswers(t, strings.Join(args, " "), asked(t, questions.String(), tool, args...),
+			asked(t, questions.String(), testenv.Symtool(t), append([]string{"as", "llvm-symbolizer"}, args...)...))
+	}
+}
+
 // llvm-addr2line and symtool under its name print the same.
 func TestOracleLLVMAddr2line(t *testing.T) {
 	testenv.Oracle(t)

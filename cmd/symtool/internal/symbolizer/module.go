@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,18 +104,52 @@ func (s *Symbolizer) fileWith(build string) (string, error) {
 	return "", fmt.Errorf("no file with build-id %s in %s", build, strings.Join(s.DebugDirs, ", "))
 }
 
+// ofCPU returns the path of a file, and the CPU that chooses one of its binaries: LLVM takes FILE:CPU for FILE.
+func (s *Symbolizer) ofCPU(name string) (path, cpu string) {
+	if i := strings.LastIndexByte(name, ':'); i > 0 && s.Style.ofLLVM() {
+		if _, err := os.Stat(name); err != nil {
+			if _, err := os.Stat(name[:i]); err == nil {
+				return name[:i], name[i+1:]
+			}
+		}
+	}
+	return name, s.CPU
+}
+
 // open opens a binary and its debug files.
-func (m *module) open(s *Symbolizer, path string) error {
+func (m *module) open(s *Symbolizer, name string) error {
+	path, cpu := s.ofCPU(name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%q: no such file", path)
 	}
 	var err error
-	if m.file, err = objfile.Open(path, object.DefaultLimits()); err != nil {
+	which := resolve.Module{}
+	m.file, err = objfile.Open(path, object.DefaultLimits())
+	switch {
+	case !errors.Is(err, object.ErrSeveral) || !s.Style.ofLLVM():
+	case cpu == "":
+		return fmt.Errorf("%s: %s: choose one with --default-arch, or as %s:CPU", path, bin.Bare(err, path), path)
+	default:
+		lim := object.DefaultLimits()
+		lim.CPU = cpu
+		if m.file, err = objfile.Open(path, lim); err == nil {
+			which.BuildID = m.file.BuildID()
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %s", path, bin.Bare(err, path))
+	}
+	is := m.file.CPU
+	if m.file.Arch != nil {
+		is = m.file.Arch.Name
+	}
+	if name != path && cpu != is && cpu != m.file.CPU {
+		m.file.Close()
+		return fmt.Errorf("%q: no such file, and %s is for %s", name, path, is)
 	}
 	b, err := supplier.NewBinaries([]string{path}, supplier.BinaryOptions{DebugDirs: s.DebugDirs, Package: s.Package})
 	if err == nil {
-		m.symbols, _, err = b.Symbols(s.ctx, resolve.Module{})
+		m.symbols, _, err = b.Symbols(s.ctx, which)
 	}
 	if err == nil && m.symbols == nil {
 		err = fmt.Errorf("%s: no symbols", path)
@@ -175,9 +210,10 @@ func (m *module) report(s *Symbolizer) {
 }
 
 // readTable reads the symbols of code and data, as LLVM's SymbolizableObjectFile does: those of .dynsym only in
-// a file without .symtab. Of those at the same address the longest counts, or else the last.
+// a file without .symtab. Of those at the same address the longest counts, or else the last. Symbols of macOS have no
+// sizes: each reaches up to the next one, or to the end of its section.
 func (m *module) readTable() {
-	file := ""
+	file, unsized := "", m.file.Format == "Mach-O"
 	// Damage is reported by the reader of symbols.
 	_ = m.named.Symbols(m.which, func(sym *object.Symbol) {
 		if sym.Kind == object.OtherKind && sym.Absolute {
@@ -194,12 +230,23 @@ func (m *module) readTable() {
 		if sym.Bind == object.Local {
 			one.file = file
 		}
+		if unsized {
+			one.size = sym.Section.Addr + sym.Section.FileSize - sym.Addr
+		}
 		m.table = append(m.table, one)
 	})
 	m.named.ReleaseSymbols()
 	slices.SortFunc(m.table, func(a, b symbol) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size), cmp.Compare(a.number, b.number))
 	})
+	next := uint64(math.MaxUint64)
+	for i := len(m.table) - 1; i >= 0 && unsized; i-- {
+		one := &m.table[i]
+		if i+1 < len(m.table) && m.table[i+1].addr != one.addr {
+			next = m.table[i+1].addr
+		}
+		one.size = min(one.size, next-one.addr)
+	}
 }
 
 // chosen reports whether a symbol of the table is LLVM's choice at its address.

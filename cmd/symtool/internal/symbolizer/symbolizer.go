@@ -53,6 +53,7 @@ const (
 type Options struct {
 	Program   string // the name in messages
 	Binary    string // "" if each line names one
+	CPU       string // of the binary in a universal file
 	DebugDirs []string
 	Package   string // a .dwp file; "" for FILE.dwp
 	Style     Style
