@@ -397,7 +397,7 @@ func TestNotCode(t *testing.T) {
 			stab = i
 		}
 	}
-	read := func() (starts, symbols, objects error, n [3]int) {
+	read := func() (n [3]int, starts, symbols, objects error) {
 		f, err := openWith(t, data, "map", object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
@@ -406,10 +406,10 @@ func TestNotCode(t *testing.T) {
 		symbols = f.Symbols(object.Symtab, func(*object.Symbol) { n[1]++ })
 		mapped, objects := f.DebugMap()
 		n[0], n[2] = len(all), len(mapped)
-		return starts, symbols, objects, n
+		return n, starts, symbols, objects
 	}
-	_, _, _, want := read()
-	if starts, symbols, objects, _ := read(); starts != nil || symbols != nil || objects != nil {
+	want, starts, symbols, objects := read()
+	if starts != nil || symbols != nil || objects != nil {
 		t.Fatal(starts, symbols, objects)
 	}
 	check := func(name string, err error, text string, n [3]int) {
@@ -419,38 +419,38 @@ func TestNotCode(t *testing.T) {
 		}
 	}
 	entry(stab)[8+4] ^= 0x10
-	_, _, err, n := read()
+	n, _, _, err := read()
 	check("debug map", err, "debug map: function at 0x11000", n)
 	entry(function)[8+4] ^= 0x10
-	_, err, _, n = read()
+	n, _, err, _ = read()
 	check("symbol", err, "is outside of its section __text", n)
 	entry(function)[5] = 0x70
-	_, err, _, n = read()
+	n, _, err, _ = read()
 	check("number", err, "is in section 112 of ", n)
-	starts := data[f.starts.off:]
-	for i := range starts[:f.starts.size] {
-		if starts[i] < 0x80 { // the end of the first number
-			starts[i] |= 0x40
+	list := data[f.starts.off:]
+	for i := range list[:f.starts.size] {
+		if list[i] < 0x80 { // the end of the first number
+			list[i] |= 0x40
 			break
 		}
 	}
-	err, _, _, n = read()
+	n, err, _, _ = read()
 	check("starts", err, "function starts: no instruction at 0x10000", n)
-	first := bytes.Clone(starts[:f.starts.size])
+	first := bytes.Clone(list[:f.starts.size])
 	for i := range first {
-		starts[i] = 0x80 | first[i]&3
+		list[i] = 0x80 | first[i]&3
 		if first[i] < 0x80 {
-			starts[i] = 0x12
+			list[i] = 0x12
 			break
 		}
 	}
-	err, _, _, _ = read()
+	_, err, _, _ = read()
 	if want := "no instruction at 0x"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a start that is no multiple of 4: %v, want %s", err, want)
 	}
-	copy(starts, first)
-	starts[2] = 0
-	err, _, _, _ = read()
+	copy(list, first)
+	list[2] = 0
+	_, err, _, _ = read()
 	if want := "bytes behind the end of the list"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("an early end: %v, want %s", err, want)
 	}
