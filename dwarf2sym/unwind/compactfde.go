@@ -2,6 +2,7 @@ package unwind
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 	"slices"
 )
@@ -98,7 +99,24 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 	if len(c.taken) == 0 && !impossible {
 		return false
 	}
-	e := &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset}
+	if !c.confirms(f) {
+		return false
+	}
+	t := &c.r.w.table
+	t.Blocks, t.Rows = t.Blocks[:blocks], t.Rows[:rows]
+	c.start(f.lo, f.offset)
+	c.r.w.start(pieces)
+	c.functions(entryOf(f))
+	c.r.w.close()
+	return true
+}
+
+// entryOf returns the range of an FDE.
+func entryOf(f *cfiFDE) *pdataEntry { return &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset} }
+
+// confirms reports whether the instructions of an FDE reach all of its rows.
+func (c *compactReader) confirms(f *cfiFDE) bool {
+	e := entryOf(f)
 	if c.code = c.codeAt(e); len(c.code) == 0 {
 		return false
 	}
@@ -122,13 +140,42 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 			return false
 		}
 	}
-	t := &c.r.w.table
-	t.Blocks, t.Rows = t.Blocks[:blocks], t.Rows[:rows]
-	c.start(f.lo, f.offset)
-	c.r.w.start(pieces)
-	c.functions(e)
-	c.r.w.close()
 	return true
+}
+
+// dropMisplaced drops FDEs that linkers left at other places than their functions: where no function begins, and
+// whose rows the instructions do not reach.
+func (r *reader) dropMisplaced() {
+	c := r.compact
+	if c == nil || len(r.in.Starts) == 0 {
+		return
+	}
+	r.fdes = slices.DeleteFunc(r.fdes, func(f cfiFDE) bool {
+		if _, found := slices.BinarySearch(r.in.Starts, f.lo); found || !f.eh || r.cies[f.cie].signal || !c.refutes(&f) {
+			return false
+		}
+		r.problems.add(f.cfiPlace, fmt.Sprintf("STACK CFI of the function of the FDE at %#x", f.offset), errorf(r.in.Sections[f.section].Name, f.offset,
+			"FDE for %#x bytes at %#x, where no function begins and the instructions have no such frame", f.hi-f.lo, f.lo))
+		return true
+	})
+}
+
+// refutes reports whether the instructions of an FDE do not reach its rows before the next function begins.
+func (c *compactReader) refutes(f *cfiFDE) bool {
+	r, w := c.r, &c.r.w
+	stats, problems, blocks, rows := r.stats, len(r.problems.list), len(w.table.Blocks), len(w.table.Rows)
+	c.taken, c.plain = c.taken[:0], true
+	w.taken = c.take
+	r.writeFDE(f, []cfiPiece{{lo: f.lo, hi: f.hi}})
+	w.taken = nil
+	known := c.plain && len(r.problems.list) == problems
+	w.table.Blocks, w.table.Rows = w.table.Blocks[:blocks], w.table.Rows[:rows]
+	r.stats, r.problems.list = stats, r.problems.list[:problems]
+	own := *f
+	if i, _ := slices.BinarySearch(r.in.Starts, f.lo); i < len(r.in.Starts) {
+		own.hi = min(own.hi, r.in.Starts[i])
+	}
+	return known && len(c.codeAt(entryOf(&own))) > 0 && !c.confirms(&own)
 }
 
 // early reports whether the CFA is so close to the stack pointer that a saved register would be below it. LLVM describes

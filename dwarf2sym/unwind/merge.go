@@ -29,6 +29,7 @@ func (r *reader) all() {
 		p = r.readPdata()
 	}
 	r.compact = r.newCompact()
+	r.dropMisplaced()
 	r.merge()
 	r.readIndex()
 	r.readCompact()
