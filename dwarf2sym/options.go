@@ -1,9 +1,12 @@
 package dwarf2sym
 
 import (
+	"fmt"
+
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
@@ -125,6 +128,15 @@ type Result struct {
 
 	spill *object.Scratch // nil without Options.Spill
 	late  *lateNaming     // nil without Options.LateNames
+}
+
+// Doubt returns why lines of the file at path may be wrong, or "".
+func (r *Result) Doubt(path string) string {
+	if len(r.Newer) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: has lines of %s changed after it was written, such as %s: they are wrong if that was compiled again",
+		path, text.Count(len(r.Newer), "object"), r.Newer[0])
 }
 
 // Close removes the temporary file of Options.Spill. The Module must not be used

@@ -19,6 +19,14 @@ func (r *Resolver) Damage() []symfmt.Problem {
 	return append(slices.Clip(r.problems), r.damage...)
 }
 
+// DoubtOf returns why what symbols say may be wrong although nothing is damaged, or "".
+func DoubtOf(s Symbols) string {
+	if r, ok := s.(*Resolver); ok {
+		return r.doubt
+	}
+	return ""
+}
+
 // Damaged implements Symbols.
 func (r *Resolver) Damaged() int { return len(r.problems) + int(r.damaged.Load()) }
 

@@ -126,13 +126,14 @@ type ModuleOptions struct {
 	DebugPath string           // path of its separate debug file, for messages
 	Extents   *symfmt.Extents  // of the module's binary; nil for a module from elsewhere
 	Problems  []symfmt.Problem // what was left out of it, returned by Damage
+	Doubt     string           // why what it says may be wrong, returned by DoubtOf; usually ""
 }
 
 // FromModule returns a Resolver of a Module. The Resolver refers to m, which must not change.
 func FromModule(m *symfmt.Module, o ModuleOptions) *Resolver {
 	m = m.Ordered()
 	r := newResolver(o.Path, indexModule(m), moduleSource{m: m}, o.Problems, o.Extents)
-	r.debugPath = o.DebugPath
+	r.debugPath, r.doubt = o.DebugPath, o.Doubt
 	return r
 }
 

@@ -23,6 +23,7 @@ import (
 // Resolver implements Symbols.
 type Resolver struct {
 	path      string           // of the symbol file; may be empty
+	doubt     string           // as ModuleOptions.Doubt
 	debugPath string           // as Identity.DebugPath
 	problems  []symfmt.Problem // records of the file that were left out
 

@@ -311,7 +311,8 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 	if err != nil {
 		return nil, err
 	}
-	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: read.Problems}), nil
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: read.Problems,
+		Doubt: read.Doubt(f.Path)}), nil
 }
 
 // Variables reads the parameters and local variables of a module's binary and its separate debug file, and the

@@ -13,7 +13,6 @@ import (
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
-	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve/remote"
 )
 
@@ -255,9 +254,8 @@ func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 		d.judgeNoDebug(r, missing)
 		r.Looked = r.Tried
 	}
-	if n := len(report.Newer); n > 0 {
-		r.Note(cli.StatusOK, "%s: has lines of %s changed after it was written, such as %s: they are wrong if that was compiled again",
-			r.File, text.Count(n, "object"), report.Newer[0])
+	if doubt := report.Doubt(r.File); doubt != "" {
+		r.Note(cli.StatusOK, "%s", doubt)
 	}
 	if Unloaded(&report.Stats) {
 		r.Note(cli.StatusInput, "%s: %s", r.File, UnloadedText)

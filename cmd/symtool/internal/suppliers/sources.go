@@ -127,6 +127,9 @@ func (s *Sources) reportFound(r resolve.Symbols) {
 	if s.verbose {
 		s.Msgs.Printf("symtool: symbols of %s from %s", r.Identity().Name, r.Identity().Path)
 	}
+	if doubt := resolve.DoubtOf(r); doubt != "" {
+		s.Msgs.Warnf("symtool: %s", doubt)
+	}
 	s.ReportDamage(r)
 }
 

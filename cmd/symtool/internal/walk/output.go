@@ -336,8 +336,11 @@ func nameOfModule(d *dump.Dump, i int) string {
 func (p *walkPrinter) reportDamage(w *batch.Walked) {
 	for i := range w.Modules {
 		m := &w.Modules[i]
-		if m.Asked && m.Resolver != nil && m.Resolver.Damaged() > 0 {
+		if m.Asked && m.Resolver != nil {
 			p.reportOnce(m.Resolver.Damage())
+			if doubt := resolve.DoubtOf(m.Resolver); doubt != "" && p.isNews(doubt) {
+				p.msgs.Warnf("symtool: %s", doubt)
+			}
 		}
 		p.reportOnce(m.VarsProblems)
 		for _, text := range m.Damage {
