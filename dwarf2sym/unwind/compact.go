@@ -87,10 +87,14 @@ func (r *reader) newFollower(section *Section) *compactReader {
 func (r *reader) readCompact() {
 	c := r.compact
 	if c == nil {
-		if r.in.Compact && len(r.in.Index) > 0 {
-			s := &r.in.Index[0]
-			r.problems.add(cfiPlace{len(r.in.Sections), 0}, "STACK CFI of functions without call frame information",
-				errorf(s.Name, 0, "compact unwind information of %s is not read", r.in.Arch.Name))
+		place := cfiPlace{len(r.in.Sections), 0}
+		switch {
+		case !r.in.Compact:
+		case len(r.in.Index) > 0:
+			r.problems.add(place, "STACK CFI of functions without call frame information",
+				errorf(r.in.Index[0].Name, 0, "compact unwind information of %s is not read", r.in.Arch.Name))
+		case len(r.w.table.Blocks) == 0:
+			r.problems.add(place, "STACK CFI", errorf("code", 0, "no call frame information, and the instructions of %s are not followed", r.in.Arch.Name))
 		}
 		return
 	}

@@ -103,9 +103,16 @@ func TestCompactUnread(t *testing.T) {
 	if len(problems) != 1 || !strings.Contains(problems[0].String(), "__unwind_info+0x0: compact unwind information of x86 is not read") {
 		t.Errorf("problems %v", problems)
 	}
-	in.Index = nil
-	if _, _, problems = cfiRead(in); len(problems) > 0 {
+	in.Index, in.Arch = nil, arch.ARM
+	_, _, problems = cfiRead(in)
+	if len(problems) != 1 || !strings.Contains(problems[0].String(), "code+0x0: no call frame information, and the instructions of arm are not followed") {
 		t.Errorf("without a table: %v", problems)
+	}
+	x := cfiAsmCase{arch: arch.X86, order: binary.LittleEndian, eh: true, addr: 0x500}
+	in = x.input(t, "cie aug=zR ra=8 data=-4 code=1\n def_cfa 4 4\n offset 8 1\nfde 0x2000 1\nterminator")
+	in.Compact = true
+	if _, _, problems = cfiRead(in); len(problems) > 0 {
+		t.Errorf("with __eh_frame: %v", problems)
 	}
 }
 

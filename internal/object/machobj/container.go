@@ -163,8 +163,11 @@ func (f *File) terms() object.Terms {
 		UnwindMake: "in assembly, write .cfi directives; compilers write __unwind_info for all functions",
 		UnwindKeep: "dump the binary with its dSYM: a dSYM alone has neither __unwind_info nor __eh_frame",
 	}
-	if f.fileType == typeDSYM {
+	switch f.fileType {
+	case typeDSYM:
 		t.UnwindAlone = "it is in the program or library; dump that, with the dSYM beside it"
+	case typeObject:
+		t.UnwindAlone = "what objects have for it, __compact_unwind, is not read; dump the program or library that is linked from them"
 	}
 	return t
 }
