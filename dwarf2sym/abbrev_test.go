@@ -105,7 +105,51 @@ func TestUnknownForms(t *testing.T) {
 			.debug_info
 				unit 5
 					compile_unit name/0x7f=<01>`,
-			want: `! test: .debug_info+0xd: unknown form 0x7f (lost: unit at 0x0)`},
+			want: `! test: .debug_info+0xd: attribute with unknown form 0x7f (lost: unit at 0x0)`},
+		{name: "attribute 0",
+			in: `
+			.debug_abbrev
+				uleb 1 0x11
+				u8 1
+				uleb 0x13 0x0b 0 0x0b 0 0 0
+			.debug_info
+				unit 5 abbrev=0
+					u8 1 2 0
+					u8 0`,
+			want: `! test: .debug_info+0xd: attribute that is 0, or has the form 0 (lost: unit at 0x0)`},
+		{name: "an end of the DIEs before the end of the unit",
+			in: `
+			.debug_abbrev
+				uleb 1 0x11
+				u8 1
+				uleb 0x13 0x0b 0 0
+				uleb 2 0x2e
+				u8 0
+				uleb 3 8 0x11 1 0x12 0x0b 0 0 0
+			.debug_info
+				unit 5 abbrev=0
+					u8 1 2
+					u8 2
+					"f"
+					addr 0x1000
+					u8 16
+					u8 0
+					u8 2
+					"g"
+					addr 0x1010
+					u8 16
+					u8 0
+				unit 5 abbrev=0
+					u8 1 2
+					u8 2
+					"h"
+					addr 0x1020
+					u8 16
+					u8 0 0 0 0`, // as padding is
+			want: `
+				FUNC 1000 10 0 f
+				FUNC 1020 10 0 h
+				! test: .debug_info+0x1b: 13 bytes behind the unit's last DIE (lost: unit at 0x0 from there on)`},
 		{name: "indirect to implicit_const, and without an end",
 			in: `
 			.debug_info

@@ -295,7 +295,9 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 		if at == dw.AtSibling && fixed && size <= math.MaxInt32 && (form == dw.FormRef4 || form == dw.FormRef8) {
 			d.sibForm, d.sibOff = uint8(f.n), int32(size)
 		}
-		if !f.known {
+		if at == 0 || form == 0 {
+			d.bad, d.badForm = true, 0
+		} else if !f.known {
 			d.bad, d.badForm = true, uint32(form)
 		} else {
 			t.addStep(first, d.class, at, form, constant, f)

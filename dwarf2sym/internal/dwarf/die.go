@@ -42,12 +42,20 @@ func (u *Unit) Head(pos int, d *DIE) error {
 	case !d.decl.known:
 		return u.Errorf(pos, "abbreviation is not declared at .debug_abbrev+%#x", u.Abbrevs.offset)
 	case d.decl.bad:
-		return u.Errorf(pos, "attribute with unknown form %#x", d.decl.badForm)
+		return u.badForm(pos, d.decl)
 	case u.meter.Exhausted:
 		return ErrExhausted
 	}
 	d.Tag, d.Children = d.decl.tag, d.decl.children
 	return nil
+}
+
+// badForm returns the error for a DIE whose attributes cannot be skipped.
+func (u *Unit) badForm(pos int, d *decl) error {
+	if d.badForm == 0 {
+		return u.Errorf(pos, "attribute that is 0, or has the form 0")
+	}
+	return u.Errorf(pos, "attribute with unknown form %#x", d.badForm)
 }
 
 // Has reports whether d, whose Head was read, has an attribute.

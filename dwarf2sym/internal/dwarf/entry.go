@@ -1,6 +1,10 @@
 package dwarf
 
-import "github.com/symtool/symtool/internal/dw"
+import (
+	"bytes"
+
+	"github.com/symtool/symtool/internal/dw"
+)
 
 // Scanner visits the DIEs of a unit once. It stops at functions, and at scopes and inlined subroutines
 // where these are wanted.
@@ -13,6 +17,7 @@ type Scanner struct {
 	flat   bool  // nothing below a scope is wanted
 	brief  bool  // nothing below a function or type is wanted
 	pass   uint  // bits of the classes whose DIEs are passed over, but not what is below them
+	whole  bool  // the scan began at the first DIE
 	only   []int // positions of the wanted DIEs, in order; nil means all
 	entry  Entry
 }
@@ -33,7 +38,7 @@ const MaxDepth = 4096
 // Reset starts at the children of a unit's own DIE.
 func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.u, s.pos, s.depth, s.open = u, u.children, 1, s.open[:0]
-	s.scopes, s.flat, s.brief, s.only = scopes, flat, false, nil
+	s.scopes, s.flat, s.brief, s.only, s.whole = scopes, flat, false, nil, true
 	s.Inlines(true)
 }
 
@@ -69,7 +74,7 @@ func (s *Scanner) misses(start, end int) bool {
 }
 
 // Seek continues at the DIE at pos, as if it were a child of the unit's own.
-func (s *Scanner) Seek(pos int) { s.pos, s.depth, s.open = pos, 1, s.open[:0] }
+func (s *Scanner) Seek(pos int) { s.pos, s.depth, s.open, s.whole = pos, 1, s.open[:0], false }
 
 // At returns the current position in the unit.
 func (s *Scanner) At() int { return s.pos }
@@ -92,7 +97,7 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 		if code == 0 {
 			if depth--; depth == 0 {
 				s.pos = start + 1
-				return nil, true, nil
+				return nil, true, s.behind()
 			}
 			if n := len(s.open); n > 0 && s.open[n-1] > depth {
 				s.open = s.open[:n-1]
@@ -143,6 +148,14 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 	return nil, true, nil
 }
 
+// behind returns an error if the unit has more than padding behind the end of its DIEs: damage ended them early.
+func (s *Scanner) behind() error {
+	if rest := s.u.data[s.pos:]; s.whole && len(bytes.TrimLeft(rest, "\x00")) > 0 {
+		return s.u.Errorf(s.pos, "%d bytes behind the unit's last DIE", len(rest))
+	}
+	return nil
+}
+
 // die reads a DIE that cannot simply be skipped: whether the scanner stops at
 // it, whether its children follow, and where.
 func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err error) {
@@ -151,7 +164,7 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 	case !d.known:
 		return false, false, 0, u.Errorf(start, "abbreviation is not declared at .debug_abbrev+%#x", u.Abbrevs.offset)
 	case d.bad:
-		return false, false, 0, u.Errorf(start, "attribute with unknown form %#x", d.badForm)
+		return false, false, 0, u.badForm(start, d)
 	case u.meter.Exhausted:
 		return false, false, 0, ErrExhausted
 	}

@@ -94,7 +94,7 @@ type unitAttr struct {
 // takeUnit reads the wanted attributes of the unit's DIE.
 func (u *Unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, error) {
 	if dc.bad {
-		return nil, 0, u.Errorf(pos, "unknown form %#x", dc.badForm)
+		return nil, 0, u.badForm(pos, dc)
 	}
 	u.meter.Spend(uint64(len(dc.steps)))
 	for i := range dc.steps {
