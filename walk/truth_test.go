@@ -177,10 +177,10 @@ func (w *truthWalk) function(f *eval.Frame, g *walktest.TruthFrame, ours []eval.
 		}
 		if at < 0 {
 			outcome := "not listed"
-			switch isGCC := strings.Contains(w.name, "gcc") || strings.Contains(w.name, "g++") || strings.HasPrefix(g.Module, "lib"); {
+			switch copied := strings.Contains(w.name, "gcc") || strings.Contains(w.name, "g++") || strings.Contains(w.name, "rustc") || strings.HasPrefix(g.Module, "lib"); {
 			case v.Status != "optimized_out":
 				outcome = "not listed, with a value"
-			case !isGCC: // gcc's copies of blocks, which gdb takes from the abstract instance, have no values
+			case !copied: // blocks of gcc and rustc that are in the abstract instance alone, from which gdb takes them, have no values
 				outcome = "not listed, no copy of a block"
 			}
 			w.note(outcome, "%s: %s %s (%s, %s)", g.Function, v.Type, v.Name, v.Status, v.Loc.Form)
@@ -372,7 +372,8 @@ var least = map[string]int{"core": 2333, "dump.dmp": 2333, "core2md.dmp": 2160}
 // that have the words with the addresses of the functions.
 //
 // Blocks in which no variable has a location are not in the records, such as gcc's copies of the variables
-// of inlined functions: gdb lists their variables, all of them optimized out.
+// of inlined functions, and those that rustc has in the abstract instance alone: gdb lists their variables, all of
+// them optimized out.
 //
 // Members equal those of gdb, with paths, offsets, sizes and bytes, except for the characters of Fortran's
 // strings.
