@@ -3,8 +3,10 @@ package dwarf2sym_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +121,58 @@ func TestDebugMapFolders(t *testing.T) {
 	if want := "macho-map-main.o is not looked for: no folder with objects is named"; names != "" || !strings.Contains(problems, want) {
 		t.Errorf("functions %q, %s, want %q", names, problems, want)
 	}
+}
+
+// The members of a thin archive are files below its folder or, unless the search is hermetic, elsewhere.
+func TestDebugMapThin(t *testing.T) {
+	d := newMapFolder(t)
+	thin := thinArchive(t, d.path("macho-map-library.a"))
+	writeFile(t, d.path("macho-map-library.a"), thin)
+	for _, hermetic := range []bool{false, true} {
+		names, problems, _ := d.read(t, dwarf2sym.Options{DwoDirs: []string{string(d)}, Hermetic: hermetic})
+		if names != mapMain+mapLibrary || problems != "" {
+			t.Errorf("hermetic %t: functions %q, %s", hermetic, names, problems)
+		}
+	}
+	if err := os.Remove(d.path("macho-map-macho_map_sum.o")); err != nil {
+		t.Fatal(err)
+	}
+	_, problems, _ := d.read(t, dwarf2sym.Options{})
+	if want := "the object macho-map-library.a(macho-map-macho_map_sum.o) is not found: looked for "; !strings.Contains(problems, want) {
+		t.Errorf("without a member: %s, want %q", problems, want)
+	}
+}
+
+// thinArchive writes the members of an archive of macOS into its folder, and returns the thin archive of these files.
+func thinArchive(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names, heads strings.Builder
+	for at := 8; at < len(data); {
+		head := string(data[at:][:60])
+		field := func(from, to int) int {
+			n, err := strconv.Atoi(strings.TrimSpace(head[from:to]))
+			if err != nil {
+				t.Fatalf("header %q: %v", head, err)
+			}
+			return n
+		}
+		n, size := field(3, 16), field(48, 58) // "#1/20", the name is before the contents
+		name, contents := strings.TrimRight(string(data[at+60:][:n]), "\x00"), data[at+60:][n:size]
+		if at += 60 + size + size&1; strings.HasPrefix(name, "__.SYMDEF") {
+			continue
+		}
+		writeFile(t, filepath.Join(filepath.Dir(path), name), contents)
+		fmt.Fprintf(&heads, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", fmt.Sprintf("/%d", names.Len()), 0, 0, 0, "644", len(contents))
+		names.WriteString(name + "/\n")
+	}
+	if names.Len()%2 != 0 {
+		names.WriteString("\n")
+	}
+	return fmt.Appendf(nil, "!<thin>\n%-48s%-10d`\n%s%s", "//", names.Len(), names.String(), heads.String())
 }
 
 // stampObjects sets the times of the objects in the debug map of a file.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -113,6 +114,14 @@ func (o *Objects) member(path string, m *object.MappedObject) (l *Linked, err er
 		return nil, err
 	}
 	err = &bin.Error{File: path, Msg: fmt.Sprintf("no member %s", m.Member)}
+	if file := a.Elsewhere(m.Member); file != "" && len(a.Times(m.Member)) > 0 {
+		if o.Limits.Hermetic && !filepath.IsLocal(m.Member) {
+			return nil, &bin.Error{File: path, Msg: fmt.Sprintf("the member %s is in another folder", m.Member)}
+		}
+		alone := *m
+		alone.Path, alone.Member = file, ""
+		return o.at(file, &alone)
+	}
 	for i, changed := range a.Times(m.Member) {
 		if err = o.unchanged(fmt.Sprintf("%s(%s)", path, m.Member), m, changed); err != nil {
 			continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,9 +15,11 @@ import (
 )
 
 // Static libraries are archives of ar(1), of which a universal library has one for each CPU. A member is a header of
-// text fields, the name if it is long, and the contents, with a byte of padding after an odd number of them.
+// text fields, the name if it is long, and the contents, with a byte of padding after an odd number of them. Of a thin
+// archive, members are files elsewhere, and their names are paths from the archive's folder; only tables have contents.
 const (
 	archiveMagic = "!<arch>\n"
+	thinMagic    = "!<thin>\n"
 
 	memberHeader = 60
 	memberName   = 16 // bytes of the fields, in their order: name, time, uid, gid, mode, size, end
@@ -31,6 +34,7 @@ type Archive struct {
 
 	file    *os.File
 	in      *object.Input
+	thin    bool
 	members map[string][]member
 	room    int64 // bytes that names may take, which members may share
 }
@@ -76,8 +80,9 @@ func (a *Archive) list(path string, lim object.Limits) error {
 	if err != nil {
 		return err
 	}
-	if magic, err := a.in.Read(at, int64(len(archiveMagic))); err != nil || string(magic) != archiveMagic {
-		return a.in.Errorf(uint64(at), "not an archive of ar: want %q", archiveMagic)
+	magic, err := a.in.Read(at, int64(len(archiveMagic)))
+	if a.thin = err == nil && string(magic) == thinMagic; !a.thin && (err != nil || string(magic) != archiveMagic) {
+		return a.in.Errorf(uint64(at), "not an archive of ar: want %q or %q", archiveMagic, thinMagic)
 	}
 	var long []byte // GNU's table of long names
 	for at += int64(len(archiveMagic)); at < a.in.Size; {
@@ -85,7 +90,9 @@ func (a *Archive) list(path string, lim object.Limits) error {
 		if err != nil {
 			return err
 		}
-		at = m.offset + m.size
+		if at = m.offset; a.has(name) {
+			at += m.size
+		}
 		at += at & 1 // all offsets are even: a universal file aligns its binaries
 		switch {
 		case name == "//":
@@ -93,7 +100,7 @@ func (a *Archive) list(path string, lim object.Limits) error {
 				return err
 			}
 			continue
-		case strings.HasPrefix(name, "#1/"):
+		case strings.HasPrefix(name, "#1/") && !a.thin:
 			name, err = a.ownName(&m, name)
 		case strings.HasPrefix(name, "/") && name != "/" && name != "/SYM64/":
 			name, err = a.longName(&m, name, long)
@@ -111,6 +118,11 @@ func (a *Archive) list(path string, lim object.Limits) error {
 	return nil
 }
 
+// has reports whether a member whose header has a name has its contents in the archive.
+func (a *Archive) has(name string) bool {
+	return !a.thin || name == "/" || name == "//" || name == "/SYM64/"
+}
+
 // member reads the header at an offset.
 func (a *Archive) member(at int64) (m member, name string, err error) {
 	head, err := a.in.Read(at, memberHeader)
@@ -120,11 +132,12 @@ func (a *Archive) member(at int64) (m member, name string, err error) {
 	field := func(from, size int) string { return strings.TrimRight(string(head[from:from+size]), " ") }
 	m.offset = at + memberHeader
 	m.size, err = strconv.ParseInt(field(memberSize, memberEnd-memberSize), 10, 64)
-	if err != nil || string(head[memberEnd:]) != "`\n" || m.size < 0 || m.size > a.in.Size-m.offset {
+	name = field(0, memberName)
+	if err != nil || string(head[memberEnd:]) != "`\n" || m.size < 0 || a.has(name) && m.size > a.in.Size-m.offset {
 		return m, "", a.in.Errorf(uint64(at), "no header of a member of at most %d bytes", a.in.Size-m.offset)
 	}
 	m.time, _ = strconv.ParseInt(field(memberName, memberTime), 10, 64) // empty in GNU's tables
-	return m, field(0, memberName), nil
+	return m, name, nil
 }
 
 // ownName returns the name that BSD's ar puts before the contents, "#1/20" saying its length.
@@ -157,9 +170,20 @@ func (a *Archive) Times(name string) (all []int64) {
 	return all
 }
 
-// Open opens the ith member of a name.
+// Elsewhere returns the path of a member of a thin archive; "" if members are in the archive.
+func (a *Archive) Elsewhere(name string) string {
+	if !a.thin {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(a.in.Path), filepath.FromSlash(name))
+}
+
+// Open opens the ith member of a name, which is in the archive.
 func (a *Archive) Open(name string, i int) (*object.File, error) {
 	m := a.members[name][i]
+	if a.thin {
+		return nil, a.in.Errorf(uint64(m.offset), "the member %s of a thin archive is in a file of its own", name)
+	}
 	f, err := NewFile(io.NewSectionReader(a.file, m.offset, m.size), m.size, fmt.Sprintf("%s(%s)", a.in.Path, name), a.in.Limits)
 	return f.Object(), err
 }

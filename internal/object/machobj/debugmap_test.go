@@ -122,6 +122,26 @@ func TestArchive(t *testing.T) {
 	}
 }
 
+// Members of a thin archive are files, which their paths from its folder name.
+func TestThinArchive(t *testing.T) {
+	head := func(name string) string { return testMember(name, strings.Repeat("x", 100))[:memberHeader] }
+	a, err := openTestArchive(t, thinMagic+testMember("/", "symbols")+testMember("//", "sub/one.o/\n")+head("/0")+head("two.o/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"sub/one.o", "two.o"} {
+		if path := a.Elsewhere(name); len(a.Times(name)) != 1 || path != filepath.Join(filepath.Dir(a.in.Path), filepath.FromSlash(name)) {
+			t.Errorf("%s: %q, members %v", name, path, a.members)
+		}
+		if _, err := a.Open(name, 0); err == nil || !strings.Contains(err.Error(), "is in a file of its own") {
+			t.Errorf("%s: opened in the archive: %v", name, err)
+		}
+	}
+	if a, err = openTestArchive(t, archiveMagic+testMember("one.o", "x")); err != nil || a.Elsewhere("one.o") != "" {
+		t.Errorf("a member of an ordinary archive: %q, %v", a.Elsewhere("one.o"), err)
+	}
+}
+
 // A universal library has an archive for each CPU.
 func TestFatArchive(t *testing.T) {
 	archive := archiveMagic + testMember("arm.o", string(testenv.ReadInput(t, "macho-object.o")))
@@ -141,7 +161,7 @@ func TestFatArchive(t *testing.T) {
 // Damaged archives are refused, with the offset of the damage.
 func TestArchiveDamage(t *testing.T) {
 	for want, data := range map[string]string{
-		`not an archive of ar`:                                                            "!<thin>\n",
+		`not an archive of ar`:                                                            "!<thick>",
 		`offset 0x8: no header of a member of at most 3 bytes`:                            archiveMagic + strings.TrimSuffix(testMember("a.o", "1234"), "4"),
 		`offset 0x8: 60 bytes wanted, the file has 11`:                                    archiveMagic + "123",
 		`offset 0x8: name "#1/99" of a member of 4 bytes: want #1/ and the name's length`: archiveMagic + testMember("#1/99", "1234"),
@@ -160,6 +180,7 @@ func TestArchiveDamage(t *testing.T) {
 
 func FuzzArchive(f *testing.F) {
 	f.Add(testenv.ReadInput(f, "macho-map-library.a"))
+	f.Add([]byte(thinMagic + testMember("//", "a.o/\nb.o/\n") + testMember("/0", "")))
 	f.Add([]byte(archiveMagic + testMember("//", "a.o/\nb.o/\n") + testMember("/0", "x") + testMember("/5", "y") + testMember("#1/2", "c\x00z")))
 	path := filepath.Join(f.TempDir(), "lib.a")
 	f.Fuzz(func(t *testing.T, data []byte) {
