@@ -110,7 +110,7 @@ func TestCompactUnread(t *testing.T) {
 	}
 	x := cfiAsmCase{arch: arch.X86, order: binary.LittleEndian, eh: true, addr: 0x500}
 	in = x.input(t, "cie aug=zR ra=8 data=-4 code=1\n def_cfa 4 4\n offset 8 1\nfde 0x2000 1\nterminator")
-	in.Compact = true
+	in.Compact, in.Code = true, []Range{{0x2000, 0x2001}}
 	if _, _, problems = cfiRead(in); len(problems) > 0 {
 		t.Errorf("with __eh_frame: %v", problems)
 	}

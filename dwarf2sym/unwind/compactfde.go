@@ -99,7 +99,7 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 	if len(c.taken) == 0 && !impossible {
 		return false
 	}
-	if !c.confirms(f) {
+	if !c.confirms(f, impossible) {
 		return false
 	}
 	t := &c.r.w.table
@@ -114,8 +114,9 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 // entryOf returns the range of an FDE.
 func entryOf(f *cfiFDE) *pdataEntry { return &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset} }
 
-// confirms reports whether the instructions of an FDE reach all of its rows.
-func (c *compactReader) confirms(f *cfiFDE) bool {
+// confirms reports whether the instructions of an FDE reach all of its rows; impossible means that it has others, and so
+// does not say what is saved.
+func (c *compactReader) confirms(f *cfiFDE, impossible bool) bool {
 	e := entryOf(f)
 	if c.code = c.codeAt(e); len(c.code) == 0 {
 		return false
@@ -175,7 +176,7 @@ func (c *compactReader) refutes(f *cfiFDE) bool {
 	if i, _ := slices.BinarySearch(r.in.Starts, f.lo); i < len(r.in.Starts) {
 		own.hi = min(own.hi, r.in.Starts[i])
 	}
-	return known && len(c.codeAt(entryOf(&own))) > 0 && !c.confirms(&own)
+	return known && len(c.codeAt(entryOf(&own))) > 0 && !c.confirms(&own, false)
 }
 
 // early reports whether the CFA is so close to the stack pointer that a saved register would be below it. LLVM describes
