@@ -533,8 +533,15 @@ func TestCompactDamage(t *testing.T) {
 		"ascending": {words(1, 28, 0, 28, 0, 28, 2, 0x2004, 52, 0, 0x2000, 0, 0), "__unwind_info+0x1c: code from 0x2004 to 0x2000"},
 		"encoding":  {words(1, 28, 0, 28, 0, 28, 2, 0x2000, 52, 0, 0x2004, 0, 0, 3, 12|1<<16, 16, 0x05000000), "__unwind_info+0x40: encoding 5, there are 0"},
 		"mode":      {compactInfo(0x09000000, 0x2004), "__unwind_info+0x3c: encoding 0x9000000: unknown mode"},
+		"unused":    {compactInfo(0x01008001, 0x2004), "__unwind_info+0x3c: encoding 0x1008001: want no bits of 0x8000"},
+		"frameless": {compactInfo(0x02000020, 0x2004), "__unwind_info+0x3c: encoding 0x2000020: want no bits of 0xe0"},
+		"frame":     {compactInfo(0x04001001, 0x2004), "__unwind_info+0x3c: encoding 0x4001001: want no bits of 0xfff0e0"},
 	} {
-		_, _, problems := cfiRead(compactInput(c.info, make([]byte, 4), arch.X86_64))
+		cpu := arch.X86_64
+		if name == "frame" || name == "frameless" {
+			cpu = arch.ARM64
+		}
+		_, _, problems := cfiRead(compactInput(c.info, make([]byte, 4), cpu))
 		if len(problems) != 1 || !strings.Contains(problems[0].Err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, problems, c.want)
 		}

@@ -19,6 +19,8 @@ const (
 	amd64Indirect  = 3
 	amd64DWARF     = 4
 
+	amd64FrameUnused = 0x8000
+
 	arm64Frameless = 2
 	arm64DWARF     = 3
 	arm64Frame     = 4
@@ -59,6 +61,9 @@ func (c *compactReader) bodyAMD64(e *pdataEntry, b compactBody) (compactBody, bo
 	case 0:
 		b.none, b.saves = true, amd64CalleeSaved
 	case amd64Frame:
+		if e.info&amd64FrameUnused != 0 {
+			return b, true, c.problemOf(e, "encoding %#x: want no bits of %#x", e.info, amd64FrameUnused)
+		}
 		b.base, b.off, b.sp = amd64RBP, 16, 0
 		b.save(amd64RBP, -16)
 		for i := range int64(5) {
@@ -165,7 +170,7 @@ var arm64Pairs = []struct {
 const arm64CalleeSaved = 1<<30 | 1<<29 | 0x3ff<<19
 
 func (c *compactReader) bodyARM64(e *pdataEntry, b compactBody) (compactBody, bool, error) {
-	at := int64(-8)
+	at, unused := int64(-8), uint32(0xe0)
 	switch e.info & encodingMode >> 24 {
 	case 0:
 		b.none, b.saves = true, arm64CalleeSaved
@@ -178,9 +183,12 @@ func (c *compactReader) bodyARM64(e *pdataEntry, b compactBody) (compactBody, bo
 	case arm64Frame:
 		b.base, b.off, b.ra = arm64X29, 16, -8
 		b.save(arm64X29, -16)
-		at = -24
+		at, unused = -24, 0xfff0e0
 	default:
 		return b, true, c.problemOf(e, "encoding %#x: unknown mode", e.info)
+	}
+	if e.info&unused != 0 {
+		return b, true, c.problemOf(e, "encoding %#x: want no bits of %#x", e.info, unused)
 	}
 	for _, p := range arm64Pairs {
 		if e.info&p.bit == 0 {
