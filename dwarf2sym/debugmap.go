@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
@@ -45,6 +46,7 @@ type objectReader struct {
 type objectResult struct {
 	file     string // that was read; "" if none was
 	newer    bool
+	absent   bool // there is no such file
 	problems []bin.Problem
 }
 
@@ -105,6 +107,7 @@ func (r *reader) readObjects(ctx context.Context) error {
 // openedObject is an object with its debug information, with the problems of its units.
 type openedObject struct {
 	*companion.Linked
+	absent  bool
 	symbols []companion.Symbol
 	d       *units.Data // nil if there is none
 	found   units.Problems
@@ -112,7 +115,7 @@ type openedObject struct {
 
 // open opens the ith object, and makes it the one that w reads.
 func (o *objectReader) open(w *worker, i int) (x openedObject, problems []bin.Problem, err error) {
-	if x.Linked, err = o.files.Open(o.r.file.Path, &o.all[i]); err != nil {
+	if x.Linked, x.absent, err = o.files.Open(o.r.file.Path, &o.all[i]); err != nil {
 		return x, nil, err
 	}
 	x.symbols, problems = companion.Publics(x.Base, []companion.File{{File: x.File}})
@@ -143,7 +146,7 @@ func (o *objectReader) object(w *worker, i int) {
 	lost := "lines of " + o.all[i].String()
 	x, problems, err := o.open(w, i)
 	if err != nil {
-		res.problems = []bin.Problem{{Lost: lost, Err: err}}
+		res.absent, res.problems = x.absent, []bin.Problem{{Lost: lost, Err: err}}
 		o.bare(w, i)
 		return
 	}
@@ -217,27 +220,57 @@ func (o *objectReader) move(w *worker, l *companion.Linked, i, first int) {
 	w.funcs = kept
 }
 
-// mostLost is the number of objects that could not be read that are reported.
-const mostLost = 10
+// mostLost is the number of objects that could not be read that are reported; mostAbsent, of those that are not there:
+// as a rule the program was linked elsewhere, and none is.
+const (
+	mostLost   = 10
+	mostAbsent = 2
+)
 
 // report reports what was read, and what was lost.
 func (o *objectReader) report() {
-	lost := 0
+	lost, absent := 0, 0
+	for i := range o.read {
+		if o.read[i].absent {
+			absent++
+		}
+	}
+	named := absent <= mostAbsent
 	for i := range o.read {
 		res := &o.read[i]
-		if res.file != "" {
+		switch {
+		case res.file != "":
 			o.r.report.NoDebugInfo = false
 			o.r.report.Others = append(o.r.report.Others, res.file)
 			if res.newer {
 				o.r.report.Newer = append(o.r.report.Newer, res.file)
 			}
-		} else if lost++; lost > mostLost {
+		case res.absent && !named:
 			continue
+		default:
+			if lost++; lost > mostLost {
+				continue
+			}
 		}
 		o.r.fileProblems(res.problems)
+	}
+	if !named {
+		o.reportAbsent(absent)
 	}
 	if lost > mostLost {
 		o.r.problem(problemFile, "lines of these", &bin.Error{File: o.r.file.Path,
 			Msg: fmt.Sprintf("%d more of the %d objects that it was linked from cannot be used", lost-mostLost, len(o.all))})
 	}
+	o.r.report.LostObjects = lost
+	if !named {
+		o.r.report.LostObjects += absent
+	}
+}
+
+// reportAbsent reports many objects that are not there as one problem, with the first as an example.
+func (o *objectReader) reportAbsent(n int) {
+	first := slices.IndexFunc(o.read, func(res objectResult) bool { return res.absent })
+	why := bin.Bare(o.read[first].problems[0].Err, o.r.file.Path)
+	o.r.problem(problemFile, "lines of these", &bin.Error{File: o.r.file.Path, Kind: ErrNoObject,
+		Msg: fmt.Sprintf("%d of the %d objects that it was linked from are not there: %s", n, len(o.all), why)})
 }

@@ -92,9 +92,15 @@ func TestDebugMapMissing(t *testing.T) {
 	if err := os.Remove(d.path("macho-map-library.a")); err != nil {
 		t.Fatal(err)
 	}
-	names, _, report = d.read(t, dwarf2sym.Options{})
+	names, problems, report = d.read(t, dwarf2sym.Options{})
+	if want := "macho-map: 3 of the 3 objects that it was linked from are not there: the object macho-map-main.o is not found: looked for "; !strings.HasPrefix(problems, want) || strings.Count(problems, "\n") != 1 {
+		t.Errorf("without objects: %s, want %s alone", problems, want)
+	}
 	if n := len(report.Module.Funcs); names != "" || n != 7 || !report.NoDebugInfo {
 		t.Errorf("without objects: functions with lines %q, %d in all, NoDebugInfo %t; want none, 7, true", names, n, report.NoDebugInfo)
+	}
+	if report.LostObjects != 3 {
+		t.Errorf("without objects: %d objects are lost, want 3", report.LostObjects)
 	}
 	if f := report.Module.Funcs[3]; f.Name != "local(int)" || f.RVA != 0x36c || f.Size != 0xc {
 		t.Errorf("without objects: %+v, want local(int) at 36c, of c bytes", f)

@@ -120,6 +120,7 @@ type Result struct {
 	Extents     symfmt.Extents
 
 	Others        []string // other files that were read: the supplementary file, packages, .dwo files
+	LostObjects   int      // number of objects that a Mach-O file was linked from and that are missing, or were changed since
 	Newer         []string // of them, objects that were changed after the file, which does not say when it was linked
 	PackageUnused bool     // Options.Package was given, but no unit is split
 

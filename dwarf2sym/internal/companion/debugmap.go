@@ -65,14 +65,15 @@ func (o *Objects) Close() {
 var ErrNoObject = errors.New("no object")
 
 // Open opens the object m, if there is one that the linker can have read: one that was not changed since. The error
-// is that of the binary at path, and says where the object was looked for.
-func (o *Objects) Open(path string, m *object.MappedObject) (*Linked, error) {
+// is that of the binary at path, and says where the object was looked for; absent reports whether it was at none of
+// these places.
+func (o *Objects) Open(path string, m *object.MappedObject) (l *Linked, absent bool, err error) {
 	var refused []string
 	paths := o.Paths(m.Path)
 	for _, p := range paths {
 		l, err := o.at(p, m)
 		if err == nil {
-			return l, nil
+			return l, false, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			refused = append(refused, err.Error())
@@ -85,7 +86,7 @@ func (o *Objects) Open(path string, m *object.MappedObject) (*Linked, error) {
 	case len(paths) == 0:
 		why = "is not looked for: no folder with objects is named"
 	}
-	return nil, &bin.Error{File: path, Msg: fmt.Sprintf("the object %s %s", m, why), Kind: ErrNoObject}
+	return nil, len(refused) == 0, &bin.Error{File: path, Msg: fmt.Sprintf("the object %s %s", m, why), Kind: ErrNoObject}
 }
 
 // at opens the object m in the file at path.

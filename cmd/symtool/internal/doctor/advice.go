@@ -138,13 +138,7 @@ func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
 
 // adviseObjects advises on objects that a Mach-O file without a dSYM was linked from.
 func (b *binaryDiagnosis) adviseObjects(g *diagnosis) {
-	lost := 0
-	for _, p := range b.report.Problems {
-		if errors.Is(p.Err, dwarf2sym.ErrNoObject) {
-			lost++
-		}
-	}
-	if lost > 0 && !b.report.NoDebugInfo {
+	if lost := b.report.LostObjects; lost > 0 && !b.report.NoDebugInfo {
 		g.missing("lines and inlined calls of "+text.Count(lost, "object"),
 			"there is no dSYM, and objects that the file was linked from are missing or were changed since",
 			"name the dSYM, or keep the objects: --dwo-dir DIR")

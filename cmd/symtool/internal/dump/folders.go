@@ -165,9 +165,23 @@ func (d *dumper) folder(ctx context.Context, dir string) ([]*dumpResult, error) 
 	packages := listPackages(ctx, dir)
 	d.archives = append(d.archives, packages...)
 	if len(all) == 0 && len(packages) == 0 {
-		results = append(results, d.without(dir, "no binaries in this folder"))
+		results = append(results, d.without(dir, "no binaries in this folder"+libraryHint(ctx, dir)))
 	}
 	return results, nil
+}
+
+// libraryHint names a static library of a folder without binaries, as many an .xcframework is; "" if there is none.
+func libraryHint(ctx context.Context, dir string) (hint string) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil || hint != "" {
+			return fs.SkipAll
+		}
+		if e.Type().IsRegular() && filepath.Ext(path) == ".a" {
+			hint = fmt.Sprintf(", but static libraries, such as %s: take their members out (ar x) and name those", path)
+		}
+		return nil
+	})
+	return hint
 }
 
 // without returns the result for an operand in which there is nothing to dump.

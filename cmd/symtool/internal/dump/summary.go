@@ -27,19 +27,23 @@ func (d *dumper) report(r *dumpResult) {
 		return // standard error must hold nothing but the document
 	}
 	if !d.quiet {
-		cli.ReportLines(d.msgs, r.Lines, d.verbose)
+		lines := make([]string, len(r.Lines))
+		for i, line := range r.Lines {
+			lines[i] = d.named(r, line)
+		}
+		cli.ReportLines(d.msgs, lines, d.verbose)
 		for _, note := range r.Notes {
-			d.msgs.Printf("symtool: %s", note)
+			d.msgs.Printf("symtool: %s", d.named(r, note))
 		}
 		if d.verbose {
 			d.reportLooked(r)
 			for _, remark := range r.Remarks {
-				d.msgs.Printf("symtool: %s", remark)
+				d.msgs.Printf("symtool: %s", d.named(r, remark))
 			}
 		}
 	}
 	if r.Error != "" {
-		d.msgs.Printf("symtool: %s", r.Error)
+		d.msgs.Printf("symtool: %s", d.named(r, r.Error))
 		if d.verbose && r.stack != nil {
 			for line := range strings.Lines(string(r.stack)) {
 				d.msgs.Printf("%s", strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    "))
@@ -52,6 +56,22 @@ func (d *dumper) report(r *dumpResult) {
 	}
 }
 
+// named makes a message about one of the binaries in a universal file say which.
+func (d *dumper) named(r *dumpResult, message string) string {
+	if rest, ok := strings.CutPrefix(message, r.File+": "); ok {
+		return d.title(r) + ": " + rest
+	}
+	return message
+}
+
+// title names what was dumped in messages.
+func (d *dumper) title(r *dumpResult) string {
+	if r.cpu == "" || r.cpu == d.CPU {
+		return r.File
+	}
+	return r.File + " (" + r.cpu + ")"
+}
+
 func (d *dumper) reportLooked(r *dumpResult) {
 	for _, place := range r.Looked {
 		d.msgs.Printf("symtool: looked for debug information at %s", place)
@@ -60,12 +80,12 @@ func (d *dumper) reportLooked(r *dumpResult) {
 
 func (d *dumper) reportWritten(r *dumpResult) {
 	if r.DebugFile != "" {
-		d.msgs.Printf("symtool: %s: debug information from %s", r.File, r.DebugFile)
+		d.msgs.Printf("symtool: %s: debug information from %s", d.title(r), r.DebugFile)
 	}
 	for _, file := range r.Others {
-		d.msgs.Printf("symtool: %s: debug information from %s", r.File, file)
+		d.msgs.Printf("symtool: %s: debug information from %s", d.title(r), file)
 	}
-	d.msgs.Printf("symtool: %s: %s", r.File, binfile.StatsLine(r.Stats))
+	d.msgs.Printf("symtool: %s: %s", d.title(r), binfile.StatsLine(r.Stats))
 	switch {
 	case r.Unchanged:
 		d.msgs.Printf("symtool: %s is unchanged", r.Output)
