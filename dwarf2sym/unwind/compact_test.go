@@ -77,6 +77,9 @@ func TestCompact(t *testing.T) {
 		{"the same for arm64", arch.ARM64, 0, string(words(0xa9bf7bfd, 0x910003fd, 0x94000400, 0x910003bf, 0xa8c17bfd, 0x8b306fff, 0xd65f03c0)),
 			".cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^; 8 .cfa: x29 16 +; 14 .cfa: sp 0 + .ra: x30 x29: x29"},
 		{"the return address moves", arch.X86_64, 0, "\x5b\x6a\x00\x53\xc2\x08\x00", ""}, // pop %rbx; push $0; push %rbx; ret $8
+		{"a register saved by mov", arch.X86_64, 0x02030400, "\x48\x89\x5c\x24\xf8\x48\x83\xec\x10\x48\x8b\x5c\x24\x08\x48\x83\xc4\x10\xc3", // mov %rbx, -8(%rsp); sub $16, %rsp; mov 8(%rsp), %rbx; add $16, %rsp; ret
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 5 $rbx: .cfa -16 + ^; 9 .cfa: $rsp 24 +; e $rbx: $rbx; 12 .cfa: $rsp 8 +"},
+		{"a register of no function stored by mov", arch.X86_64, 0, "\x48\x89\x5c\x24\xf0\xc3", ".cfa: $rsp 8 + .ra: .cfa -8 + ^"},
 		{"DWARF", arch.X86_64, 0x04000010, "\xc3", ""},
 		{"wrong encoding", arch.X86_64, 0x02010400, "\x53\x5b\xc3", ".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 2 .cfa: $rsp 8 + $rbx: $rbx"},
 		{"arm64 frame", arch.ARM64, 0x04000001, string(words(0xa9be4ff4, 0xa9017bfd, 0x910043fd, 0xa9417bfd, 0xa8c24ff4, 0xd65f03c0)),

@@ -71,6 +71,7 @@ func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 	last, _ := slices.BinarySearch(c.r.in.Starts, e.hi)
 	starts := c.r.in.Starts[first:last]
 	entry := insn.Enter(c.leafFrame().sp, saves)
+	entry.Listed = !c.body.none || len(c.taken) > 0
 	w := &c.flow
 	for range maxRounds {
 		w.begin(e.lo, c.code, starts, entry)
@@ -132,6 +133,7 @@ func (c *compactReader) seeds(e *pdataEntry) {
 // bodyState returns what the instructions of a prologue have done.
 func (c *compactReader) bodyState(body *compactBody) insn.Frame {
 	f := insn.Enter(body.off, body.saves)
+	f.Listed = true
 	if body.base != c.leafFrame().base {
 		f.SP, f.SPKnown = 0, false
 		f.FP, f.FPKnown = body.off, true

@@ -31,6 +31,10 @@ type Stack struct {
 	Popped bool      // x86-64: the return address was taken from the stack, and its place written: it may be elsewhere
 
 	saves uint32 // registers whose saves count
+
+	// Listed means that the registers in saves are known to be saved. Otherwise only pushes of x86-64 save: a mov may
+	// store another value than the caller's, as in languages whose functions preserve no registers.
+	Listed bool
 }
 
 // Enter returns the frame at the first instruction of a function, sp bytes below the CFA. Only saves of the registers

@@ -188,10 +188,9 @@ func (x *frameAMD64) operands(constant int64) {
 	op, m, f := x.code[x.i], x.at(1), x.f
 	isReg := m>>6 == 3
 	reg, rm := m>>3&7|x.rex&4<<1, m&7|x.rex&1<<3
-	if (op == 0x89 || op == 0x8b) && (m>>6 == 1 || m>>6 == 2) && rm == numberFP {
-		f.at(fpAMD64)
-	}
 	switch {
+	case (op == 0x89 || op == 0x8b) && !isReg && reg != numberSP:
+		x.memory(op == 0x8b, reg, m)
 	case (op == 0x01 || op == 0x03) && isReg && x.wide:
 		to := rm
 		if op == 0x03 {
@@ -252,15 +251,38 @@ func (x *frameAMD64) move(to, from byte) {
 	}
 }
 
-// lea handles "lea disp(%rsp or %rbp), reg".
-func (x *frameAMD64) lea(reg, m byte) {
+// memory handles "mov reg, disp(base)" and its inverse. Old compilers save registers so below the stack pointer, before
+// they move it, and read them back. A load of the frame pointer makes it unknown.
+func (x *frameAMD64) memory(load bool, reg, m byte) {
 	f := x.f
-	base, known := f.SP, false
+	if m>>6 != 0 && m&7 == 5 && x.rex&1 == 0 {
+		f.at(fpAMD64)
+	}
+	base, known := x.address(m)
+	if x.wide && !x.word {
+		if load {
+			f.restore(dwarfAMD64[reg], -base, known)
+		} else if known && f.Listed {
+			f.save(dwarfAMD64[reg], -base)
+		}
+	}
+	if load && reg == numberFP {
+		f.FP, f.FPKnown = 0, false
+	}
+}
+
+// address returns how far below the CFA the address of an operand is, if its base is the stack or frame pointer, and
+// known.
+func (x *frameAMD64) address(m byte) (base int64, known bool) {
+	f := x.f
 	switch {
 	case m&7 == 4 && x.at(2) == 0x24 && x.rex&3 == 0:
-		known = f.SPKnown
+		base, known = f.SP, f.SPKnown
 	case m&7 == 5 && m>>6 != 0 && x.rex&1 == 0:
 		base, known = f.FP, f.FPKnown
+	}
+	if !known {
+		return 0, false
 	}
 	switch m >> 6 {
 	case 1:
@@ -268,9 +290,13 @@ func (x *frameAMD64) lea(reg, m byte) {
 	case 2:
 		base -= x.number(4)
 	}
-	if !known {
-		base = 0
-	}
+	return base, true
+}
+
+// lea handles "lea disp(%rsp or %rbp), reg".
+func (x *frameAMD64) lea(reg, m byte) {
+	f := x.f
+	base, known := x.address(m)
 	if reg == numberSP {
 		f.SP, f.SPKnown = base, known
 	} else {
