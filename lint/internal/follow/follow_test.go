@@ -85,3 +85,24 @@ func opened(t testing.TB, path string) (*object.File, *CPU) {
 	f := symtest.Open(t, path)
 	return f, CPUOf(f.Arch, f.AddrSize)
 }
+
+// Code behind a jump that nothing leads to yet may be a case of a switch; once other code leads to it, with another stack
+// pointer, that counts.
+func TestNoCase(t *testing.T) {
+	code := "\x55\x48\x89\xe5\x53\x48\x83\xec\x18" + // push %rbp; mov %rsp, %rbp; push %rbx; sub $24, %rsp
+		"\x74\x0d\xff\xe0" + // je 18; jmp *%rax
+		"\xeb\x09" + // a case: jmp 18
+		"\x48\x83\xc4\x18\x74\x05\x5b\x5d\xc3" + // a case: add $24, %rsp; je 1a; pop %rbx; pop %rbp; ret
+		"\xeb\xfe" + // 18: jmp 18
+		"\x5b\x5d\xc3" // 1a: pop %rbx; pop %rbp; ret
+	const rows = "STACK CFI INIT 0 1d .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^\nSTACK CFI 4 .cfa: $rbp 16 +\n" +
+		"STACK CFI 5 $rbx: .cfa -24 + ^\nSTACK CFI 16 $rbx: $rbx\nSTACK CFI 17 .cfa: $rsp 8 + $rbp: $rbp\n" +
+		"STACK CFI 18 .cfa: $rbp 16 + $rbx: .cfa -24 + ^ $rbp: .cfa -16 + ^\nSTACK CFI 1b $rbx: $rbx\nSTACK CFI 1c .cfa: $rsp "
+	for offset, want := range map[string]bool{"8": false, "16": true} {
+		table := rowsOf(t, []byte(rows+offset+" + $rbp: $rbp\n"), arch.X86_64)
+		f := newFollower(frameAMD64, table, 0)
+		if m, _ := f.check(&table.Blocks[0], []byte(code), 0); (m != nil) != want || f.save != nil {
+			t.Errorf("a rule of $rsp + %s: %v, %v", offset, m, f.save)
+		}
+	}
+}

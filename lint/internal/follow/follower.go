@@ -68,13 +68,15 @@ type follower struct {
 	later []pathItem      // returns of calls
 	ends  []uint32        // offsets after instructions that do not continue
 	jumps []pathItem
-	exits []exitFact
-	bad   [reasonCount]int
-	clash []clashFact
-	self  bool
-	long  bool          // the block has more than maxInstructions
-	ruled uint16        // caller's registers, see ruledSaves
-	save  *saveMismatch // what check found about the caller's registers
+
+	refuted map[uint32]bool // frameState.from of code to which others lead
+	exits   []exitFact
+	bad     [reasonCount]int
+	clash   []clashFact
+	self    bool
+	long    bool          // the block has more than maxInstructions
+	ruled   uint16        // caller's registers, see ruledSaves
+	save    *saveMismatch // what check found about the caller's registers
 
 	calls  map[uint64]bool          // targets of calls in all blocks, and whether they move the stack or frame pointer
 	codeAt func(addr uint64) []byte // like Binary.Code, or nil

@@ -13,9 +13,10 @@ func (f *follower) walk(entry int64, known bool) bool {
 	f.long = false
 	f.bad = [reasonCount]int{}
 	if f.sites == nil {
-		f.sites = map[uint32]bool{}
+		f.sites, f.refuted = map[uint32]bool{}, map[uint32]bool{}
 	}
 	clear(f.sites)
+	clear(f.refuted)
 	if cap(f.index) < len(f.code) {
 		f.index = make([]int32, len(f.code))
 	}
@@ -125,7 +126,7 @@ func (f *follower) seed(at uint32) {
 		if j := &f.jumps[i].s; j.knows(reg) && int64(j.off[reg]) == off {
 			saves := s.saves
 			s = *j
-			s.anchored = true
+			s.anchored, s.from = true, at+1
 			if f.wrongSaves(row.saves, j) != 0 {
 				s.saves = saves // it is not a case of this switch, or another path saves more
 			}
@@ -311,14 +312,16 @@ func (f *follower) called(addr uint64, s *frameState) bool {
 
 // switches notes the state at an indirect jump. If paths with different stack pointers met before it, the last one counts.
 func (f *follower) switches(at uint32, s *frameState) {
+	j := *s
+	j.from = 0
 	for i := range f.jumps {
 		if f.jumps[i].at == at {
-			f.jumps[i].s = *s
+			f.jumps[i].s = j
 			return
 		}
 	}
-	if n := len(f.jumps); n == 0 || n < maxJumps && f.jumps[n-1].s != *s {
-		f.jumps = append(f.jumps, pathItem{at, at, *s})
+	if n := len(f.jumps); n == 0 || n < maxJumps && f.jumps[n-1].s != j {
+		f.jumps = append(f.jumps, pathItem{at, at, j})
 	}
 }
 
@@ -344,6 +347,16 @@ func appendState[T frameState | pathItem](list []T, item T) []T {
 	return append(list, item)
 }
 
+// refutes reports whether code was followed with the state at a switch, as nothing seemed to lead to it, but other
+// code with another state does.
+func (f *follower) refutes(at uint32, have, s *frameState) bool {
+	if have.from == 0 || have.from == s.from || at != have.from-1 && !f.refuted[have.from] {
+		return false
+	}
+	f.refuted[have.from] = true
+	return true
+}
+
 // enter joins a state with what is known at an instruction, and reports whether the instruction
 // must be followed, again or for the first time.
 func (f *follower) enter(at uint32, s *frameState) bool {
@@ -361,6 +374,10 @@ func (f *follower) enter(at uint32, s *frameState) bool {
 	have := &f.state[i-1]
 	sp := frameSP
 	if have.knows(sp) && s.knows(sp) && have.off[sp] != s.off[sp] {
+		if f.refutes(at, have, s) {
+			*have = *s
+			return true
+		}
 		if s.anchored {
 			f.clash = append(f.clash, clashFact{at, have.off[sp], s.off[sp]})
 			return false // what is known without a rule counts

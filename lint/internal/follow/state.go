@@ -13,8 +13,9 @@ const (
 type frameState struct {
 	known    uint16
 	anchored bool
-	caller   bool // the frame pointer has the caller's value
-	saved    bool // the caller's frame pointer is on the stack, slot below the CFA
+	from     uint32 // 1 + the offset of code that was followed with the state at a switch; it may be no case of that. 0 if none
+	caller   bool   // the frame pointer has the caller's value
+	saved    bool   // the caller's frame pointer is on the stack, slot below the CFA
 	slot     int32
 	off      [frameRegs]int32
 	saves    saveFacts
