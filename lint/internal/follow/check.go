@@ -43,6 +43,8 @@ func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, 
 		if v = f.compare(); v.wrong == nil || v.wrong.count >= first.wrong.count {
 			v = first
 		}
+	} else if v.wrong == nil {
+		f.confirm()
 	}
 	f.count(&v)
 	if f.save = v.save; v.wrong != nil && !late {
@@ -128,8 +130,17 @@ func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 		return nil, true
 	}
 	m := f.whole(off, off-by)
-	m.why = "the CFA is also known where it returns or jumps to other code"
+	m.why, m.byExits = "the CFA is also known where it returns or jumps to other code", true
 	return m, false
+}
+
+// confirm notes the blocks that a function without a mistake jumps to, if their first rules are as it leaves the stack.
+func (f *follower) confirm() {
+	for _, e := range f.exits {
+		if off, ok := f.entered(e.target); ok && off == int64(e.off) {
+			f.confirmed[e.target] = true
+		}
+	}
 }
 
 // whole returns the finding that all rules of a block are off by the same amount.

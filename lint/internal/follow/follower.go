@@ -81,6 +81,8 @@ type follower struct {
 	calls  map[uint64]bool          // targets of calls in all blocks, and whether they move the stack or frame pointer
 	codeAt func(addr uint64) []byte // like Binary.Code, or nil
 	stats  Stats
+
+	confirmed map[uint64]bool // where functions jump to, and the stack is as the rules say
 }
 
 type pathItem struct {
@@ -102,7 +104,7 @@ type clashFact struct {
 }
 
 func newFollower(cpu *CPU, table *Table, base uint64) *follower {
-	f := &follower{cpu: cpu, table: table, base: base, calls: map[uint64]bool{}}
+	f := &follower{cpu: cpu, table: table, base: base, calls: map[uint64]bool{}, confirmed: map[uint64]bool{}}
 	f.stats.NotCompared, f.stats.AbstainedBy = map[string]int{}, map[string]int{}
 	f.numReg = make([]int, table.Names.Len())
 	for i := range f.numReg {

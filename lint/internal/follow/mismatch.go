@@ -46,15 +46,16 @@ type Stats struct {
 
 // mismatch is the finding in a block.
 type mismatch struct {
-	addr  uint64 // of the first wrong instruction
-	reg   string
-	want  int64
-	rule  int64
-	line  uint32
-	count int
-	why   string // the evidence, if it is not the instructions themselves
-	calls int    // number of calls among count
-	of    int    // compared instructions of the block
+	addr    uint64 // of the first wrong instruction
+	reg     string
+	want    int64
+	rule    int64
+	line    uint32
+	count   int
+	why     string // the evidence, if it is not the instructions themselves
+	byExits bool   // only where the code leaves the block contradicts the rules
+	calls   int    // number of calls among count
+	of      int    // compared instructions of the block
 	// joined means that want is the rule's, and rule follows from other rules
 	// through the instructions.
 	joined bool

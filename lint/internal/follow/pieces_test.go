@@ -41,6 +41,11 @@ func TestPieces(t *testing.T) {
 			"\x20\x00\x1f\xd6\xff\x0b\x40\x91\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6" // 0x18: br x1; add sp, sp, #8192; ldp x29, x30, post-indexed; ret
 		probesRules = "STACK CFI INIT 1000 28 .cfa: sp 0 + .ra: x30\nSTACK CFI 1004 .cfa: sp 16 + .ra: .cfa 8 - ^ x29: .cfa 16 - ^\n" +
 			"STACK CFI 1008 .cfa: x29 16 +\nSTACK CFI 1024 .cfa: sp 0 + .ra: x30 x29: x29\n"
+
+		// A function whose other part takes arguments along on the stack to another function.
+		part = "\x50\x85\xff\x75\x03\x58\xc3\xcc\xe9\x00\x00\x00\x00\x31\xc0\xc3" // push rax; test; jne 8; pop rax; ret; int3; 8: jmp 0xd; xor; ret
+		head = "STACK CFI INIT 1000 7 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1006 .cfa: $rsp 8 +\n"
+		tail = "STACK CFI INIT 1008 5 .cfa: $rsp 16 + .ra: .cfa 8 - ^\nSTACK CFI INIT 100d 3 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
 	)
 	for _, c := range []struct { // code from 0x1000 on
 		name        string
@@ -53,6 +58,7 @@ func TestPieces(t *testing.T) {
 		{"switch", frameAMD64, table, tableRules, 6},
 		{"switch behind a call", frameAMD64, afterCall, callRules, 5},
 		{"probes", frameARM64, probes, probesRules, 8},
+		{"arguments on the stack", frameAMD64, part, head + tail, 8},
 	} {
 		names := arch.X86_64
 		if c.cpu == frameARM64 {
@@ -64,6 +70,28 @@ func TestPieces(t *testing.T) {
 		stats := Run(c.cpu, rowsOf(t, []byte(c.rules), names), b, func(f Finding) { t.Errorf("%s: %#x: %s", c.name, f.Addr, f.Text) })
 		if stats.Instructions < c.least {
 			t.Errorf("%s: %d instructions were compared, want at least %d", c.name, stats.Instructions, c.least)
+		}
+	}
+}
+
+// The same part without a function that jumps to it, or one that leaves the stack otherwise, is wrong.
+func TestDoubted(t *testing.T) {
+	code := "\x50\x85\xff\x75\x03\x58\xc3\xcc\xe9\x00\x00\x00\x00\x31\xc0\xc3"
+	for _, c := range []struct{ name, head string }{
+		{"no jump", ""},
+		{"another frame", "STACK CFI INIT 1000 7 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1006 .cfa: $rsp 8 +\n"},
+	} {
+		size := map[string]string{"": "16", c.head: "24"}[c.head]
+		rules := c.head + "STACK CFI INIT 1008 5 .cfa: $rsp " + size + " + .ra: .cfa 8 - ^\nSTACK CFI INIT 100d 3 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+		b := &Binary{Size: uint64(len(code)), Exported: func(func(uint64)) {}, Code: func(addr uint64) []byte { return []byte(code)[addr-0x1000:] }}
+		n := 0
+		stats := Run(frameAMD64, rowsOf(t, []byte(rules), arch.X86_64), b, func(f Finding) {
+			if n++; f.Addr != 0x1008 {
+				t.Errorf("%s: %#x: %s", c.name, f.Addr, f.Text)
+			}
+		})
+		if n != 1 || stats.Wrong != 1 {
+			t.Errorf("%s: %d findings, %d wrong", c.name, n, stats.Wrong)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func Run(cpu *CPU, rows *Table, b *Binary, report func(Finding)) *Stats {
 	return &f.stats
 }
 
-// lateBlock is a block that calls from elsewhere may prove wrong.
+// lateBlock is a block that calls from elsewhere may prove wrong, or jumps right.
 type lateBlock struct {
 	addr uint64
 	m    *mismatch
@@ -76,7 +76,7 @@ type lateBlock struct {
 
 // all follows all blocks.
 func (f *follower) all(bin *Binary, report func(Finding)) {
-	var late []lateBlock
+	var late, doubted []lateBlock
 	budget := 4 * bin.Size
 	var code []byte // section of the previous block
 	var start uint64
@@ -107,14 +107,31 @@ func (f *follower) all(bin *Binary, report func(Finding)) {
 			f.stats.WrongSaves++
 			report(f.save.finding())
 		}
-		if m != nil {
+		switch {
+		case m != nil && m.byExits:
+			doubted = append(doubted, lateBlock{addr, m})
+		case m != nil:
 			report(m.finding())
-		} else if isLate {
+		case isLate:
 			_, _, off := f.ruleAt(0)
 			late = append(late, lateBlock{addr, f.whole(off, f.cpu.entry)})
 		}
 	}
+	f.checkDoubted(doubted, report)
 	f.checkLate(late, bin, report)
+}
+
+// checkDoubted reports those blocks that their exits contradict, unless a function that jumps to them agrees: it is the
+// jump to another function, then, that takes arguments along on the stack, as those of V8 do.
+func (f *follower) checkDoubted(doubted []lateBlock, report func(Finding)) {
+	for _, d := range doubted {
+		if f.confirmed[d.addr] {
+			f.stats.Wrong--
+			f.stats.Partly++
+			continue
+		}
+		report(d.m.finding())
+	}
 }
 
 // checkLate reports those late blocks that are called, and therefore wrong.
