@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"github.com/symtool/symtool/internal/insn"
 )
 
 // Call frame information of macOS is synchronous: it is true where calls are, so that rows of arm64 begin at the end
@@ -176,7 +178,12 @@ func (c *compactReader) refutes(f *cfiFDE) bool {
 	if i, _ := slices.BinarySearch(r.in.Starts, f.lo); i < len(r.in.Starts) {
 		own.hi = min(own.hi, r.in.Starts[i])
 	}
-	return known && len(c.codeAt(entryOf(&own))) > 0 && !c.confirms(&own, false)
+	return known && len(c.codeAt(entryOf(&own))) > 0 && (!c.confirms(&own, false) || c.flow.pops())
+}
+
+// pops reports whether code takes more off the stack than it put there, as the end of a function does without its start.
+func (w *compactFlow) pops() bool {
+	return slices.ContainsFunc(w.state, func(s insn.Stack) bool { return s.SPKnown && s.SP < w.entry.SP })
 }
 
 // early reports whether the CFA is so close to the stack pointer that a saved register would be below it. LLVM describes
