@@ -98,10 +98,7 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 	sp := c.leafFrame().base
 	impossible := slices.ContainsFunc(c.taken, func(r takenRow) bool { return r.body.base == sp && r.body.off < 0 })
 	c.taken = slices.DeleteFunc(c.taken, func(r takenRow) bool { return impossible || r.body.early(sp) })
-	if len(c.taken) == 0 && !impossible {
-		return false
-	}
-	if !c.confirms(f, impossible) {
+	if len(c.taken) == 0 && !impossible || !c.confirms(f, impossible) {
 		return false
 	}
 	t := &c.r.w.table

@@ -1,7 +1,7 @@
 package machobj
 
-// Load commands say several times where things are. Where they differ, they are damaged, and nothing else tells: code
-// and debug information would be lost, or be elsewhere.
+// Load commands state more than once where things are. Statements that differ are the only sign of some damage, by which
+// code and debug information would be lost, or be elsewhere.
 
 const textSegment = "__TEXT"
 

@@ -314,19 +314,28 @@ func TestNoSizes(t *testing.T) {
 // Load commands that lie cost what they describe.
 func TestLoadCommands(t *testing.T) {
 	whole := testenv.ReadInput(t, "macho-x86_64")
-	for _, c := range []struct {
-		name string
-		at   int
-		to   string
-		want string
-	}{
+	reportDamages(t, whole, []damage{
 		{"size 0", 36, "\x00\x00\x00\x00", "load command 0 has a size of 0 bytes"},
 		{"size too large", 36, "\xf0\xff\xff\x7f", "load command 0 has a size of 2147483632 bytes"},
 		{"count", 16, "\xff\xff\xff\xff", "load commands, want 4294967295"},
 		{"size of all", 20, "\xff\xff\xff\xff", "load commands of 4294967295 bytes"},
 		{"kind", 104 + 3, "\x01", "offset 0x68: unknown kind (lost: load command 1 (0x1000019))"},
 		{"sections", 104 + 64, "\xff\xff\xff\xff", "segment __TEXT has 4294967295 sections"},
-	} {
+	})
+}
+
+// damage is a change of a file, and a part of what is reported then.
+type damage struct {
+	name string
+	at   int
+	to   string
+	want string
+}
+
+// reportDamages opens a file with each damage.
+func reportDamages(t *testing.T, whole []byte, all []damage) {
+	t.Helper()
+	for _, c := range all {
 		data := bytes.Clone(whole)
 		copy(data[c.at:], c.to)
 		f, err := openWith(t, data, "damaged", object.DefaultLimits())
@@ -345,30 +354,14 @@ func TestLoadCommands(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	const text, firstSection, secondSection = 104, 104 + 72, 104 + 72 + 80
 	whole := testenv.ReadInput(t, "macho-x86_64")
-	for _, c := range []struct {
-		name string
-		at   int
-		to   string
-		want string
-	}{
+	reportDamages(t, whole, []damage{
 		{"no __TEXT", text + 3, "\x01", "no segment __TEXT (lost: code, and addresses)"},
 		{"address of the segment", text + 24, "\x02", "3 of 5 sections are outside of their segments, or over others: the first is __text, 0x3e2 bytes at 0x100000450 (0x450 of the file), of the segment __TEXT, 0x2000 bytes at 0x100000002 (0x2000 bytes at 0x0 of the file)"},
 		{"address of a section", secondSection + 32, "\x35", "1 of 5 sections are outside of their segments, or over others: the first is __stubs, 0x6 bytes at 0x100000835"},
 		{"size of a section", firstSection + 40, "\xff\xff", "the first is __text, 0xffff bytes"},
 		{"over the next section", firstSection + 41, "\x05", "the first is __stubs"},
 		{"offset of a section", firstSection + 48, "\x51", "the first is __text, 0x3e2 bytes at 0x100000450 (0x451 of the file)"},
-	} {
-		data := bytes.Clone(whole)
-		copy(data[c.at:], c.to)
-		f, err := openWith(t, data, "damaged", object.DefaultLimits())
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if text := fmt.Sprint(f.Problems()); !strings.Contains(text, c.want) {
-			t.Errorf("%s: %s, want %s", c.name, text, c.want)
-		}
-	}
+	})
 	for _, path := range images(t) {
 		data, err := os.ReadFile(path)
 		if err != nil {
