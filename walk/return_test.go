@@ -127,6 +127,24 @@ func TestReturnOnStack(t *testing.T) {
 	}
 }
 
+// A direct call of data, such as of .bss that no module has, leads to its caller: where the call goes is where the thread is.
+func TestReturnOfCallOfData(t *testing.T) {
+	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64} {
+		for _, c := range []struct {
+			pc   uint64
+			want []string
+		}{
+			{0x402000, []string{"402000 context context", "400150 scan return f"}},
+			{0x402001, []string{"402001 context context"}}, // the call leads elsewhere
+		} {
+			a := walktest.Assemble(t, cpu, dump.Linux).Module("app", 0x400000, 0x1000, twoFunctions)
+			a.At(0x400140).Bytes(append(make([]byte, 11), 0xe8, 0xb0, 0x1e, 0, 0)...).At(stackAt).Mark("sp")
+			a.Words(inF, walktest.Junk)
+			wantStack(a, walkFirst(a.Regs(cpu.PC, c.pc, cpu.SP, "sp"), Config{}), EndNothing, c.want...)
+		}
+	}
+}
+
 // A frame in code generated at run time is not treated as a call of a bad address: its frame
 // pointer is used.
 func TestReturnOfMappedCode(t *testing.T) {

@@ -111,7 +111,11 @@ func (u *unwinder) isReturn(pc uint64) bool {
 // noCall reports whether the code before an address is known, and is not a call.
 func (u *unwinder) noCall(pc uint64) bool {
 	code := u.code(pc-cpu.MaxCall, cpu.MaxCall)
-	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCode) == CallNo
+	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCallable) == CallNo
 }
+
+// isCallable reports whether a direct call may lead to an address: to code, or to where the frame is, as calls of data do,
+// such as of .bss, which many writers of dumps do not count among their modules.
+func (u *unwinder) isCallable(addr uint64) bool { return u.isCode(addr) || addr == u.frame.PC }
 
 var _ cfi.Memory = (*unwinder)(nil)

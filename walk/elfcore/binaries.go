@@ -38,6 +38,7 @@ func (r *reader) addText() {
 			}
 		}
 	}
+	r.setModules(r.d.Modules, r.d.Main) // whose ends are known from their files
 	if len(text) > 0 {
 		r.d.Memory = dump.NewMemory(r.order(), append(r.d.Memory.Regions, text...))
 	}
@@ -187,6 +188,9 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 // adopt takes from a module's file what the core lacks.
 func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
 	m.Bias = r.addr(m.Addr - f.HeaderAddr())
+	if size := r.size(m.Addr, f); size > 0 {
+		m.Size = size
+	}
 	if m.Path == "" {
 		m.Path = filepath.Base(f.Path)
 		m.DebugFile = m.Path

@@ -199,8 +199,8 @@ func TestManyModules(t *testing.T) {
 	var regions []dump.Region
 	const n = 20_000
 	for i := range uint64(n) {
-		at := dump.Range{Addr: 1<<30 + i<<16, Size: 4096}
-		d.Maps = append(d.Maps, dump.Mapping{Range: at, Read: true, Path: "/bin/prog"})
+		at := dump.Range{Addr: 1<<30 + i<<16, Size: 2 * 4096}
+		d.Maps = append(d.Maps, dump.Mapping{Range: at, Read: true, Exec: true, Path: "/bin/prog"})
 		regions = append(regions, dump.Region{Addr: at.Addr, Data: head})
 	}
 	d.Memory = dump.NewMemory(d.Order, regions)

@@ -107,7 +107,8 @@ func (r *reader) readMaps() {
 		})
 	}
 	r.d.Memory = dump.NewMemory(r.order(), r.loads)
-	r.d.Maps = nameMaps(r.distinct(maps), r.files)
+	r.segments = r.distinct(maps)
+	r.d.Maps = nameMaps(r.segments, r.files)
 }
 
 // loadSegments returns the PT_LOAD segments; one that would wrap around ends at the end of the

@@ -55,15 +55,13 @@ func (r *reader) imageAt(base uint64) *image {
 	return img
 }
 
-// end returns the address after the last segment.
-func (img *image) end() uint64 {
-	end := img.base
-	for _, p := range img.f.Segments {
-		if p.Type == elf.PT_LOAD {
-			end = max(end, img.bias+p.Addr+p.MemSize)
-		}
+// size returns the size of the memory that its program headers describe, which includes .bss.
+func (r *reader) size(base uint64, f *elfobj.File) uint64 {
+	size := f.LoadEnd() - f.HeaderAddr()
+	if r.word == 4 {
+		size = min(size, 1<<32-base)
 	}
-	return end
+	return size
 }
 
 // findModules lists the binaries in memory: those that NT_FILE names or,
@@ -78,15 +76,20 @@ func (r *reader) findModules() {
 	}
 	if base, ok := r.aux(atSysinfoEHdr); ok {
 		if img := r.imageAt(base); img != nil {
-			list = withModule(list, r.module(img, vdsoName, img.end()))
+			list = withModule(list, r.module(img, vdsoName))
 		}
 	}
 	r.limitModules(&list)
-	for _, o := range r.d.SetModules(list, -1) {
-		r.d.Problems = append(r.d.Problems, dump.Problem{Err: &bin.Error{File: r.f.Path, Msg: o.String()}})
-	}
+	r.setModules(list, -1)
 	r.findMain()
 	r.nameDebugFiles()
+}
+
+// setModules sets the modules, and reports those that overlap. main is the index of the program itself, or -1.
+func (r *reader) setModules(list []dump.Module, main int) {
+	for _, o := range r.d.SetModules(list, main) {
+		r.d.Problems = append(r.d.Problems, dump.Problem{Err: &bin.Error{File: r.f.Path, Msg: o.String()}})
+	}
 }
 
 // nameDebugFiles names the libraries' symbols by DT_SONAME, as Breakpad's client and both peers'
@@ -140,8 +143,8 @@ func withModule(list []dump.Module, m dump.Module) []dump.Module {
 }
 
 // module describes a binary in memory.
-func (r *reader) module(img *image, name string, end uint64) dump.Module {
-	m := dump.Module{Range: dump.Range{Addr: img.base, Size: end - img.base}, Path: name, Bias: img.bias}
+func (r *reader) module(img *image, name string) dump.Module {
+	m := dump.Module{Range: dump.Range{Addr: img.base, Size: r.size(img.base, img.f)}, Path: name, Bias: img.bias}
 	m.DebugFile = baseName(name)
 	r.identify(&m, img.buildID)
 	return m
@@ -154,38 +157,66 @@ func (r *reader) identify(m *dump.Module, id []byte) {
 	}
 }
 
-// mappedModules joins the entries of NT_FILE that belong to one binary. They share its name, and
-// only the first has offset 0, except for a small binary whose data is on the page of its header:
-// that page is mapped twice.
+// mappedModules returns the modules among the files that NT_FILE names. A module is where its program headers say: other
+// mappings of its file, such as of a payload behind its sections, are not part of it. Where the core lacks the program
+// headers, which a bit of coredump_filter leaves out, it is the mappings that follow each other as segments do.
 func (r *reader) mappedModules() (list []dump.Module) {
-	for i := 0; i < len(r.files) && len(list) <= maxModules; {
-		first := r.files[i]
+	maps := r.d.Maps
+	for i := 0; i < len(maps) && len(list) <= maxModules; i++ {
+		first := &maps[i]
+		if !first.IsFile() {
+			continue
+		}
 		img := r.imageAt(first.Addr)
-		j := i + 1
-		for j < len(r.files) && r.files[j].path == first.path && (r.files[j].offset > first.offset || r.again(img, r.files[j].Addr)) {
-			j++
+		switch {
+		case img != nil && r.isLoaded(img):
+			m := r.module(img, first.Path)
+			list = append(list, m)
+			for i+1 < len(maps) && m.Contains(maps[i+1].Addr) {
+				i++
+			}
+		case img == nil && r.d.Memory.Find(first.Addr) == nil:
+			if g := dump.ImageFrom(maps, i); g.Exec {
+				list = append(list, dump.Module{Range: g.Range, Path: first.Path, DebugFile: baseName(first.Path)})
+				i = g.Last
+			}
 		}
-		end := last(r.files[j-1].Range) + 1
-		if img != nil {
-			list = append(list, r.module(img, first.path, end))
-		} else if r.d.Memory.Find(first.Addr) == nil && r.executable(first.Addr, end) {
-			// The core lacks its first page (a bit of coredump_filter).
-			list = append(list, dump.Module{Range: dump.Range{Addr: first.Addr, Size: end - first.Addr},
-				Path: first.path, DebugFile: baseName(first.path)})
-		}
-		i = j
 	}
 	return list
 }
 
-// executable reports whether memory in [start, end) is executable.
-func (r *reader) executable(start, end uint64) bool {
-	for i := r.mapFrom(start); i < len(r.d.Maps) && r.d.Maps[i].Addr < end; i++ {
-		if r.d.Maps[i].Exec {
+// isLoaded reports whether the code of a binary is where its program headers have it. Otherwise the file is mapped to be
+// read, as by a program that looks for its own symbols.
+func (r *reader) isLoaded(img *image) bool {
+	hasCode := false
+	for _, p := range img.f.Segments {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || p.MemSize == 0 {
+			continue
+		}
+		hasCode = true
+		if r.isCodeAt(dump.Range{Addr: r.addr(img.bias + p.Addr), Size: p.MemSize}, p.Offset) {
 			return true
 		}
 	}
-	return false
+	return !hasCode
+}
+
+// isCodeAt reports whether a segment with code is at a place. Mappings that only NT_FILE has show no permissions: they
+// must be of the segment's part of the file.
+func (r *reader) isCodeAt(at dump.Range, offset uint64) bool {
+	known := false
+	for i := mapFrom(r.segments, at.Addr); i < len(r.segments) && r.segments[i].Addr <= last(at); i++ {
+		if r.segments[i].Exec {
+			return true
+		}
+		known = true
+	}
+	i := mapFrom(r.d.Maps, at.Addr)
+	if known || i == len(r.d.Maps) {
+		return false
+	}
+	m := &r.d.Maps[i]
+	return m.Contains(at.Addr) && m.IsFile() && m.Offset+(at.Addr-m.Addr) == offset
 }
 
 // unnamedModules returns the modules found without NT_FILE, at ELF headers at
@@ -219,7 +250,7 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 		if !ok {
 			name, _ = r.soname(img)
 		}
-		list = append(list, r.module(img, name, img.end()))
+		list = append(list, r.module(img, name))
 	}
 	return list
 }
@@ -236,10 +267,10 @@ func (r *reader) heads() (list []uint64) {
 }
 
 // mapFrom returns the index of the first mapping that ends after an address.
-func (r *reader) mapFrom(addr uint64) int {
-	lo, hi := 0, len(r.d.Maps)
+func mapFrom(maps []dump.Mapping, addr uint64) int {
+	lo, hi := 0, len(maps)
 	for lo < hi {
-		if mid := int(uint(lo+hi) >> 1); last(r.d.Maps[mid].Range) < addr {
+		if mid := int(uint(lo+hi) >> 1); last(maps[mid].Range) < addr {
 			lo = mid + 1
 		} else {
 			hi = mid

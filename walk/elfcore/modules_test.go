@@ -294,7 +294,7 @@ func TestHeaderTwice(t *testing.T) {
 		d.Maps, d.Auxv = nil, nil
 		var regions []dump.Region
 		for _, at := range []uint64{base, base + 0x3000, far} {
-			d.Maps = append(d.Maps, dump.Mapping{Range: dump.Range{Addr: at, Size: 0x1000}, Read: true, Exec: at != base+0x3000, Path: path})
+			d.Maps = append(d.Maps, dump.Mapping{Range: dump.Range{Addr: at, Size: 0x2000}, Read: true, Exec: at != base+0x3000, Path: path})
 			regions = append(regions, dump.Region{Addr: at, Data: head})
 		}
 		d.Memory = dump.NewMemory(d.Order, regions)

@@ -28,7 +28,7 @@ func (r *reader) programWithoutHeader(name string) (dump.Module, bool) {
 	}
 	base := phdr &^ (headPage - 1)
 	end := base
-	for i := r.mapFrom(base); i < len(r.d.Maps); i++ {
+	for i := mapFrom(r.d.Maps, base); i < len(r.d.Maps); i++ {
 		m := &r.d.Maps[i]
 		if m.Addr > end+headPage {
 			break
@@ -53,7 +53,7 @@ func (r *reader) findMain() {
 // again reports whether the header at an address belongs to a binary that begins below it and
 // extends beyond it.
 func (r *reader) again(img *image, addr uint64) bool {
-	return img != nil && addr > img.base && addr < img.end() &&
+	return img != nil && addr > img.base && addr-img.base < r.size(img.base, img.f) &&
 		bytes.Equal(r.d.Memory.Bytes(img.base, r.headSize()), r.d.Memory.Bytes(addr, r.headSize()))
 }
 

@@ -17,8 +17,9 @@
 //     its program, and modules come from NT_FILE and the memory, so that the
 //     vdso is one of them (TestModules);
 //   - from Breakpad, which merges mappings of a file by their neighbourhood: a
-//     file that is mapped twice gives two modules only where both begin with
-//     the file's first byte (TestModules).
+//     module is where its program headers say, with its .bss, and a file that
+//     is mapped again is another module only if its code is loaded there
+//     (TestMappedAgain).
 package elfcore
 
 import (
@@ -142,13 +143,14 @@ type reader struct {
 	o    Options
 	word int // size of an address in bytes
 
-	files   []fileMap // from NT_FILE, by address
-	signals []signal  // one for each thread
-	times   []cpuTime
-	rest    *note // symtool's own
-	loads   []dump.Region
-	places  []*place // from Options.Binaries
-	chosen  bool     // memory that is missing was not thought worth keeping
+	files    []fileMap // from NT_FILE, by address
+	signals  []signal  // one for each thread
+	times    []cpuTime
+	rest     *note // symtool's own
+	loads    []dump.Region
+	segments []dump.Mapping // the PT_LOAD segments, by address
+	places   []*place       // from Options.Binaries
+	chosen   bool           // memory that is missing was not thought worth keeping
 }
 
 func (r *reader) order() binary.ByteOrder { return r.f.Order }

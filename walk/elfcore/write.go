@@ -116,7 +116,7 @@ func (w *writer) cut(m *dump.Mapping, memory []dump.Region) {
 // from a binary. So none is added where gdb looks for headers of binaries to check that it has
 // the right ones, at the start of files and of the vdso, nor for writable memory.
 func (w *writer) empty(p piece, m *dump.Mapping) {
-	if m.Write || isFile(m.Path) && m.Offset == 0 || m.Path == "[vdso]" {
+	if m.Write || m.IsFile() && m.Offset == 0 || m.Path == "[vdso]" {
 		return
 	}
 	w.pieces = append(w.pieces, p)

@@ -301,7 +301,7 @@ func (w *writer) files() []byte {
 	unit, count := uint64(pageSize), 0
 	var names []byte
 	for i := range w.d.Maps {
-		if m := &w.d.Maps[i]; isFile(m.Path) {
+		if m := &w.d.Maps[i]; isNamed(m) {
 			count++
 			names = append(append(names, m.Path...), 0)
 			if m.Offset%pageSize != 0 {
@@ -314,7 +314,7 @@ func (w *writer) files() []byte {
 	}
 	b := appendUint(appendUint(nil, uint64(count), w.word, w.order), unit, w.word, w.order)
 	for i := range w.d.Maps {
-		if m := &w.d.Maps[i]; isFile(m.Path) {
+		if m := &w.d.Maps[i]; isNamed(m) {
 			for _, v := range []uint64{m.Addr, m.Addr + m.Size, m.Offset / unit} {
 				b = appendUint(b, v, w.word, w.order)
 			}
@@ -323,6 +323,5 @@ func (w *writer) files() []byte {
 	return append(b, names...)
 }
 
-func isFile(path string) bool {
-	return path != "" && !strings.HasPrefix(path, "[") && !strings.ContainsRune(path, 0)
-}
+// isNamed reports whether NT_FILE can name the file of a mapping.
+func isNamed(m *dump.Mapping) bool { return m.IsFile() && !strings.ContainsRune(m.Path, 0) }

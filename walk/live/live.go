@@ -4,7 +4,6 @@ package live
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -76,38 +75,11 @@ const maxMaps = 1 << 20
 func parseMaps(in io.Reader) (maps []dump.Mapping, err error) {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() && len(maps) < maxMaps {
-		m, ok := parseMap(lines.Bytes())
+		m, ok := dump.ParseMapping(lines.Text())
 		if !ok {
 			return nil, fmt.Errorf("maps:%d: %q, want an address range, flags, offset, device, inode and path", len(maps)+1, lines.Text())
 		}
 		maps = append(maps, m)
 	}
 	return maps, lines.Err()
-}
-
-// parseMap parses a line such as
-// "7f90-7f91 r-xp 00001000 fd:01 123    /lib/libc.so.6".
-func parseMap(line []byte) (m dump.Mapping, ok bool) {
-	var words [5][]byte
-	for i := range words {
-		line = bytes.TrimLeft(line, " ")
-		n := bytes.IndexByte(line, ' ')
-		if n < 0 {
-			n = len(line)
-		}
-		words[i], line = line[:n], line[n:]
-	}
-	from, to, dash := strings.Cut(string(words[0]), "-")
-	start, err := strconv.ParseUint(from, 16, 64)
-	end, err2 := strconv.ParseUint(to, 16, 64)
-	offset, err3 := strconv.ParseUint(string(words[2]), 16, 64)
-	inode, err4 := strconv.ParseUint(string(words[4]), 10, 64)
-	flags := words[1]
-	if !dash || errors.Join(err, err2, err3, err4) != nil || end <= start || len(flags) != 4 {
-		return m, false
-	}
-	return dump.Mapping{
-		Range: dump.Range{Addr: start, Size: end - start}, Read: flags[0] == 'r', Write: flags[1] == 'w', Exec: flags[2] == 'x', Shared: flags[3] == 's',
-		Offset: offset, Device: string(words[3]), Inode: inode, Path: strings.ReplaceAll(strings.TrimLeft(string(line), " "), `\012`, "\n"),
-	}, true
 }

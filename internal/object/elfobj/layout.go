@@ -42,6 +42,18 @@ func (f *File) HeaderAddr() uint64 {
 	return f.LoadBase()
 }
 
+// LoadEnd returns the address after the last segment in memory, or HeaderAddr without one. A segment that would wrap
+// around does not count.
+func (f *File) LoadEnd() uint64 {
+	end := f.HeaderAddr()
+	for i := range f.Segments {
+		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.Addr+p.MemSize >= p.Addr {
+			end = max(end, p.Addr+p.MemSize)
+		}
+	}
+	return end
+}
+
 // IsFlat reports whether offsets in the file equal offsets in memory, and the process could not write
 // there. The kernel fills the last page of writable data with zeros, over the bytes that the file has
 // there.

@@ -176,7 +176,7 @@ func (f *Filter) line(dst, text []byte, from, to int) (_ []byte, end int) {
 		return append(dst, line...), to
 	}
 	if f.Maps != nil {
-		if _, _, _, ok := parseMapping(string(line)); ok { // of the report that Maps is from
+		if _, ok := parseMapping(string(line)); ok { // of the report that Maps is from
 			return append(dst, line...), to
 		}
 	}

@@ -112,6 +112,7 @@ const testMaps = "Dynamic libraries:\n" +
 	"55d0c0de0000-55d0c0de1000 r--p 00000000 fe:00 123                        /bin/a b (deleted)\n" +
 	"55d0c0de1000-55d0c0de2000 r-xp 00001000 fe:00 123                        /bin/a b (deleted)\n" +
 	"55d0c0df0000-55d0c0df2000 rw-p 00000000 00:00 0                          [heap]\n" +
+	"7e0000000000-7e0000400000 r--p 00008000 fe:00 123                        /bin/a b (deleted)\n" +
 	"7f0000001000-7f0000002000 r--p 00000000 fe:00 125                        /usr/lib/locale\n" +
 	"7f0000002000-7f0000003000 r-xp 00002000 fe:00 124                        /lib/n.so\n" +
 	"7f0000005000-7f0000004000 r-xp 00002000 fe:00 124                        /lib/n.so\n"
@@ -143,6 +144,7 @@ func TestReadMaps(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"at 0x55d0c0de1054, 55D0C0DE1054.", "at 0x55d0c0de1054 (FromStart /bin/a b 1054), 55D0C0DE1054 (FromStart /bin/a b 1054)."},
 		{"[0x00007f0000002010] 0x7f0000001010 0x55d0c0df0010 7f0000003000", "[0x00007f0000002010 (FromStart /lib/n.so 10)] 0x7f0000001010 0x55d0c0df0010 7f0000003000"},
+		{"0x7e0000000010 is in a part of /bin/a b that is mapped as data", "0x7e0000000010 is in a part of /bin/a b that is mapped as data"},
 		{"x55d0c0de1054 0x5_55d0c0de1054 055d0c0de10540000000", "x55d0c0de1054 0x5_55d0c0de1054 055d0c0de10540000000"},
 		{"55d0c0de1000-55d0c0de2000 r-xp 00001000 fe:00 123 /bin/a b", "55d0c0de1000-55d0c0de2000 r-xp 00001000 fe:00 123 /bin/a b"},
 		{"#0 0x55d0c0de1054 (/bin/c+0x480)", "#0 0x55d0c0de1054 (FromLink /bin/c 480)"},

@@ -7,8 +7,9 @@ import (
 	"io"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // Maps says where the modules of a process are.
@@ -50,58 +51,47 @@ const (
 )
 
 // ReadMaps reads mappings as /proc/PID/maps has them. Other lines are skipped, so that the report of a program may be
-// read that has them somewhere. A module begins where its file is mapped from its start. Files without code are left out.
+// read that has them somewhere. Files without code, and parts of files that are mapped again as data, are left out.
 func ReadMaps(r io.Reader) (*Maps, error) {
-	m := &Maps{}
+	var list []dump.Mapping
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestMapping)
-	var base uint64
-	last := ""
-	code := make(map[string]bool)
 	for n := 1; lines.Scan(); n++ {
-		one, offset, executable, ok := parseMapping(lines.Text())
+		one, ok := parseMapping(lines.Text())
 		if !ok {
 			continue
 		}
-		if len(m.ranges) == mostMappings {
+		if len(list) == mostMappings {
 			return nil, fmt.Errorf("line %d: more than %d mappings", n, mostMappings)
 		}
-		if one.name != last || offset == 0 {
-			base, last = one.start, one.name
-		}
-		one.base = base
-		code[one.name] = code[one.name] || executable
-		m.ranges = append(m.ranges, one)
+		list = append(list, one)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	m.ranges = slices.DeleteFunc(m.ranges, func(one mapped) bool { return !code[one.name] })
+	dump.SortMappings(list)
+	m := &Maps{}
+	for _, image := range dump.Images(list) {
+		if !image.Exec {
+			continue
+		}
+		name := strings.TrimSuffix(image.Path, gone)
+		for _, one := range list[image.First : image.Last+1] {
+			m.ranges = append(m.ranges, mapped{one.Addr, one.Addr + one.Size, name, "", image.Addr})
+		}
+	}
 	if len(m.ranges) == 0 {
 		return nil, errNoMappings
 	}
-	m.Sort()
 	return m, nil
 }
 
 var errNoMappings = fmt.Errorf("no mappings of files with code, want lines as in /proc/PID/maps")
 
-// parseMapping reads "START-END PERMISSIONS OFFSET DEVICE INODE PATH" of a file that is mapped.
-func parseMapping(line string) (m mapped, offset uint64, executable, ok bool) {
-	var fields [5]string
-	for i := range fields {
-		if fields[i], line, ok = strings.Cut(strings.TrimLeft(line, " "), " "); !ok {
-			return m, 0, false, false
-		}
-	}
-	from, to, _ := strings.Cut(fields[0], "-")
-	var errs [3]error
-	m.start, errs[0] = strconv.ParseUint(from, 16, 64)
-	m.end, errs[1] = strconv.ParseUint(to, 16, 64)
-	offset, errs[2] = strconv.ParseUint(fields[2], 16, 64)
-	m.name = strings.TrimSuffix(strings.TrimSpace(line), " (deleted)")
-	ok = cmp.Or(errs[:]...) == nil && m.start < m.end && len(fields[1]) == 4 && strings.HasPrefix(m.name, "/")
-	return m, offset, ok && fields[1][2] == 'x', ok
+// parseMapping reads the mapping of a file.
+func parseMapping(line string) (m dump.Mapping, ok bool) {
+	m, ok = dump.ParseMapping(strings.TrimRight(line, " \r\n"))
+	return m, ok && strings.HasPrefix(m.Path, "/")
 }
 
 // inMaps finds the module of an address of the process.

@@ -1,0 +1,54 @@
+package dump
+
+// Image is a file in memory as a loader maps it: its segments, in the order of the file.
+type Image struct {
+	Range
+	Path        string
+	First, Last int  // indices of its mappings; those between them may be of no file
+	Exec        bool // a mapping is executable
+}
+
+// maxHole is the largest gap between the segments of a file, in memory and in the file: linkers align segments to 2 MiB at
+// most unless told otherwise.
+const maxHole = 2 << 20
+
+// Images returns the images among mappings, which are sorted by address. They are guesses, for want of the program
+// headers, which say what belongs to a module. A mapping does not continue an image if it is elsewhere in the file than
+// the next segment would be, or far away: programs map parts of their own files again, as data.
+func Images(maps []Mapping) (list []Image) {
+	for i := 0; i < len(maps); i++ {
+		if maps[i].IsFile() {
+			g := ImageFrom(maps, i)
+			list = append(list, g)
+			i = g.Last
+		}
+	}
+	return list
+}
+
+// ImageFrom returns the image that begins with the mapping at an index.
+func ImageFrom(maps []Mapping, first int) Image {
+	f := &maps[first]
+	g := Image{Range: f.Range, Path: f.Path, First: first, Last: first, Exec: f.Exec}
+	for i := first + 1; i < len(maps); i++ {
+		m := &maps[i]
+		if !m.IsFile() {
+			continue
+		}
+		if before := &maps[g.Last]; m.Path != f.Path || m.Offset <= f.Offset || !m.continues(before) {
+			break
+		}
+		g.Last, g.Size, g.Exec = i, m.Addr+m.Size-g.Addr, g.Exec || m.Exec
+	}
+	return g
+}
+
+// continues reports whether a mapping of a file may be the segment after another mapping of it.
+func (m *Mapping) continues(before *Mapping) bool {
+	end := before.Offset + before.Size
+	return m.Offset >= before.Offset && (m.Offset <= end || m.Offset-end <= maxHole) &&
+		m.Addr-(before.Addr+before.Size) <= maxHole
+}
+
+// IsFile reports whether a file is mapped: other mappings have names in brackets.
+func (m *Mapping) IsFile() bool { return m.Path != "" && m.Path[0] != '[' }

@@ -1,0 +1,46 @@
+package dump
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Mappings of a file are one image as long as they follow each other as segments do.
+func TestImages(t *testing.T) {
+	for _, c := range []struct{ name, maps, want string }{
+		{"none", "", ""},
+		{"segments", "1000-2000 r--p 0 0:0 0 /a\n2000-3000 r-xp 1000 0:0 0 /a\n4000-6000 rw-p 2000 0:0 0 /a\n", "/a 1000-6000 code"},
+		{"the same page in two segments", "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 r--p 1000 0:0 0 /a\n3000-4000 rw-p 1000 0:0 0 /a\n", "/a 1000-4000 code"},
+		{"a hole of 2 MiB", "400000-401000 r-xp 0 0:0 0 /a\n600000-602000 rw-p 0 0:0 0 /b\n", "/a 400000-401000 code, /b 600000-602000"},
+		{"aligned to 2 MiB", "400000-401000 r-xp 0 0:0 0 /a\n600000-602000 rw-p 200000 0:0 0 /a\n", "/a 400000-602000 code"},
+		{"no file between", "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 rw-p 0 0:0 0\n3000-4000 r--p 1000 0:0 0 /a\n", "/a 1000-4000 code"},
+		{"another file between", "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 rw-p 0 0:0 0 /b\n3000-4000 r--p 1000 0:0 0 /a\n", "/a 1000-2000 code, /b 2000-3000, /a 3000-4000"},
+		{"from the start again", "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 r-xp 0 0:0 0 /a\n", "/a 1000-2000 code, /a 2000-3000 code"},
+		{"a payload far away", "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 r--p 1000 0:0 0 /a\n7f0000000000-7f0000400000 r--p 8000 0:0 0 /a\n", "/a 1000-3000 code, /a 7f0000000000-7f0000400000"},
+		{"a payload below", "1000-2000 r--p 8000 0:0 0 /a\n2000-3000 r-xp 0 0:0 0 /a\n", "/a 1000-2000, /a 2000-3000 code"},
+		{"far behind in the file", "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 r--p 900000 0:0 0 /a\n", "/a 1000-2000 code, /a 2000-3000"},
+		{"back in the file", "1000-2000 r-xp 0 0:0 0 /a\n2000-4000 r--p 3000 0:0 0 /a\n4000-5000 r--p 2000 0:0 0 /a\n", "/a 1000-4000 code, /a 4000-5000"},
+		{"a name in brackets", "1000-2000 r-xp 0 0:0 0 [vdso]\n", ""},
+	} {
+		var maps []Mapping
+		for line := range strings.Lines(c.maps) {
+			m, ok := ParseMapping(strings.TrimSpace(line))
+			if !ok {
+				t.Fatalf("%q", line)
+			}
+			maps = append(maps, m)
+		}
+		var got []string
+		for _, g := range Images(maps) {
+			text := fmt.Sprintf("%s %x-%x", g.Path, g.Addr, g.Addr+g.Size)
+			if g.Exec {
+				text += " code"
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
