@@ -10,7 +10,8 @@
 #
 #   symtool-symbols  symtool/app.sym in the build folder
 #   symtool-check    and lint them beside their binaries
-#   symtool-store    and add them to SYMTOOL_STORE/NAME/ID/NAME.sym
+#   symtool-store    and add them to SYMTOOL_STORE/NAME/ID/NAME.sym, each time: equal files
+#                    there stay, and missing ones come back
 #
 # symtool_add_packages adds the symbols of packages (.deb, .rpm, .zip, ...) with those of
 # their debug files to symtool-store. Binaries without debug information are reported, and
@@ -46,7 +47,10 @@ function(symtool_add_symbols target)
   endif()
   set(sym "${dir}/${target}.sym")
   set(inputs "$<TARGET_FILE:${target}>")
-  set(depends ${target})
+  # Makefiles do not depend on the command lines in them, but on these files, which change with the flags.
+  file(GENERATE OUTPUT "${sym}.flags" CONTENT "${arg_DUMP_FLAGS}\n")
+  file(GENERATE OUTPUT "${sym}.lint-flags" CONTENT "${arg_LINT_FLAGS}\n")
+  set(depends ${target} "${sym}.flags")
 
   if(arg_SPLIT)
     set(debug "${dir}/${target}.debug")
@@ -80,16 +84,14 @@ function(symtool_add_symbols target)
     DEPENDS ${depends} DEPFILE "${sym}.d" COMMENT "Dumping symbols of ${target}" VERBATIM)
   add_custom_command(OUTPUT "${sym}.checked"
     COMMAND ${SYMTOOL_EXECUTABLE} lint --verdict=false --stamp "${sym}.checked" ${arg_LINT_FLAGS} --binary "$<TARGET_FILE:${target}>" "${sym}"
-    DEPENDS "${done}" COMMENT "Checking symbols of ${target}" VERBATIM)
-  add_custom_command(OUTPUT "${sym}.stored"
-    COMMAND ${SYMTOOL_EXECUTABLE} store add --replace "${SYMTOOL_STORE}" "${sym}"
-    COMMAND ${CMAKE_COMMAND} -E touch "${sym}.stored"
-    DEPENDS "${done}" COMMENT "Storing symbols of ${target}" VERBATIM)
+    DEPENDS "${done}" "${sym}.lint-flags" COMMENT "Checking symbols of ${target}" VERBATIM)
 
   # The dependencies between the targets keep make from running a command twice.
-  _symtool_target(symbols ${target} "${done}")
-  _symtool_target(check ${target} "${sym}.checked")
-  _symtool_target(store ${target} "${sym}.stored")
+  _symtool_target(symbols ${target} DEPENDS "${done}")
+  _symtool_target(check ${target} DEPENDS "${sym}.checked")
+  _symtool_target(store ${target} DEPENDS "${done}"
+    COMMAND ${SYMTOOL_EXECUTABLE} store add --replace "${SYMTOOL_STORE}" "${sym}"
+    COMMENT "Storing symbols of ${target}")
   add_dependencies(symtool-check-${target} symtool-symbols-${target})
   add_dependencies(symtool-store-${target} symtool-symbols-${target})
   set_property(GLOBAL APPEND PROPERTY SYMTOOL_TARGETS ${target})
@@ -102,18 +104,15 @@ function(symtool_add_packages name)
     get_filename_component(package "${package}" ABSOLUTE)
     list(APPEND packages "${package}")
   endforeach()
-  set(dir "${CMAKE_CURRENT_BINARY_DIR}/symtool")
-  add_custom_command(OUTPUT "${dir}/${name}.stored"
-    COMMAND ${CMAKE_COMMAND} -E make_directory "${dir}"
+  _symtool_target(store ${name} DEPENDS ${packages}
     COMMAND ${SYMTOOL_EXECUTABLE} dump --restat --accept no-debug-info --accept no-binaries
       ${arg_DUMP_FLAGS} --store "${SYMTOOL_STORE}" ${packages}
-    COMMAND ${CMAKE_COMMAND} -E touch "${dir}/${name}.stored"
-    DEPENDS ${packages} COMMENT "Storing symbols of the packages ${name}" VERBATIM)
-  _symtool_target(store ${name} "${dir}/${name}.stored")
+    COMMENT "Storing symbols of the packages ${name}")
 endfunction()
 
-function(_symtool_target action target file)
-  add_custom_target(symtool-${action}-${target} DEPENDS "${file}")
+# The arguments behind target are those of add_custom_target. A command runs each time.
+function(_symtool_target action target)
+  add_custom_target(symtool-${action}-${target} VERBATIM ${ARGN})
   if(NOT TARGET symtool-${action})
     add_custom_target(symtool-${action})
   endif()
