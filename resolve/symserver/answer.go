@@ -63,7 +63,6 @@ func (a *answers) take(frames []resolve.Frame) bool {
 
 // serveSymbolicate answers /symbolicate/v5 and v4.
 func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
-	w.Header().Set("Cache-Control", "no-store")
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		w.Header().Set("Accept-Encoding", "identity")
 		s.failJSON(w, http.StatusUnsupportedMediaType, "please send requests without Content-Encoding")
@@ -141,7 +140,6 @@ func (s *Server) compute(ctx context.Context, jobs []*job) (*answers, error) {
 // failJSON answers with a status and an error in Eliot's form.
 func (s *Server) failJSON(w *recorder, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if !w.head {
 		_, _ = w.Write(append(quote([]byte(`{"title": `), text), "}\n"...))

@@ -130,7 +130,7 @@ func (s *Server) serveSection(w *recorder, r *http.Request, to target) {
 				return
 			}
 			s.debuginfodHeader(w, f, int64(sec.FileSize))
-			f.describe(w.Header(), "application/octet-stream", etag)
+			f.describe(w, "application/octet-stream", etag)
 			http.ServeContent(w, withRanges(decided(r), int64(sec.FileSize), false), "", f.info.ModTime(), io.NewSectionReader(f.File, int64(sec.Offset), int64(sec.FileSize)))
 			return
 		}

@@ -7,7 +7,7 @@ import (
 
 // preconditionFailed answers If-Match and If-Unmodified-Since that do not hold (RFC 9110, section
 // 13.2.2). The answer has none of the file's header fields: net/http's would give the length of a
-// body that does not follow, and say that it may be cached for days.
+// body that does not follow.
 func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool {
 	if tags := r.Header.Values("If-Match"); len(tags) > 0 {
 		if matchesTag(tags, etag, sameStrongly) {
@@ -19,7 +19,6 @@ func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool
 			return false
 		}
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusPreconditionFailed)
 	return true
 }

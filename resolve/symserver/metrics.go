@@ -130,7 +130,6 @@ func (m *metrics) observe(k kind, status int, bytes int64, took time.Duration) {
 }
 
 func (s *Server) serveMetrics(w *recorder, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
 	if w.headOnly() {
 		return
 	}

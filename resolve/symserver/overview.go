@@ -134,7 +134,6 @@ func (s *Server) serveOverview(w *recorder, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
 	if w.head {

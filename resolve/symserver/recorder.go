@@ -20,6 +20,8 @@ type recorder struct {
 	bytes   int64
 	frames  int // number of frames symbolicated
 	missing bool
+	fresh   freshness
+	guarded bool   // a token decides who gets the answer
 	token   *token // of the request, if it was asked for
 	due     int64  // number of bytes until the client gets more time
 }
@@ -31,6 +33,7 @@ var errClient = errors.New("the client is gone")
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+		w.setCaching(status)
 	}
 	w.extend()
 	w.ResponseWriter.WriteHeader(status)

@@ -185,7 +185,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.store == nil && (to.kind == form || to.kind == uploadAPI) {
 		to = target{}
 	}
-	rec := &recorder{ResponseWriter: w, control: http.NewResponseController(w), stall: s.cfg.Stall, head: r.Method == http.MethodHead}
+	rec := &recorder{ResponseWriter: w, control: http.NewResponseController(w), stall: s.cfg.Stall, head: r.Method == http.MethodHead, guarded: s.needs(r, to) != 0}
 	head := rec.Header()
 	head.Set("X-Content-Type-Options", "nosniff")
 	if s.cfg.AllowOrigin != "" {
@@ -221,8 +221,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.answer(rec, r, to)
-	if rec.status == 0 && ended(r.Context()) {
+	switch {
+	case rec.status != 0:
+	case ended(r.Context()):
 		panic(http.ErrAbortHandler) // a client that only closed its side would take the empty answer for ours
+	default:
+		rec.WriteHeader(http.StatusOK)
 	}
 }
 
@@ -315,9 +319,6 @@ func preflight(w *recorder, to target) {
 func (s *Server) fail(w *recorder, status int, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
-	if status != http.StatusNotFound && h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", "no-store")
-	}
 	w.WriteHeader(status)
 	if !w.head {
 		_, _ = w.Write([]byte(text + "\n"))
@@ -337,7 +338,6 @@ func (s *Server) failFor(to target) func(w *recorder, status int, text string) {
 
 // serveHealth answers /healthz and /readyz.
 func (s *Server) serveHealth(w *recorder, to target) {
-	w.Header().Set("Cache-Control", "no-store")
 	if to.name == "readyz" {
 		if err := s.ready(); err != nil {
 			s.fail(w, http.StatusServiceUnavailable, "not ready: "+err.Error())

@@ -318,7 +318,7 @@ func TestForms(t *testing.T) {
 				if encoding != "" && !strings.Contains(encodings, encoding) {
 					t.Errorf("%s: Content-Encoding %q", what, encoding)
 				}
-				if h.Get("Vary") != "Accept-Encoding" || h.Get("Cache-Control") != cacheFound || h.Get("Content-Type") != textType ||
+				if h.Get("Vary") != "Accept-Encoding" || h.Get("Cache-Control") != "public, "+cacheLasting || h.Get("Content-Type") != textType ||
 					h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Last-Modified") == "" {
 					t.Errorf("%s: %v", what, h)
 				}

@@ -488,7 +488,7 @@ func TestTooMany(t *testing.T) {
 		}
 	}
 	<-s.requests
-	if r := ask(t, s, "GET", "/a/AB/a.sym", nil); r.StatusCode != 404 || r.Header.Get("Cache-Control") != cacheMissing {
+	if r := ask(t, s, "GET", "/a/AB/a.sym", nil); r.StatusCode != 404 || r.Header.Get("Cache-Control") != "public, "+cacheAbsent {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	if got := body(t, ask(t, s, "GET", "/metrics", nil)); !strings.Contains(got, "\nsymtool_requests_refused_total 1\n") ||

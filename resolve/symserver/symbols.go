@@ -177,15 +177,8 @@ func (s *Server) otherForm(to target) bool {
 	return true
 }
 
-// Cache-Control. An id names one build, so what was found changes only if its
-// symbols are made again; what was not found may be uploaded at any time.
-const (
-	cacheFound   = "public, max-age=604800, immutable"
-	cacheMissing = "public, max-age=60"
-)
-
 func (s *Server) notFound(w *recorder, text string) {
-	w.Header().Set("Cache-Control", cacheMissing)
+	w.fresh = unfound
 	s.fail(w, http.StatusNotFound, text)
 }
 
@@ -199,9 +192,10 @@ func (f *file) etag(encoding string) string {
 }
 
 // describe sets the header fields of a file that was found.
-func (f *file) describe(h http.Header, contentType, etag string) {
+func (f *file) describe(w *recorder, contentType, etag string) {
+	w.fresh = lasting
+	h := w.Header()
 	h.Set("Content-Type", contentType)
-	h.Set("Cache-Control", cacheFound)
 	h.Set("ETag", etag)
 	h.Set("Last-Modified", f.info.ModTime().UTC().Format(http.TimeFormat))
 }
@@ -213,7 +207,7 @@ func (s *Server) serveFile(w *recorder, r *http.Request, f *file, contentType, e
 	if preconditionFailed(w, r, f, etag) {
 		return
 	}
-	f.describe(w.Header(), contentType, etag)
+	f.describe(w, contentType, etag)
 	r = withRanges(decided(r), f.size, encoding != "")
 	if encoding != "" {
 		w.Header().Set("Content-Encoding", encoding)
@@ -230,7 +224,7 @@ func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 	if preconditionFailed(w, r, f, etag) {
 		return
 	}
-	f.describe(w.Header(), textType, etag)
+	f.describe(w, textType, etag)
 	w.Header().Set("Accept-Ranges", "none")
 	if notModified(w, r, f, etag) || w.headOnly() {
 		return
@@ -258,7 +252,7 @@ func (s *Server) broken(w *recorder, r *http.Request, f *file, err error) {
 	if gone || w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	for _, name := range []string{"ETag", "Last-Modified", "Cache-Control", "Content-Encoding", "Accept-Ranges"} {
+	for _, name := range []string{"ETag", "Last-Modified", "Content-Encoding", "Accept-Ranges"} {
 		w.Header().Del(name)
 	}
 	s.fail(w, http.StatusInternalServerError, "the symbol file is damaged")
@@ -278,7 +272,7 @@ func (s *Server) pack(w *recorder, r *http.Request, f *file) {
 	if preconditionFailed(w, r, f, etag) {
 		return
 	}
-	f.describe(w.Header(), textType, etag)
+	f.describe(w, textType, etag)
 	w.Header().Set("Accept-Ranges", "none")
 	w.Header().Set("Content-Encoding", "gzip")
 	if notModified(w, r, f, etag) || w.headOnly() {

@@ -135,7 +135,6 @@ func (s *Server) permit(w *recorder, r *http.Request, to target, need access) bo
 		w.Header().Add("WWW-Authenticate", `Bearer realm="symtool"`)
 		w.Header().Add("WWW-Authenticate", `Basic realm="symtool", charset="UTF-8"`) // for browsers; the password is the token
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	s.failFor(to)(w, status, text)
 	return false
 }

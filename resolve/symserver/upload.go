@@ -49,7 +49,6 @@ func uploadsAt(processors int) int { return 4 * processors }
 
 // receive takes an upload of files, one for each slot of the token's rate.
 func (s *Server) receive(w *recorder, r *http.Request, to target) {
-	w.Header().Set("Cache-Control", "no-store")
 	if err := foreign.Check(r); err != nil {
 		s.failFor(to)(w, http.StatusForbidden, "uploads from pages of other origins are refused")
 		return

@@ -104,7 +104,6 @@ func (u *pendingUpload) drop() {
 
 // serveAPI answers a call of sym-upload-v2 other than that with the file.
 func (s *Server) serveAPI(w *recorder, r *http.Request, to target) {
-	w.Header().Set("Cache-Control", "no-store")
 	switch to.name {
 	case callStatus:
 		s.serveStatus(w, to)
@@ -261,7 +260,6 @@ func (s *Server) replyJSON(w *recorder, fields ...string) {
 // failAPI answers with a status and an error in the form of Google's APIs.
 func (s *Server) failAPI(w *recorder, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if !w.head {
 		_, _ = w.Write(append(quote([]byte(`{"error": {"code": `+itoa(status)+`, "message": `), text), "}}\n"...))
