@@ -56,7 +56,7 @@ func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *Table {
 
 // binaryOf returns what the follower reads of a file.
 func binaryOf(f *object.File) *Binary {
-	b := &Binary{Base: f.Base}
+	b := &Binary{Base: f.Base, Tables: f.OS == "windows"}
 	for _, r := range f.ExecRanges() {
 		b.Size += r.End - r.Start
 	}

@@ -61,7 +61,7 @@ type follower struct {
 	code  []byte
 	start uint64 // address of code[0]
 	state []frameState
-	index []int32 // by offset in code: index in state, plus 1
+	index []int32 // by offset in code: index in state, plus 1; inside; or 0
 	order []uint32
 	sites map[uint32]bool // offsets of calls
 	now   []pathItem      // to follow first
@@ -80,6 +80,7 @@ type follower struct {
 
 	calls  map[uint64]bool          // targets of calls in all blocks, and whether they move the stack or frame pointer
 	codeAt func(addr uint64) []byte // like Binary.Code, or nil
+	tables bool                     // like Binary.Tables
 	stats  Stats
 
 	confirmed map[uint64]bool // where functions jump to, and the stack is as the rules say

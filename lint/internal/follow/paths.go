@@ -67,10 +67,13 @@ const (
 )
 
 // jumpTable returns the end of the table of a switch at an offset. Microsoft's compiler puts such tables, of RVAs,
-// behind the code of the function, and its library between pieces of code.
+// behind the code of the function, and its library between pieces of code. What was followed as code is not a table.
 func (f *follower) jumpTable(at uint32) uint32 {
+	if !f.tables {
+		return at
+	}
 	end := at
-	for ; int(end)+4 <= len(f.code); end += 4 {
+	for ; int(end)+4 <= len(f.code) && !f.followed(end, end+4); end += 4 {
 		place := f.base + uint64(binary.LittleEndian.Uint32(f.code[end:]))
 		if place-(f.start+uint64(end))+maxTableFar > 2*maxTableFar {
 			break
@@ -80,6 +83,11 @@ func (f *follower) jumpTable(at uint32) uint32 {
 		return at
 	}
 	return end
+}
+
+// followed reports whether any of the bytes in [from, to) belongs to an instruction that was followed.
+func (f *follower) followed(from, to uint32) bool {
+	return slices.ContainsFunc(f.index[from:to], func(i int32) bool { return i != 0 })
 }
 
 // filled returns the end of the padding and of the tables at an offset. A table, which is aligned, may begin with the byte of a
@@ -113,7 +121,7 @@ func (f *follower) ruleChanges(a, b uint32) bool {
 // seed starts again at code that nothing has reached.
 func (f *follower) seed(at uint32) {
 	at = f.filled(at)
-	if int(at) >= len(f.code) || f.index[at] != 0 {
+	if int(at) >= len(f.code) || f.index[at] != 0 || !f.inStep(at) {
 		return
 	}
 	s, ok := f.anchor(at)
@@ -135,6 +143,24 @@ func (f *follower) seed(at uint32) {
 	}
 	f.now = append(f.now, pathItem{at, at, s})
 	f.drain()
+}
+
+// inStep reports whether code that nothing leads to consists of the same instructions as the code that was followed
+// before, where it gets there. If it does not, it begins in the middle of an instruction, or is data.
+func (f *follower) inStep(at uint32) bool {
+	var s frameState
+	for int(at) < len(f.code) && f.index[at] <= 0 {
+		st := f.cpu.step(f.code[at:], f.start+uint64(at), &s)
+		next := at + uint32(st.size)
+		if f.index[at] == inside || int(next) <= len(f.code) && st.size > 1 && f.followed(at+1, next) {
+			return false
+		}
+		if st.kind != stepNext && st.kind != stepBranch && st.kind != stepCall {
+			break
+		}
+		at = next
+	}
+	return true
 }
 
 // drain follows all paths. Returns of calls come last, as other paths to the same place may show
@@ -170,7 +196,7 @@ func (f *follower) returns(item *pathItem) bool {
 		f.ends = append(f.ends, item.at)
 		return false
 	}
-	if i := f.index[behind]; i != 0 {
+	if i := f.index[behind]; i > 0 {
 		have, sp := &f.state[i-1], frameSP
 		return have.knows(sp) == item.s.knows(sp) && have.off[sp] == item.s.off[sp]
 	}
@@ -206,6 +232,7 @@ func (f *follower) path(at uint32, s frameState) {
 			return
 		}
 		next := at + uint32(st.size)
+		f.cover(at+1, next)
 		switch st.kind {
 		case stepCall:
 			if st.target == addr+uint64(st.size) {
@@ -357,11 +384,26 @@ func (f *follower) refutes(at uint32, have, s *frameState) bool {
 	return true
 }
 
+// inside is the index of the bytes of an instruction but for its first. A jump may lead there: past a lock prefix.
+const inside = -1
+
+// cover marks the bytes in [from, to) as those of an instruction.
+func (f *follower) cover(from, to uint32) {
+	for at := from; at < to; at++ {
+		if f.index[at] == 0 {
+			f.index[at] = inside
+		}
+	}
+}
+
 // enter joins a state with what is known at an instruction, and reports whether the instruction
 // must be followed, again or for the first time.
 func (f *follower) enter(at uint32, s *frameState) bool {
 	i := f.index[at]
-	if i == 0 {
+	if i == inside && s.anchored {
+		return false // out of step with code that was followed
+	}
+	if i <= 0 {
 		if len(f.state) == maxInstructions {
 			f.long = true
 			return false

@@ -35,6 +35,33 @@ func TestPieces(t *testing.T) {
 		callRules = "STACK CFI INIT 1000 18 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1004 .cfa: $rsp 8 + $rbx: $rbx\nSTACK CFI 1005 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n"
 
+		// The padding of gas before the target of a branch, whose bytes would be RVAs: push rbx; sub rsp, 0x30; a nop of
+		// 9 bytes; test; js 0x20; add; pop; ret; nopl; 0x20: movb; mov; mov; call; add; pop; ret.
+		padded = "\x53\x48\x83\xec\x30\x66\x0f\x1f\x84\x01\x01\x01\x01\x01\x85\xff\x78\x0e\x48\x83\xc4\x30\x5b\xc3\x0f\x1f\x84\x00\x00\x00\x00\x00" +
+			"\xc6\x04\x03\x00\xbe\x2f\x00\x00\x00\x48\x89\xdf\xe8\x5f\x00\x00\x00\x48\x83\xc4\x30\x5b\xc3"
+		paddedRules = "STACK CFI INIT 1000 37 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
+			"STACK CFI 1005 .cfa: $rsp 64 +\nSTACK CFI 1016 .cfa: $rsp 16 +\nSTACK CFI 1017 .cfa: $rsp 8 +\n" +
+			"STACK CFI 1018 .cfa: $rsp 64 +\nSTACK CFI 1035 .cfa: $rsp 16 +\nSTACK CFI 1036 .cfa: $rsp 8 +\n"
+
+		// A byte of data, with which the next instruction would begin: push rbx; sub rsp, 0x30; test; js 0x10; add; pop; ret;
+		// the byte; 0x10: add; pop; ret.
+		data      = "\x53\x48\x83\xec\x30\x85\xff\x78\x07\x48\x83\xc4\x30\x5b\xc3\xb8\x48\x83\xc4\x30\x5b\xc3"
+		dataRules = "STACK CFI INIT 1000 16 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
+			"STACK CFI 1005 .cfa: $rsp 64 +\nSTACK CFI 100d .cfa: $rsp 16 +\nSTACK CFI 100e .cfa: $rsp 8 +\n" +
+			"STACK CFI 100f .cfa: $rsp 64 +\nSTACK CFI 1014 .cfa: $rsp 16 +\nSTACK CFI 1015 .cfa: $rsp 8 +\n"
+
+		// The same with two instructions as data, which jump into the middle of the next one, where a pop would be: je 0x13;
+		// ret; 0x12: mov eax, 0x9090905b; add; pop; ret.
+		jumps = "\x53\x48\x83\xec\x30\x85\xff\x78\x09\x48\x83\xc4\x30\x5b\xc3\x74\x02\xc3" +
+			"\xb8\x5b\x90\x90\x90\x48\x83\xc4\x30\x5b\xc3"
+		jumpsRules = "STACK CFI INIT 1000 1d .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
+			"STACK CFI 1005 .cfa: $rsp 64 +\nSTACK CFI 100d .cfa: $rsp 16 +\nSTACK CFI 100e .cfa: $rsp 8 +\n" +
+			"STACK CFI 100f .cfa: $rsp 64 +\nSTACK CFI 101b .cfa: $rsp 16 +\nSTACK CFI 101c .cfa: $rsp 8 +\n"
+
+		// A prefix of lock that a branch skips: push rbx; je 4; lock; 4: add [rax], eax; pop; ret.
+		lock      = "\x53\x74\x01\xf0\x01\x00\x5b\xc3"
+		lockRules = "STACK CFI INIT 1000 8 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\nSTACK CFI 1007 .cfa: $rsp 8 +\n"
+
 		// A loop that allocates a large frame page by page, and a switch.
 		probes = "\xfd\x7b\xbf\xa9\xfd\x03\x00\x91" + // 0: stp x29, x30, pre-indexed; mov x29, sp
 			"\xe9\x0b\x40\xd1\xff\x07\x40\xd1\xff\x63\x29\xeb\xc1\xff\xff\x54" + // 8: sub x9, sp, #8192; sub sp, sp, #4096; cmp sp, x9; b.ne 0xc
@@ -51,20 +78,26 @@ func TestPieces(t *testing.T) {
 		name        string
 		cpu         *CPU
 		code, rules string
+		tables      bool
 		least       int
 	}{
-		{"cookies", frameARM64, cookies, cookiesRules, 7},
-		{"outlined", frameARM64, outlined, outlinedRules, 5},
-		{"switch", frameAMD64, table, tableRules, 6},
-		{"switch behind a call", frameAMD64, afterCall, callRules, 5},
-		{"probes", frameARM64, probes, probesRules, 8},
-		{"arguments on the stack", frameAMD64, part, head + tail, 8},
+		{"cookies", frameARM64, cookies, cookiesRules, false, 7},
+		{"outlined", frameARM64, outlined, outlinedRules, false, 5},
+		{"switch", frameAMD64, table, tableRules, true, 6},
+		{"switch behind a call", frameAMD64, afterCall, callRules, true, 5},
+		{"padding", frameAMD64, padded, paddedRules, false, 15},
+		{"padding among tables", frameAMD64, padded, paddedRules, true, 15},
+		{"data", frameAMD64, data, dataRules, false, 10},
+		{"data that jump", frameAMD64, jumps, jumpsRules, false, 11},
+		{"lock", frameAMD64, lock, lockRules, false, 6},
+		{"probes", frameARM64, probes, probesRules, false, 8},
+		{"arguments on the stack", frameAMD64, part, head + tail, false, 8},
 	} {
 		names := arch.X86_64
 		if c.cpu == frameARM64 {
 			names = arch.ARM64
 		}
-		b := &Binary{Size: uint64(len(c.code)), Exported: func(func(uint64)) {}, Code: func(addr uint64) []byte {
+		b := &Binary{Size: uint64(len(c.code)), Exported: func(func(uint64)) {}, Tables: c.tables, Code: func(addr uint64) []byte {
 			return []byte(c.code)[min(addr-0x1000, uint64(len(c.code))):]
 		}}
 		stats := Run(c.cpu, rowsOf(t, []byte(c.rules), names), b, func(f Finding) { t.Errorf("%s: %#x: %s", c.name, f.Addr, f.Text) })

@@ -8,6 +8,8 @@ type Binary struct {
 	Size uint64 // size of the executable code in bytes
 	// Code returns the code at an address up to the end of its section, or nil.
 	Code func(addr uint64) []byte
+	// Tables reports whether there may be tables of RVAs between instructions, as in the code of Microsoft's compiler.
+	Tables bool
 	// Exported calls fn for each function that other modules may call.
 	Exported func(fn func(addr uint64))
 }
@@ -63,7 +65,7 @@ func CPUOf(cpu *arch.Arch, addrSize int) *CPU {
 // mistake: at most two per STACK CFI INIT, one about the CFA and one about the other rules.
 func Run(cpu *CPU, rows *Table, b *Binary, report func(Finding)) *Stats {
 	f := newFollower(cpu, rows, b.Base)
-	f.codeAt = b.Code
+	f.codeAt, f.tables = b.Code, b.Tables
 	f.all(b, report)
 	return &f.stats
 }
