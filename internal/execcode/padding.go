@@ -16,8 +16,15 @@ type Padding func(code []byte) int
 // decoders are the Paddings of CPUs whose nops are not in a table.
 var decoders = map[*arch.Arch]Padding{arch.X86: X86, arch.X86_64: X86, arch.ARM64: ARM64}
 
+// traps are the instructions that end a program with which linkers fill gaps between functions, on CPUs without a decoder:
+// those of lld 22.
+var traps = map[*arch.Arch]arch.Nop{
+	arch.ARM: {Code: 0xd4d4d4d4, Size: 4}, arch.MIPS: {Code: 0x04170001, Size: 4}, arch.MIPS64: {Code: 0x04170001, Size: 4},
+	arch.PPC: {Code: 0x7fe00008, Size: 4}, arch.PPC64: {Code: 0x7fe00008, Size: 4},
+}
+
 // PaddingOf returns the Padding of a file's CPU. For an unknown CPU, only words of zeros are
-// padding. On ppc64 the call stubs of linkers are padding, too.
+// padding. On ppc64 the call stubs of linkers are padding, too, and offsets of the TOC.
 func PaddingOf(f *object.File) Padding {
 	if p := decoders[f.Arch]; p != nil {
 		return p
@@ -29,14 +36,19 @@ func PaddingOf(f *object.File) Padding {
 			fillers = append(fillers, nop.Bytes(order))
 		}
 	}
+	if trap, ok := traps[f.Arch]; ok {
+		fillers = append(fillers, trap.Bytes(order))
+	}
 	return func(code []byte) int {
+		if f.Arch == arch.PPC64 {
+			if n := max(stubPPC64(code, order), offsetPPC64(code, order)); n > 0 {
+				return n
+			}
+		}
 		for _, filler := range fillers {
 			if bytes.HasPrefix(code, filler) {
 				return len(filler)
 			}
-		}
-		if f.Arch == arch.PPC64 {
-			return stubPPC64(code, order)
 		}
 		return 0
 	}
@@ -71,6 +83,25 @@ func stubPPC64(code []byte, order binary.ByteOrder) int {
 	return 0
 }
 
+// offsetPPC64 returns the length of the offset of the TOC, or of the PLT, before code that adds it to its own address: a
+// function's first instructions (OpenPOWER ELFv2 ABI, 2.3.2.1; with -mcmodel=large they load it, unless a linker could
+// make constants of it) and the linker's __glink_PLTresolve.
+func offsetPPC64(code []byte, order binary.ByteOrder) int {
+	const size = 8
+	const loadTOC, addTOC, bclNext = 0xe84cfff8, 0x3c4c0000, 0x429f0005 // ld r2, -8(r12); addis r2, r12, 0; bcl 20, 31, .+4
+	if len(code) < size+8 {
+		return 0
+	}
+	if offset := int64(order.Uint64(code)); offset != int64(int32(offset)) {
+		return 0
+	}
+	first, second := order.Uint32(code[size:]), order.Uint32(code[size+4:])
+	if first == loadTOC || first&^0xffff == addTOC || second == bclNext {
+		return size
+	}
+	return 0
+}
+
 // ARM64 returns the Padding of arm64: a nop, brk or zeros.
 func ARM64(code []byte) int {
 	if len(code) < 4 {
@@ -82,17 +113,19 @@ func ARM64(code []byte) int {
 	return 0
 }
 
-// X86 returns the Padding of x86 and x86-64: an int3, a nop or zeros. A single
+// X86 returns the Padding of x86 and x86-64: an int3, a ud2, a nop or zeros. A single
 // zero may begin an addition, so it is padding only at the end.
 func X86(code []byte) int {
 	switch {
 	case code[0] == 0xcc, code[0] == 0x90, code[0] == 0 && len(code) == 1:
 		return 1
-	case code[0] == 0 && code[1] == 0:
+	case code[0] == 0 && code[1] == 0, bytes.HasPrefix(code, ud2):
 		return 2
 	}
 	return nopX86(code)
 }
+
+var ud2 = []byte{0x0f, 0x0b}
 
 // leaX86 are the forms of "lea 0(%esi),%esi" with which gas fills gaps on i386.
 var leaX86 = [][]byte{

@@ -26,6 +26,8 @@ func TestPadding(t *testing.T) {
 	}{
 		{arch.X86_64, little, "90 c3", 1},
 		{arch.X86_64, little, "cc cc", 1},
+		{arch.X86_64, little, "0f 0b 0f 0b", 2},
+		{arch.X86_64, little, "0f", 0},
 		{arch.X86_64, little, "66 90", 2},
 		{arch.X86_64, little, "0f 1f 00", 3},
 		{arch.X86_64, little, "0f 1f 40 00", 4},
@@ -56,13 +58,23 @@ func TestPadding(t *testing.T) {
 		{arch.ARM, big, "e3 20 f0 00", 4},
 		{arch.ARM, little, "00 f0 20 e3", 4},
 		{arch.ARM, little, "e3 20 f0 00", 0},
+		{arch.ARM, little, "d4 d4 d4 d4", 4},
 		{arch.PPC, big, "60 00 00 00", 4},
+		{arch.PPC, big, "7f e0 00 08", 4},
 		{arch.PPC64, little, "00 00 42 60", 4},
 		{arch.PPC64, big, "f8410028 e98284c0 7d8903a6 e84284c8 28220000 4ce20420 4800a124", 28},
 		{arch.PPC64, big, "f8410028 3d620001 e98b8000 7d8903a6 4e800420 60000000", 20},
 		{arch.PPC64, little, "180041f8 ffff823d 00008ce9 a603897d 2004804e", 20},
 		{arch.PPC64, big, "f8410028 e98284c0 4e800420", 0}, // a stub that jumps on
 		{arch.PPC64, big, "f8410028 e98284c0 7d8903a6", 0},
+		{arch.PPC64, little, "08 00 e0 7f", 4},
+		{arch.PPC64, little, "c0f00100 00000000 a602087c 05009f42", 8}, // before __glink_PLTresolve
+		{arch.PPC64, big, "00000000 00011550 7d8802a6 429f0005", 8},
+		{arch.PPC64, little, "d8760200 00000000 02004c3c d8764238", 8}, // before functions
+		{arch.PPC64, little, "d8760200 00000000 f8ff4ce8 1462427c", 8},
+		{arch.PPC64, little, "d8760200 01000000 f8ff4ce8 1462427c", 0},
+		{arch.PPC64, little, "d8760200 00000000 a602087c f8ffe1fb", 0},
+		{arch.PPC64, little, "d8760200 00000000 f8ff4ce8", 0},
 		{arch.RISCV64, little, "13 00 00 00", 4},
 		{arch.RISCV64, little, "01 00", 2},
 		{arch.RISCV64, little, "82 80", 0},
@@ -72,6 +84,7 @@ func TestPadding(t *testing.T) {
 		{arch.S390X, big, "c0 04 00 00 00 00", 6},
 		{arch.S390X, big, "07 fe", 0}, // br %r14
 		{arch.MIPS, big, "00 00 00 00", 4},
+		{arch.MIPS, big, "04 17 00 01", 4},
 		{arch.MIPS, big, "03 e0 00 08", 0},
 		{nil, big, "00 00 00 00", 4},
 		{nil, big, "01 00 00 00", 0},

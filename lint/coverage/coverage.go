@@ -45,6 +45,9 @@ type Coverage struct {
 	Worst      []Gap `json:"worst_cfi,omitempty"`
 	WorstLines []Gap `json:"worst_lines,omitempty"`
 
+	// NoCode reports whether the binary has no code that counts: stacks do not lead through the module.
+	NoCode bool `json:"-"`
+
 	// Unnamed is the number of pieces of code outside FUNCs without call frame information.
 	Unnamed int `json:"-"`
 

@@ -27,13 +27,13 @@ func checkCodeNamed(p *check.Pass, b *image.Image) {
 		return
 	}
 	named := namedRanges(p.Facts, b)
-	for _, d := range b.DataSymbols() {
+	for _, d := range b.NotCode() {
 		named = append(named, object.Range{Start: b.Addr(d.RVA), End: b.Addr(d.End)})
 	}
 	named = object.Ranges.Join(named)
 	padding := execcode.PaddingOf(b.File)
 	for _, part := range b.Parts() {
-		if part.Kind != execcode.Linkage {
+		if part.Kind == execcode.Code {
 			reportUnnamed(p, b, &part, slices.Collect(object.Ranges.Gaps(part.Range, named)), padding)
 		}
 	}

@@ -58,9 +58,11 @@ name of the function before it.`,
 		Rule: &finding.Rule{
 			ID: "SYM505", Title: "code without FUNC or PUBLIC", Severity: finding.Warning, Since: "0.1",
 			Spec: binarySpec + "FUNC records",
-			Doc: `Executable bytes inside no FUNC and after no PUBLIC have no name. Padding and the
-procedure linkage table do not count. There is one finding a section, with the number
-of these bytes and the places of the largest pieces.`,
+			Doc: `Executable bytes inside no FUNC and after no PUBLIC have no name. Padding, the
+procedure linkage table, start-up code without rules and data do not count. There is
+one finding a section, with the number of these bytes and the places of the largest
+pieces. Functions that are not exported are like this in a stripped binary: --preset
+stripped leaves the finding out.`,
 			Cites: []string{"rust-minidump#781"},
 		},
 		Check: withBinary(checkCodeNamed),

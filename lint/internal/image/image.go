@@ -28,6 +28,7 @@ type Image struct {
 	mini *object.File
 	all  []execcode.Part   // nil until Parts
 	data []coverage.Extent // pieces of code that are data according to symbols; nil until DataSymbols
+	not  []coverage.Extent // other pieces that do not count as code
 	done bool
 }
 
@@ -73,6 +74,15 @@ func (b *Image) DataSymbols() []coverage.Extent {
 		}
 	}
 	return b.data
+}
+
+// Exclude notes pieces of code that do not count, beside the DataSymbols.
+func (b *Image) Exclude(pieces []coverage.Extent) { b.not = append(b.not, pieces...) }
+
+// NotCode returns the pieces of the parts with code that do not count: data, and the start-up code of the C library and
+// of the compiler. What is known by its bytes only is known once the coverage was measured.
+func (b *Image) NotCode() []coverage.Extent {
+	return extent.Join(slices.Concat(b.DataSymbols(), b.not))
 }
 
 // see adds a record of STACK CFI.

@@ -33,6 +33,8 @@ type codeMeasure struct {
 	step    insn.Step      // nil if code may hold data that nothing marks
 	unit    int            // alignment of instructions for step
 	counted []object.Range // counted code of the binary, in its addresses
+
+	excluded []coverage.Extent
 }
 
 // codeShare measures the code, and calls found for each FUNC, PUBLIC, and piece of
@@ -67,6 +69,12 @@ func sameBinary(p *check.Pass, b *image.Image) bool {
 	}
 	id, _ := b.DebugID()
 	return id == "" || strings.EqualFold(id, p.DebugID)
+}
+
+// noCode reports whether there is a binary without code that counts.
+func (m *codeMeasure) noCode() bool {
+	b := image.Of(m.p)
+	return m.share.Total == 0 && sameBinary(m.p, b) && (m.image != nil || len(b.ExecRanges()) == 0)
 }
 
 // binary measures the executable bytes of the binary.
@@ -217,6 +225,8 @@ func (m *codeMeasure) gap(e coverage.Extent) {
 	startup := e.Size()
 	for rest := range extent.Missing(e, m.skip) {
 		startup -= rest.Size()
+		m.exclude(extent.Between(e.RVA, rest.RVA))
+		e.RVA = rest.End
 		data := rest.Size()
 		for code := range extent.Missing(rest, m.data) {
 			data -= code.Size()
@@ -224,7 +234,15 @@ func (m *codeMeasure) gap(e coverage.Extent) {
 		}
 		m.share.Data += data
 	}
+	m.exclude(e)
 	m.share.Startup += startup
+}
+
+// exclude notes code that does not count: of the start-up files, or data that nothing but its bytes shows.
+func (m *codeMeasure) exclude(e coverage.Extent) {
+	if m.part != nil && e.Size() > 0 {
+		m.excluded = append(m.excluded, e)
+	}
 }
 
 // aroundAnchor returns the start-up code in a gap with an anchor, bounded by names
@@ -268,6 +286,7 @@ func (m *codeMeasure) piece(e coverage.Extent, owner coverage.Gap) {
 	code, at := m.image.CodeAt(m.image.Addr(e.RVA)), e.RVA
 	dataIn(code[:min(e.Size(), uint64(len(code)))], m.step, m.unit, func(from, to int) {
 		m.share.Data += uint64(to - from)
+		m.exclude(extent.Between(e.RVA+symfmt.RVA(from), e.RVA+symfmt.RVA(to)))
 		m.lack(extent.Between(at, e.RVA+symfmt.RVA(from)), owner)
 		at = e.RVA + symfmt.RVA(to)
 	})

@@ -56,8 +56,10 @@ func measureCode(p *check.Pass, c *coverage.Coverage) {
 		}
 	})
 	c.All = m.share
+	c.NoCode = m.noCode()
 	if m.share.Of == coverage.CodeOfBinary {
 		c.Calls = countCalls(p, m.counted, c.Known)
+		m.image.Exclude(m.excluded)
 	}
 }
 

@@ -19,9 +19,10 @@ var Rules = []*check.Rule{
 	{
 		Rule: &finding.Rule{
 			ID: "SYM701", Title: "no call frame information", Severity: finding.Warning, Since: "0.1", Spec: coverageSpec,
-			Doc: `There are functions, and neither STACK CFI nor STACK WIN that readers can use: stacks
+			Doc: `There is code, and neither STACK CFI nor STACK WIN that readers can use: stacks
 through this module are guessed. A debug file that was split off with objcopy
---only-keep-debug has none: dump it together with the binary.`,
+--only-keep-debug has none: dump it together with the binary. Start-up code does not
+count.`,
 			Cites: []string{"dump_syms#274", "Mozilla bug 1717909", "symbolic#783"},
 			Bad:   check.HeadFunc, At: 0,
 			Good: check.HeadFunc + check.Init,
@@ -74,7 +75,7 @@ lines. The binary was built or dumped without debug information.`,
 			Good: publicHead + check.Init,
 		},
 		Check: withCoverage(func(p *check.Pass, c *coverage.Coverage) {
-			if c.Functions+c.Publics == 0 && c.Verdict != coverage.VariablesOnly {
+			if c.Functions+c.Publics == 0 && c.Verdict != coverage.VariablesOnly && !c.NoCode {
 				p.ReportLine(0, "no FUNC or PUBLIC record")
 			}
 		}),
@@ -99,7 +100,7 @@ func withCoverage(judge func(*check.Pass, *coverage.Coverage)) check.Func {
 }
 
 func checkNoCFI(p *check.Pass, c *coverage.Coverage) {
-	if c.Functions+c.Publics == 0 || anyCFI(c) {
+	if c.Functions+c.Publics == 0 || anyCFI(c) || onlyStartup(c, p.Facts) {
 		return
 	}
 	switch {
@@ -115,7 +116,7 @@ func checkNoCFI(p *check.Pass, c *coverage.Coverage) {
 func checkMinCFI(p *check.Pass, c *coverage.Coverage) {
 	limit := p.Options.MinCFI
 	switch {
-	case limit <= 0:
+	case limit <= 0, c.NoCode:
 		return
 	case c.All.Total == 0 && !anyCFI(c):
 		p.ReportLine(0, "there is no call frame information, want %v %%", limit)

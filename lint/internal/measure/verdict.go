@@ -48,6 +48,10 @@ func judge(c *coverage.Coverage, f *facts.Facts, minCFI, minLines float64) {
 		c.Verdict = coverage.Unusable
 		why("no MODULE record: no reader accepts the file")
 		return
+	case c.NoCode:
+		c.Verdict = coverage.GoodForUnwinding
+		why("the binary has no code but that of start-up files")
+		return
 	case !names && !anyCFI(c) && f.Variables:
 		c.Verdict = coverage.VariablesOnly
 		why("names and call frame information are in the symbol file beside it")
@@ -56,6 +60,9 @@ func judge(c *coverage.Coverage, f *facts.Facts, minCFI, minLines float64) {
 		c.Verdict = coverage.Unusable
 		why("there are no names and no call frame information")
 		return
+	case !anyCFI(c) && onlyStartup(c, f):
+		c.Verdict = coverage.SymbolicationOnly
+		why("only start-up code has names, and there is no call frame information: whether there is other code is unknown without the binary (--binary)")
 	case !anyCFI(c):
 		c.Verdict = coverage.SymbolicationOnly
 		why("there is no call frame information: stacks through this module are guessed")
@@ -74,6 +81,11 @@ func judge(c *coverage.Coverage, f *facts.Facts, minCFI, minLines float64) {
 	case minLines > 0 && below(c.Lines, minLines):
 		why("%s of function bytes have lines, less than %v %%", c.Lines, minLines)
 	}
+}
+
+// onlyStartup reports whether all code that is known is that of start-up files, which has no rules by design.
+func onlyStartup(c *coverage.Coverage, f *facts.Facts) bool {
+	return c.All.Total == 0 && c.Functions+c.Publics <= len(f.Startup)
 }
 
 // anyCFI reports whether any code has call frame information.

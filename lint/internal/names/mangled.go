@@ -84,12 +84,21 @@ func isItanium(name []byte) bool {
 		return len(name) > 4 && (name[4] == 'n' || isDigit(name[4]))
 	case c == 'T':
 		return strings.IndexByte("VTISHWCc", next) >= 0 && len(name) > 4
+	case c == 'G' && isVector(name[3:]):
+		return false
 	case c == 'G':
 		return strings.IndexByte("VRAI", next) >= 0 && len(name) > 4 || next == 'T' && len(name) > 7 && (hasDigit(name) || isAllocation(name[5:]))
 	case 'a' <= c && c <= 'z':
 		return isOperator(c, next) && len(name) > 4 && (hasDigit(name) || isAllocation(name[2:]))
 	}
 	return false
+}
+
+// isVector reports whether V and what follows it belong to the vector function ABI, whose names no demangler knows: an
+// instruction set, N or M, and a number of lanes, as in _ZGVbN2v_acos. After V, the Itanium ABI has the name of an object.
+func isVector(rest []byte) bool {
+	return bytes.HasPrefix(rest, []byte("V_LLVM_")) || len(rest) > 3 && rest[0] == 'V' && 'a' <= rest[1] && rest[1] <= 'z' && (rest[2] == 'N' || rest[2] == 'M') &&
+		(rest[3] == 'x' || isDigit(rest[3]))
 }
 
 // isNested reports whether a nested name follows N: qualifiers, then a part with its length or a

@@ -155,11 +155,12 @@ leaves its names as they are. Resolvers print them so.`,
 		Rule: &finding.Rule{
 			ID:       "SYM608",
 			Title:    "name that is absurdly long",
-			Severity: finding.Warning,
+			Severity: finding.Note,
 			Since:    "0.1",
 			Spec:     "symbol_files: records are lines of text",
 			Doc: `Some readers have buffers of a fixed size, and databases of crashes truncate names.
-Such names come from nested templates, or from a demangler without a limit.`,
+Such names come from nested templates, of which C++ programs have some that are
+longer, or from a demangler without a limit.`,
 			Cites: []string{"cpp_demangle#53", "rustc-demangle#47"},
 			Bad:   check.Head + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName+1)) + "\n",
 			Good:  check.Head + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName)) + "\n",

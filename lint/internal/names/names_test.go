@@ -18,7 +18,7 @@ func TestSchemes(t *testing.T) {
 		notMangled: {"", "main", "_Z", "_Ze", "_Zero", "_Zoom_in", "_ZERO", "_Zone1", "_ZTOP", "_ZNAME", "_ZLIB_VERSION", "_RNG_init", "_RName", "_Read", "_R",
 			"_REGISTER_1", "_RMS_error2", "_RX_ring0", "_RINGS_2", "_RCC_1", "__libc_start_main", "?", "??", "??? unknown", "$stack", "$s", "$shadow1", "$a", "$x.1", "$t", "$d.12",
 			"_T0", "_TIFFOpen", "_T0_init", "_start", "foo::_ZN1a", "operator?", "_ZThread", "_ZGood", "_ZStart", "_dl_1", "_Zab1", "_RNAV1", "_ZNONE", "_Znames", "_Zdl", "_ZNKE",
-			"_ZTV", "_ZGT1", "_ZGTest_all", "_ZSx1", "_ZTx1"},
+			"_ZTV", "_ZGVbN2v_acos", "_ZGVnN2v_sin", "_ZGVsMxv_cos", "_ZGV_LLVM_N2v_foo", "_ZGVbN2v_acos_ifunc_selector", "_ZGT1", "_ZGTest_all", "_ZSx1", "_ZTx1"},
 	} {
 		for _, n := range names {
 			if got := schemeOf([]byte(n)); got != want {
