@@ -71,10 +71,11 @@ func sameBinary(p *check.Pass, b *image.Image) bool {
 	return id == "" || strings.EqualFold(id, p.DebugID)
 }
 
-// noCode reports whether there is a binary without code that counts.
+// noCode reports whether there is a binary without code that counts. A file that dwz made is relocatable.
 func (m *codeMeasure) noCode() bool {
 	b := image.Of(m.p)
-	return m.share.Total == 0 && sameBinary(m.p, b) && (m.image != nil || len(b.ExecRanges()) == 0)
+	return m.share.Total == 0 && sameBinary(m.p, b) &&
+		(m.image != nil || len(b.ExecRanges()) == 0 && b.Kind != object.Relocatable)
 }
 
 // binary measures the executable bytes of the binary.
