@@ -127,7 +127,7 @@ func (o *framePointerOracle) open(path string) {
 	}
 	o.t.Cleanup(func() { o.f.Close() })
 	o.names, o.sets = cfi.NewNames(o.a), map[uint64]int{}
-	o.rows = newRowCache(o.names, cpu.All[o.a])
+	o.rows = newRowCache(o.names)
 	for _, start := range o.starts {
 		code := fileCode(o.f, start+o.f.Base, prologue)
 		if n := cpu.All[o.a].MakesFrame(code); n > 0 {

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/symfmt/arch"
@@ -195,4 +196,53 @@ func TestLeafRecordOfARM(t *testing.T) {
 	a.Word(walktest.Junk).Mark("fp1").Word("fp2").Mark("sp1").Words(walktest.Junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(walktest.Junk)
 	s := walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "lr", inG, "r11", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp1 r11=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
+}
+
+// volatileOf returns a general register of a CPU that functions need not preserve.
+func volatileOf(t *testing.T, a *arch.Arch) string {
+	t.Helper()
+	for _, name := range a.General {
+		if name != a.PC && name != a.SP && name != a.RA && !slices.Contains(a.CalleeSaved, name) {
+			return name
+		}
+	}
+	t.Fatal("no such register of", a.Name)
+	return ""
+}
+
+// On any CPU a function may have its return address in a register and nothing on the stack: vfork
+// keeps it so during the system call, and callers of outlined code during that call.
+func TestReturnInRegister(t *testing.T) {
+	for _, cpu := range cpu.All {
+		other, saved, kept := volatileOf(t, cpu.Arch), cpu.Arch.CalleeSaved[0], cpu.Arch.CalleeSaved[1]
+		in := func(init, reg string) string {
+			return "STACK CFI INIT " + init + " 100 .cfa: " + cpu.Arch.SP + " .ra: " + reg + "\n"
+		}
+		onStack := "STACK CFI INIT 200 100 .cfa: " + cpu.Arch.SP + " 16 + .ra: " + cpu.Arch.SP + " ^\n"
+		for _, c := range []struct {
+			name, rules string
+			held        any // in the callee-saved register
+			end         End
+			want        []string
+		}{
+			{"interrupted", in("100", other) + onStack, 7, EndZero, []string{"400250 cfi symbols g; " + cpu.Arch.SP + "=sp"}},
+			{"interrupted, then called", in("100", other) + in("200", saved), 0x400180, EndNothing,
+				[]string{"400250 cfi symbols g; " + cpu.Arch.SP + "=sp", "400180 cfi symbols f; " + cpu.Arch.SP + "=sp"}},
+			{"called, not code", in("100", other) + in("200", saved), hole, EndStuck, []string{"400250 cfi symbols g; " + cpu.Arch.SP + "=sp"}},
+			{"itself", in("100", other) + in("200", saved), inG, EndStuck, []string{"400250 cfi symbols g; " + cpu.Arch.SP + "=sp"}},
+		} {
+			t.Run(cpu.Arch.Name+"/"+c.name, func(t *testing.T) {
+				a := walktest.Assemble(t, cpu.Arch, dump.Linux).Module("app", 0x400000, 0x1000, twoFunctions+c.rules).At(stackAt).Mark("sp")
+				a.Zeros(4).Regs(cpu.Arch.PC, 0x400120, cpu.Arch.SP, "sp", other, inG, saved, c.held)
+				wantStack(a, walkFirst(a, Config{Techniques: []Technique{BySymbols}}), c.end, append([]string{"400120 context context f"}, c.want...)...)
+			})
+		}
+		t.Run(cpu.Arch.Name+"/in a circle", func(t *testing.T) {
+			a := walktest.Assemble(t, cpu.Arch, dump.Linux).Module("app", 0x400000, 0x1000, twoFunctions+in("100", saved)+in("200", kept)).At(stackAt).Mark("sp")
+			a.Zeros(4).Regs(cpu.Arch.PC, 0x400120, cpu.Arch.SP, "sp", saved, inG, kept, inF)
+			if s := walkFirst(a, Config{Techniques: []Technique{BySymbols}}); s.End != EndStuck || len(s.Frames) != maxJumps+1 {
+				t.Errorf("%v (%s), %d frames", s.End, s.Why, len(s.Frames))
+			}
+		})
+	}
 }

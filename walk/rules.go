@@ -7,13 +7,11 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
-	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
 // rowCache caches rows of STACK CFI.
 type rowCache struct {
 	names *cfi.Names
-	ra    cfi.Reg // the link register
 	rows  map[rowKey]*cachedRow
 
 	registers int // registers with a rule, in all rows
@@ -29,8 +27,9 @@ type rowKey struct {
 // none.
 type cachedRow struct {
 	row *cfi.Row
-	// link means that the return address is still in the link register.
-	link bool
+	// held is the register that has the return address, or NoReg: the link register until a function
+	// saves it, and any other where a function keeps the stack as it is, as vfork does.
+	held cfi.Reg
 	// signal says that the rules are those of a signal frame; it is valid if
 	// checked is set.
 	signal, checked bool
@@ -43,8 +42,8 @@ const (
 	maxRowRegisters = 1 << 16
 )
 
-func newRowCache(names *cfi.Names, c *cpu.CPU) rowCache {
-	return rowCache{names: names, ra: c.RA, rows: map[rowKey]*cachedRow{}}
+func newRowCache(names *cfi.Names) rowCache {
+	return rowCache{names: names, rows: map[rowKey]*cachedRow{}}
 }
 
 // at returns the rules in force at an address of a module.
@@ -71,8 +70,11 @@ func (c *rowCache) read(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 		return &cachedRow{err: err}
 	}
 	c.parsed += rules.Records
-	base, offset, plain := rules.Row.RA.AsOffset()
-	return &cachedRow{row: &rules.Row, link: plain && base == c.ra && offset == 0}
+	held, offset, plain := rules.Row.RA.AsOffset()
+	if !plain || offset != 0 || held == cfi.CFA {
+		held = cfi.NoReg
+	}
+	return &cachedRow{row: &rules.Row, held: held}
 }
 
 // bySymbols uses the STACK CFI of the symbol file.
@@ -137,7 +139,7 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	if u.config.Trace {
 		u.note("%v: %s", by, row.row)
 	}
-	if row.link && !u.frame.Interrupted {
+	if row.held != cfi.NoReg && row.held == u.cpu.RA && !u.frame.Interrupted {
 		// The frame has made a call, so the register has that call's return address.
 		u.note("%v: after a call, %s is not the caller's", by, u.cpu.Arch.RA)
 		return nothing
@@ -156,6 +158,7 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	f.PC, _ = u.out.Get(u.cpu.PC)
 	f.SP, _ = u.out.Get(u.cpu.SP)
 	f.Trust, f.By = TrustCFI, by
+	u.held = row.held != cfi.NoReg
 	if !row.checked {
 		_, _, load := row.row.Rule(u.cpu.SP).AsLoad()
 		row.signal, row.checked = load && u.restoresVolatile(row.row), true

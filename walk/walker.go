@@ -77,7 +77,7 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 	if m == nil {
 		names := cfi.NewNames(a)
 		c := cpu.All[a]
-		m = &machine{cpu: c, steps: stepsOf(c), names: names, rows: newRowCache(names, c)}
+		m = &machine{cpu: c, steps: stepsOf(c), names: names, rows: newRowCache(names)}
 		m.regs = [2]*cfi.Regs{names.NewRegs(), names.NewRegs()}
 		w.cpus[a] = m
 	}
@@ -174,8 +174,9 @@ type unwinder struct {
 	region  *dump.Region // of the last word read
 	entry   uint64       // the program's first instruction; 0 if unknown
 	mask    uint64       // of cpu.mask; 0 until it is needed
-	jumps   int          // to other stacks
+	jumps   int          // to other stacks, and steps that left the stack pointer as it was
 	reads   int          // of words, by the technique at work
+	held    bool         // it took the return address from a register
 
 	trampoline askedFor
 }
@@ -353,7 +354,7 @@ func (u *unwinder) caller() bool {
 		f := &u.next
 		*f = Frame{}
 		u.out.Reset()
-		u.reads = 0
+		u.reads, u.held = 0, false
 		switch try(u, f) {
 		case outermost:
 			u.end(EndOutermost, "%s has no caller, by its rules or its frame pointer", u.where())
@@ -395,28 +396,35 @@ func (u *unwinder) caller() bool {
 const FirstPage = 4096
 
 // maxJumps is the number of times that a stack may continue at a lower address, as it does where
-// a signal handler has a stack of its own.
+// a signal handler has a stack of its own, or at the same one.
 const maxJumps = 64
 
 // invents reports whether rules find a caller for a function that has made a call without reading
-// the stack, where the return address is.
+// the stack, and not in a register that has an address after a call either.
 func (u *unwinder) invents(f *Frame) bool {
 	byRules := f.By == BySymbols || f.By == ByEHFrame || f.By == BySFrame
-	return byRules && u.reads == 0 && !u.frame.Interrupted && !f.Interrupted
+	return byRules && u.reads == 0 && !u.frame.Interrupted && !f.Interrupted && !(u.held && u.isReturn(f.PC))
 }
 
 // moves reports whether a caller brings the walk nearer to its end: its stack pointer is at least
-// a word above the frame's, or equal if the function entered last has nothing on the stack. After
-// a signal it may be anywhere.
+// a word above the frame's, or equal if the function has nothing on the stack. After a signal it
+// may be anywhere.
 func (u *unwinder) moves(f *Frame) bool {
-	switch {
-	case f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.Arch.PtrSize):
+	if f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.Arch.PtrSize) {
 		return true
-	case f.Interrupted:
-		u.jumps++
-		return u.jumps <= maxJumps
 	}
-	return f.SP == u.frame.SP && u.frame.Interrupted && u.cpu.Arch.RA != "" && f.PC != u.frame.PC
+	if !f.Interrupted && !u.stays(f) {
+		return false
+	}
+	u.jumps++
+	return u.jumps <= maxJumps
+}
+
+// stays reports whether a frame and its caller have the same stack pointer by right. Then the
+// return address is in a register on any CPU; where calls leave it in one, a function may also
+// save it in its caller's frame, but has to move the stack pointer before it calls.
+func (u *unwinder) stays(f *Frame) bool {
+	return f.SP == u.frame.SP && f.PC != u.frame.PC && (u.held || u.frame.Interrupted && u.cpu.Arch.RA != "")
 }
 
 // where describes the frame's place in messages.
