@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -77,5 +79,64 @@ func TestOraclePID(t *testing.T) {
 	}
 	if status, err := os.ReadFile("/proc/" + pid + "/status"); err != nil || !strings.Contains(string(status), "TracerPid:\t0\n") {
 		t.Errorf("afterwards: %v, %s", err, status)
+	}
+}
+
+const vforkSource = `
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+	char c;
+	int status;
+	puts("ready");
+	fflush(stdout);
+	pid_t child = vfork();
+	if (!child) {
+		ssize_t n = read(0, &c, 1); /* until the test closes it */
+		_exit(n == 0 ? 7 : 1);
+	}
+	return waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7 ? 0 : 1;
+}
+`
+
+// A process in vfork cannot be stopped: that is said, ends after the limit, and the process goes on.
+func TestOraclePIDInVfork(t *testing.T) {
+	testenv.Oracle(t)
+	dir := testenv.WriteFiles(t, "vfork.c", vforkSource)
+	program := filepath.Join(dir, "vfork")
+	if out, err := exec.Command(testenv.Tool(t, "gcc"), "-g", "-o", program, filepath.Join(dir, "vfork.c")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := exec.Command(program)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	state := func() string {
+		status, _ := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/status")
+		return string(status)
+	}
+	for !strings.Contains(state(), "State:\tD") {
+		time.Sleep(time.Millisecond)
+	}
+	text, err := exec.Command(testenv.Symtool(t), "walk", "--stop-limit", "1100ms", "--pid", strconv.Itoa(cmd.Process.Pid)).CombinedOutput()
+	if strings.Contains(string(text), "ptrace is not permitted") {
+		t.Skip("ptrace is not permitted")
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(string(text), "waiting up to 1.1s for thread") ||
+		!strings.Contains(string(text), "did not stop in 1.1s: its state is D (disk sleep)") {
+		t.Errorf("%v: %s", err, text)
+	}
+	if s := state(); !strings.Contains(s, "TracerPid:\t0\n") {
+		t.Errorf("afterwards: %s", s)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the process that was captured: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/unpack"
@@ -131,6 +132,9 @@ type Options struct {
 	// PID, if not 0, is a running process that Open captures instead of reading a file; its path is
 	// a name for messages.
 	PID int
+	// StopLimit and Waiting are those of live.Options for such a process.
+	StopLimit time.Duration
+	Waiting   func(thread int, state string, limit time.Duration)
 	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and
 	// released with it.
 	Core elfcore.Options

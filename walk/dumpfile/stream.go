@@ -117,7 +117,7 @@ func capture(ctx context.Context, o Options) (*File, error) {
 	if core.ReadFile == nil {
 		core.ReadFile = c.open
 	}
-	d, err := live.Capture(ctx, o.PID, o.Name, core)
+	d, err := live.Capture(ctx, o.PID, o.Name, live.Options{Core: core, Limit: o.StopLimit, Waiting: o.Waiting})
 	if err != nil {
 		c.Close()
 		return nil, err

@@ -3,9 +3,11 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,14 +30,8 @@ var cpu = map[string]*arch.Arch{"amd64": arch.X86_64, "arm64": arch.ARM64}[runti
 // Capture stops all threads of a process, reads their registers and stacks and what is known of
 // its modules, and lets it go on; name is its name in messages. The process also goes on if ctx is
 // done, if Capture panics, and, as the kernel sees to it, if this process is killed.
-func Capture(ctx context.Context, pid int, name string, o elfcore.Options) (d *dump.Dump, err error) {
-	done := make(chan any)
-	go func() {
-		runtime.LockOSThread() // the kernel knows tracers by thread; it ends with this goroutine
-		defer func() { done <- recover() }()
-		d, err = capture(ctx, pid, name, o)
-	}()
-	if p := <-done; p != nil {
+func Capture(ctx context.Context, pid int, name string, o Options) (d *dump.Dump, err error) {
+	if p := onOwnThread(func() { d, err = capture(ctx, pid, name, o) }); p != nil {
 		panic(p)
 	}
 	var damage *bin.Error
@@ -45,7 +41,26 @@ func Capture(ctx context.Context, pid int, name string, o elfcore.Options) (d *d
 	return d, err
 }
 
-func capture(ctx context.Context, pid int, name string, o elfcore.Options) (*dump.Dump, error) {
+// onOwnThread calls f on a thread of the system that ends afterwards, and returns the panic that
+// ended f. The kernel knows tracers by thread, and releases what a thread traces when it ends.
+func onOwnThread(f func()) any {
+	done := make(chan any)
+	go func() {
+		runtime.LockOSThread() // without an unlock the thread ends with this goroutine
+		if unix.Gettid() == os.Getpid() {
+			// The first thread does not end before the process does. This goroutine keeps it from
+			// being the next one's.
+			done <- onOwnThread(f)
+			runtime.UnlockOSThread()
+			return
+		}
+		defer func() { done <- recover() }()
+		f()
+	}()
+	return <-done
+}
+
+func capture(ctx context.Context, pid int, name string, o Options) (*dump.Dump, error) {
 	process, err := procOf(pid).process()
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -66,7 +81,7 @@ func capture(ctx context.Context, pid int, name string, o elfcore.Options) (*dum
 		return nil, err
 	}
 	defer memory.Close()
-	s := &stopped{p: p, threads: map[int]*tracee{}}
+	s := &stopped{p: p, threads: map[int]*tracee{}, o: o, began: time.Now()}
 	defer s.release()
 	if err := s.stop(ctx); err != nil {
 		return nil, err
@@ -78,15 +93,20 @@ func capture(ctx context.Context, pid int, name string, o elfcore.Options) (*dum
 	if live.Auxv, err = os.ReadFile(p.path("auxv")); err != nil {
 		return nil, err
 	}
-	maps, err := os.Open(p.path("maps"))
+	mappings, err := os.Open(p.path("maps"))
 	if err != nil {
 		return nil, err
 	}
-	defer maps.Close()
-	if live.Maps, err = parseMaps(maps); err != nil {
+	defer mappings.Close()
+	if live.Maps, err = parseMaps(mappings); err != nil {
 		return nil, err
 	}
-	return elfcore.ReadLive(live, name, o)
+	d, err := elfcore.ReadLive(live, name, o.Core)
+	if err != nil {
+		return nil, err
+	}
+	d.Problems = append(d.Problems, s.missed(name)...)
+	return d, nil
 }
 
 // checkProgram returns an error for a process without a program.
@@ -105,12 +125,16 @@ func checkProgram(p proc) error {
 type stopped struct {
 	p       proc
 	threads map[int]*tracee
+	o       Options
+	began   time.Time
+	waits   bool // Options.Waiting was called
 }
 
 // tracee is a thread that was seized.
 type tracee struct {
-	stops  bool // it has stopped
-	signal int  // that it was about to get when it stopped, and gets when it goes on
+	stops  bool   // it has stopped
+	late   string // its state in /proc/PID/status, if it did not stop within the limit
+	signal int    // that it was about to get when it stopped, and gets when it goes on
 }
 
 // maxPasses is how often the list of threads is read. Threads that run make new ones, each of which
@@ -125,10 +149,7 @@ func (s *stopped) stop(ctx context.Context) error {
 			return err
 		}
 		if fresh == 0 {
-			if len(s.threads) == 0 {
-				return errors.New("it has ended")
-			}
-			return nil
+			return s.anyStopped()
 		}
 		for id, t := range s.threads {
 			if err := s.await(ctx, id, t); err != nil {
@@ -190,9 +211,8 @@ func (p proc) threadIDs() (ids []int, err error) {
 
 // ended reports whether a thread has ended, or is a zombie.
 func (p proc) ended(id int) bool {
-	status, err := os.ReadFile(p.path("task/" + strconv.Itoa(id) + "/status"))
-	state := field(status, "State")
-	return err != nil || state == "" || state[0] == 'Z' || state[0] == 'X'
+	state := p.state(id)
+	return state == "" || state[0] == 'Z' || state[0] == 'X'
 }
 
 // notPermitted says why a thread cannot be traced.
@@ -204,10 +224,44 @@ func (p proc) notPermitted(id int) error {
 	return ErrNotPermitted
 }
 
-// await waits until a thread has stopped or ended. A thread in an uninterruptible sleep stops when
-// it wakes up.
+// anyStopped returns an error if no thread has stopped.
+func (s *stopped) anyStopped() error {
+	late := -1
+	for id, t := range s.threads {
+		if t.stops {
+			return nil
+		}
+		if late < 0 || id < late {
+			late = id
+		}
+	}
+	if late < 0 {
+		return errors.New("it has ended")
+	}
+	return s.lateError(late)
+}
+
+// lateError says that a thread did not stop.
+func (s *stopped) lateError(id int) error {
+	return fmt.Errorf("thread %d did not stop in %v: its state is %s, %s", id, s.o.limit(), s.threads[id].late, whyLate)
+}
+
+const whyLate = "as during vfork, until the child has called exec, and during some work of disks; a debugger would wait, too"
+
+// missed returns the problems of threads that did not stop.
+func (s *stopped) missed(name string) (problems []dump.Problem) {
+	for _, id := range slices.Sorted(maps.Keys(s.threads)) {
+		if s.threads[id].late != "" {
+			problems = append(problems, dump.Problem{Lost: fmt.Sprintf("thread %d", id), Err: &bin.Error{File: name, Err: s.lateError(id)}})
+		}
+	}
+	return problems
+}
+
+// await waits until a thread has stopped or ended, or the limit is over. A thread in an
+// uninterruptible sleep stops when it wakes up.
 func (s *stopped) await(ctx context.Context, id int, t *tracee) error {
-	for delay := 50 * time.Microsecond; !t.stops; delay = min(2*delay, 10*time.Millisecond) {
+	for delay := 50 * time.Microsecond; !t.stops && t.late == ""; delay = min(2*delay, 10*time.Millisecond) {
 		var status unix.WaitStatus
 		got, err := unix.Wait4(id, &status, unix.WNOHANG|unix.WALL, nil)
 		switch {
@@ -224,19 +278,41 @@ func (s *stopped) await(ctx context.Context, id int, t *tracee) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:
+			s.patience(id, t)
 			time.Sleep(delay)
 		}
 	}
 	return nil
 }
 
+// patience reports that a thread keeps the capture waiting, and gives it up after the limit.
+func (s *stopped) patience(id int, t *tracee) {
+	waited, state := time.Since(s.began), ""
+	if waited >= min(quiet, s.o.limit()) {
+		state = cmp.Or(s.p.state(id), "unknown")
+	}
+	if waited >= quiet && !s.waits && s.o.Waiting != nil {
+		s.waits = true
+		s.o.Waiting(id, state, s.o.limit())
+	}
+	if waited >= s.o.limit() {
+		t.late = state
+	}
+}
+
+// state returns the state of a thread, such as "D (disk sleep)".
+func (p proc) state(id int) string {
+	status, _ := os.ReadFile(p.path("task/" + strconv.Itoa(id) + "/status"))
+	return field(status, "State")
+}
+
 // release lets all threads go on. Only a thread that has stopped can be detached; the kernel does
-// it for one in an uninterruptible sleep, when this thread or process ends.
+// it for one in an uninterruptible sleep, when this thread or process ends, and does not stop it.
 func (s *stopped) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	for id, t := range s.threads {
-		if err := s.await(ctx, id, t); err != nil || s.threads[id] == nil {
+		if err := s.await(ctx, id, t); err != nil || s.threads[id] == nil || !t.stops {
 			continue
 		}
 		// An error means that the thread was killed meanwhile.
@@ -252,7 +328,7 @@ func (s *stopped) read() (list []elfcore.LiveThread, err error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		if s.threads[id] == nil {
+		if t := s.threads[id]; t == nil || !t.stops {
 			continue
 		}
 		regs, err := registers(id)

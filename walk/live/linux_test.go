@@ -9,11 +9,16 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
@@ -45,17 +50,32 @@ func child() {
 			time.Sleep(time.Millisecond)
 		}
 	}()
+	if os.Getenv(childVar) == "vfork" {
+		go vfork()
+	}
 	fmt.Println("ready")
 	bufio.NewReader(os.Stdin).ReadString('\n')
 }
 
 var sink sync.Map
 
+// vfork starts a process that waits for the end of standard input, and waits for it as vfork does, in
+// the kernel.
+func vfork() {
+	runtime.LockOSThread()
+	var b [1]byte
+	pid, _, _ := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.CLONE_VFORK|unix.SIGCHLD), 0, 0, 0, 0, 0)
+	if pid == 0 { // of the Go program only this thread is here
+		unix.RawSyscall(unix.SYS_READ, 0, uintptr(unsafe.Pointer(&b[0])), 1)
+		unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+	}
+}
+
 // start starts the process, which lives until the test ends.
-func start(t *testing.T) int {
+func start(t *testing.T, what string) int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childVar+"=1")
+	cmd.Env = append(os.Environ(), childVar+"="+what)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +102,7 @@ func start(t *testing.T) int {
 // captured captures a process, or skips the test where that is forbidden.
 func captured(t *testing.T, ctx context.Context, pid int) (*dump.Dump, error) {
 	t.Helper()
-	d, err := Capture(ctx, pid, "process", elfcore.Options{})
+	d, err := Capture(ctx, pid, "process", Options{})
 	if errors.Is(err, ErrNotPermitted) {
 		t.Skip(err)
 	}
@@ -107,7 +127,7 @@ func untraced(t *testing.T, pid int) {
 // A running process is captured with its threads, registers, stacks and modules, as often as one
 // likes, and goes on afterwards.
 func TestCapture(t *testing.T) {
-	pid := start(t)
+	pid := start(t, "threads")
 	for range 8 {
 		d, err := captured(t, t.Context(), pid)
 		if err != nil {
@@ -128,7 +148,7 @@ func TestCapture(t *testing.T) {
 
 // A capture that is cancelled, or panics, lets the process go on.
 func TestCaptureEnds(t *testing.T) {
-	pid := start(t)
+	pid := start(t, "threads")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := captured(t, ctx, pid); err != nil && !errors.Is(err, context.Canceled) {
@@ -141,7 +161,7 @@ func TestCaptureEnds(t *testing.T) {
 				t.Errorf("panic %v", p)
 			}
 		}()
-		_, err := Capture(t.Context(), pid, "process", elfcore.Options{Binaries: []string{os.Args[0]}, ReadFile: func(string) ([]byte, error) { panic("panic") }})
+		_, err := Capture(t.Context(), pid, "process", Options{Core: elfcore.Options{Binaries: []string{os.Args[0]}, ReadFile: func(string) ([]byte, error) { panic("panic") }}})
 		if errors.Is(err, ErrNotPermitted) {
 			panic("panic")
 		}
@@ -149,9 +169,69 @@ func TestCaptureEnds(t *testing.T) {
 	untraced(t, pid)
 }
 
+// A thread that does not stop is a problem, after a call of Waiting; the others are captured, and
+// all go on.
+func TestCaptureLimit(t *testing.T) {
+	pid := start(t, "vfork")
+	waits := func() bool {
+		ids, err := procOf(pid).threadIDs()
+		return err == nil && slices.ContainsFunc(ids, func(id int) bool { return strings.HasPrefix(procOf(pid).state(id), "D") })
+	}
+	for !waits() {
+		time.Sleep(time.Millisecond)
+	}
+	for _, c := range []struct {
+		limit time.Duration
+		calls int
+	}{{quiet + 100*time.Millisecond, 1}, {100 * time.Millisecond, 0}} {
+		calls := 0
+		d, err := Capture(t.Context(), pid, "process", Options{Limit: c.limit, Waiting: func(_ int, state string, limit time.Duration) {
+			if calls++; state != "D (disk sleep)" || limit != c.limit {
+				t.Errorf("state %q, limit %v", state, limit)
+			}
+		}})
+		if errors.Is(err, ErrNotPermitted) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if calls != c.calls || len(d.Problems) != 1 || len(d.Threads) < 3 {
+			t.Errorf("%v: %d calls, problems %v, %d threads", c.limit, calls, d.Problems, len(d.Threads))
+		} else if text := d.Problems[0].Err.Error(); !strings.Contains(text, fmt.Sprintf("did not stop in %v: its state is D", c.limit)) {
+			t.Errorf("%v: %s", c.limit, text)
+		}
+		for waited := 0; traced(pid) && waited < 100; waited++ {
+			time.Sleep(10 * time.Millisecond) // the kernel detaches what the thread of the capture traced when that ends
+		}
+		untraced(t, pid)
+	}
+}
+
+// traced reports whether a thread of a process is traced.
+func traced(pid int) bool {
+	ids, _ := procOf(pid).threadIDs()
+	return slices.ContainsFunc(ids, func(id int) bool {
+		status, err := os.ReadFile(procOf(pid).path("task/" + strconv.Itoa(id) + "/status"))
+		return err == nil && number(status, "TracerPid") != 0
+	})
+}
+
+// What traces never runs on the first thread of the process, which does not end with its goroutine.
+func TestOwnThread(t *testing.T) {
+	for range 20 {
+		if p := onOwnThread(func() {
+			if unix.Gettid() == os.Getpid() {
+				panic("the first thread")
+			}
+		}); p != nil {
+			t.Fatal(p)
+		}
+	}
+}
+
 func TestCaptureErrors(t *testing.T) {
 	for pid, want := range map[int]string{os.Getpid(): "a process cannot capture itself", 1 << 30: "no such process", -1: "no such process"} {
-		if _, err := Capture(t.Context(), pid, "process", elfcore.Options{}); err == nil || err.Error() != "process: "+want {
+		if _, err := Capture(t.Context(), pid, "process", Options{}); err == nil || err.Error() != "process: "+want {
 			t.Errorf("%d: %v, want %s", pid, err, want)
 		}
 	}

@@ -4,14 +4,17 @@ package live
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // ErrUnsupported is the error on systems and CPUs where processes cannot be captured.
@@ -19,6 +22,26 @@ var ErrUnsupported = errors.New("running processes can be captured on Linux on x
 
 // ErrNotPermitted is the error if the system does not let this process stop another one.
 var ErrNotPermitted = errors.New("ptrace is not permitted: want root, or the same user and 0 in /proc/sys/kernel/yama/ptrace_scope")
+
+// DefaultLimit is the default for Options.Limit.
+const DefaultLimit = 5 * time.Second
+
+// quiet is the time after which Options.Waiting is called.
+const quiet = time.Second
+
+// Options configure Capture.
+type Options struct {
+	Core elfcore.Options // how the process is read, as if it were a core
+	// Limit is how long Capture waits for threads to stop; 0 means DefaultLimit. Threads that do not
+	// stop, as in an uninterruptible sleep, are left out, and are Problems of the dump. It is an error
+	// if no thread stops.
+	Limit time.Duration
+	// Waiting, if non-nil, is called once if a thread has not stopped after a second, with its state
+	// as in /proc/PID/status.
+	Waiting func(thread int, state string, limit time.Duration)
+}
+
+func (o *Options) limit() time.Duration { return cmp.Or(o.Limit, DefaultLimit) }
 
 // proc is the folder of a process in /proc.
 type proc string

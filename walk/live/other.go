@@ -6,10 +6,9 @@ import (
 	"context"
 
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // Capture returns ErrUnsupported.
-func Capture(context.Context, int, string, elfcore.Options) (*dump.Dump, error) {
+func Capture(context.Context, int, string, Options) (*dump.Dump, error) {
 	return nil, ErrUnsupported
 }

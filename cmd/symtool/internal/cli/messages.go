@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
@@ -36,6 +37,13 @@ func (m *Messages) Printf(format string, args ...any) {
 func (m *Messages) Warnf(format string, args ...any) {
 	if m.Level >= logWarn {
 		m.Printf(format, args...)
+	}
+}
+
+// WaitsFor returns a function that says for which thread of a process symtool waits.
+func (m *Messages) WaitsFor(process string) func(thread int, state string, limit time.Duration) {
+	return func(thread int, state string, limit time.Duration) {
+		m.Warnf("%s: waiting up to %v for thread %d to stop: its state is %s", process, limit, thread, state)
 	}
 }
 

@@ -90,7 +90,7 @@ func (p *stackPrinter) open() (d *dumpfile.File, err error) {
 	if p.binaries, err = supplier.NewBinaries(roots, o); err != nil {
 		return nil, err
 	}
-	d, err = dumpfile.Open(p.ctx, path, dumpfile.Options{PID: p.PID, Core: elfcore.Options{Binaries: roots, AtPaths: true}})
+	d, err = dumpfile.Open(p.ctx, path, dumpfile.Options{PID: p.PID, Waiting: p.msgs.WaitsFor(path), Core: elfcore.Options{Binaries: roots, AtPaths: true}})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/live"
 	"github.com/symtool/symtool/walk/report"
 	"github.com/symtool/symtool/walk/show"
 	"github.com/symtool/symtool/walk/source"
@@ -69,6 +70,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of standard output", Value: "-"},
 			&cli.BoolFlag{Name: "resume", Usage: "with --format jsonl: keep the lines that the output FILE has, and\nwalk only the DUMPs that have none"},
 			&cli.IntFlag{Name: "pid", Usage: "walk the running process `N` instead of a DUMP; its threads are\nstopped for the milliseconds that reading their stacks takes"},
+			&cli.DurationFlag{Name: "stop-limit", Usage: fmt.Sprintf("with --pid: give up threads that have not stopped after `TIME`\n(default %v)", live.DefaultLimit), Value: live.DefaultLimit},
 			&cli.StringSliceFlag{Name: "thread", Usage: "print only the thread with the id `ID`; may be repeated"},
 			cli.Words(&cli.StringFlag{Name: "goroutines", Usage: "of a Go program, print goroutines in place of threads: `WHICH` is user\nor all, with those of the runtime"}, "user", goroutinesAll),
 			&cli.BoolFlag{Name: "crashed-only", Usage: "print only the thread that crashed, or asked for the dump"},
@@ -168,7 +170,10 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		return nil, err
 	}
 	w.batch = batch.Runner{
-		Open:   dumpfile.Options{Stdin: os.Stdin, PID: w.pid, Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Here(c)}},
+		Open: dumpfile.Options{
+			Stdin: os.Stdin, PID: w.pid, StopLimit: c.Duration("stop-limit"), Waiting: msgs.WaitsFor(w.files[0]),
+			Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Here(c)},
+		},
 		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice(), Goroutines: goroutinesOf(c)},
 		Jobs:   c.Int("jobs"),
 	}
@@ -200,6 +205,8 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 		if err := w.checkPID(c); err != nil {
 			return err
 		}
+	} else if c.IsSet("stop-limit") {
+		return errors.New("--stop-limit is for --pid")
 	}
 	for _, name := range []string{"output", "index-dir", "techniques", "signature-rules"} {
 		if c.IsSet(name) && c.String(name) == "" {
@@ -220,6 +227,8 @@ func (w *walkCall) checkPID(c *cli.Context) error {
 		return fmt.Errorf("--pid and DUMP %q exclude each other", w.files[0])
 	case w.pid <= 0:
 		return fmt.Errorf("--pid is %d, want the id of a process", w.pid)
+	case c.Duration("stop-limit") <= 0:
+		return fmt.Errorf("--stop-limit is %v, want more than 0", c.Duration("stop-limit"))
 	}
 	w.files = []string{fmt.Sprintf("process %d", w.pid)}
 	return nil
