@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/sweep"
+	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -21,7 +21,7 @@ type inlineTree struct {
 	nodes  []node
 	ends   []uint64 // by depth: end of the last span, while spans come in order
 	keys   []uint64 // of spans, to be sorted
-	sweep  sweep.Sweep
+	sweep  span.Sweep
 	ranges []symfmt.Range
 	owners []int32 // with worker.at
 }

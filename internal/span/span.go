@@ -1,4 +1,5 @@
-// Package span joins ranges of addresses, and finds the gaps between them.
+// Package span joins ranges of addresses, finds the gaps between them, and the owner of each among several
+// that claim it.
 package span
 
 import (

@@ -1,24 +1,15 @@
 package pdb
 
 import (
-	"cmp"
-	"slices"
-
+	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // painter covers the rows of functions with those of inlined calls. Its memory is used again for the next function.
 type painter struct {
-	all    []layer // by address
-	active []layer // a heap, the innermost first
-	out    []row
-	at     symfmt.RVA // out is complete up to here
-}
-
-// layer is a row that those of a higher order cover.
-type layer struct {
-	row
-	order int
+	all   []row // an inlined call's behind those that it covers
+	sweep span.Sweep
+	out   []row
 }
 
 // lines returns the rows of a function's code, those of the innermost functions. They are valid until the next call.
@@ -26,75 +17,29 @@ func (p *painter) lines(own []row, calls []inlined) []row {
 	if len(calls) == 0 {
 		return own
 	}
-	p.all, p.active, p.out, p.at = p.all[:0], p.active[:0], p.out[:0], 0
-	for _, r := range own {
-		p.all = append(p.all, layer{r, 0})
+	p.all, p.out = append(p.all[:0], own...), p.out[:0]
+	for _, c := range calls {
+		p.all = append(p.all, c.layerRows...)
 	}
-	for i, c := range calls {
-		for _, r := range c.layerRows {
-			p.all = append(p.all, layer{r, i + 1})
+	p.sweep.Reset(len(p.all))
+	for i, r := range p.all {
+		if r.lo < r.hi {
+			p.sweep.Claim(i, uint64(r.lo), uint64(r.hi))
 		}
 	}
-	slices.SortStableFunc(p.all, func(a, b layer) int { return cmp.Compare(a.lo, b.lo) })
-	for _, l := range p.all {
-		p.advance(l.lo)
-		p.push(l)
-	}
-	p.advance(^symfmt.RVA(0))
+	p.sweep.Each(func(owner int32, lo, hi uint64) bool {
+		p.add(&p.all[owner], symfmt.RVA(lo), symfmt.RVA(hi))
+		return true
+	})
 	return p.out
 }
 
-// advance adds the rows up to limit.
-func (p *painter) advance(limit symfmt.RVA) {
-	for p.at < limit && len(p.active) > 0 {
-		top := p.active[0]
-		if top.hi <= p.at {
-			p.pop()
-			continue
-		}
-		r := top.row
-		r.lo, r.hi = p.at, min(top.hi, limit)
-		last := len(p.out) - 1
-		if last >= 0 && p.out[last].hi == r.lo && p.out[last].line == r.line && p.out[last].file == r.file && top.lo < r.lo {
-			p.out[last].hi = r.hi
-		} else {
-			p.out = append(p.out, r)
-		}
-		p.at = r.hi
+// add appends the part of a row from lo to hi. Where it is not the row's first, it continues one of the same line
+// that ends there.
+func (p *painter) add(r *row, lo, hi symfmt.RVA) {
+	if n := len(p.out) - 1; n >= 0 && r.lo < lo && p.out[n].hi == lo && p.out[n].line == r.line && p.out[n].file == r.file {
+		p.out[n].hi = hi
+		return
 	}
-	p.at = max(p.at, limit)
-}
-
-// push adds a layer to the heap.
-func (p *painter) push(l layer) {
-	p.active = append(p.active, l)
-	for i := len(p.active) - 1; i > 0; {
-		up := (i - 1) / 2
-		if p.active[up].order >= p.active[i].order {
-			break
-		}
-		p.active[up], p.active[i] = p.active[i], p.active[up]
-		i = up
-	}
-}
-
-// pop removes the first layer of the heap.
-func (p *painter) pop() {
-	last := len(p.active) - 1
-	p.active[0] = p.active[last]
-	p.active = p.active[:last]
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= last {
-			break
-		}
-		if right := down + 1; right < last && p.active[right].order > p.active[down].order {
-			down = right
-		}
-		if p.active[i].order >= p.active[down].order {
-			break
-		}
-		p.active[i], p.active[down] = p.active[down], p.active[i]
-		i = down
-	}
+	p.out = append(p.out, row{lo, hi, r.line, r.file})
 }

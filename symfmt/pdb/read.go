@@ -160,15 +160,15 @@ func (m *merger) problem(lost string, err error) {
 // the inlined function's id.
 type object struct {
 	functions []symfmt.Func
-	names     map[uint32]span // of inlined functions that had no number when the module was read, in text
+	names     map[uint32]textSpan // of inlined functions that had no number when the module was read, in text
 	text      []byte
 	jumps     []jump
 	contents  []fileContents // with Options.Contents
 	err       error
 }
 
-// span is a part of a text.
-type span struct{ from, to int }
+// textSpan is a part of a text.
+type textSpan struct{ from, to int }
 
 // worker reads modules, one at a time. Its memory is used again for the next one.
 type worker struct {
@@ -229,7 +229,7 @@ func (w *worker) module(m *merger, i int) (out object) {
 	w.symbols.read(d, symbols)
 	out.jumps = slices.Clone(w.symbols.jumps)
 	out.functions = make([]symfmt.Func, 0, len(w.symbols.procs))
-	out.names = map[uint32]span{}
+	out.names = map[uint32]textSpan{}
 	for i := range w.symbols.procs {
 		p := &w.symbols.procs[i]
 		if m.o.NoInlines {
@@ -277,7 +277,7 @@ func (w *worker) nameInlinee(m *merger, out *object, id uint32) {
 	}
 	from := len(out.text)
 	out.text = append(out.text, w.names.function(id)...)
-	out.names[id] = span{from, len(out.text)}
+	out.names[id] = textSpan{from, len(out.text)}
 }
 
 // number returns the place for the number of an inlined function's name, or nil if no type has the id.

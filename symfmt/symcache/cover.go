@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -32,20 +33,24 @@ type cover struct {
 	base   symfmt.RVA
 	funcs  []int32 // in the order of funcsByStart
 	pieces []piece
-	open   []int32 // FUNCs around the current address, of which the last wins
 }
 
 // coverOf returns the pieces of a module in ascending order, with no two equal neighbours.
 func coverOf(m *symfmt.Module, base symfmt.RVA) []piece {
 	c := cover{m: m, base: base, funcs: funcsByStart(m, base)}
-	c.take(0, nobody)
-	for _, i := range c.funcs {
-		start := c.start(i)
-		c.advance(start)
-		c.open = append(c.open, i)
-		c.take(start, owner(i))
+	var sweep span.Sweep
+	sweep.Reset(len(c.funcs))
+	for order, i := range c.funcs {
+		sweep.Claim(order, c.start(i), c.end(i))
 	}
-	c.advance(addressEnd)
+	end := uint64(0)
+	sweep.Each(func(order int32, start, next uint64) bool {
+		c.take(end, nobody)
+		c.take(start, owner(c.funcs[order]))
+		end = next
+		return true
+	})
+	c.take(end, nobody)
 	return c.withPublics(publicsByStart(m, base))
 }
 
@@ -94,24 +99,6 @@ func publicsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 func (c *cover) end(i int32) uint64 {
 	start, size := c.start(i), c.m.Funcs[i].Size
 	return start + min(size, addressEnd-start)
-}
-
-// advance advances to an address, past the ends of FUNCs.
-func (c *cover) advance(to uint64) {
-	for len(c.open) > 0 {
-		end := c.end(c.open[len(c.open)-1])
-		if end > to {
-			return
-		}
-		for len(c.open) > 0 && c.end(c.open[len(c.open)-1]) <= end {
-			c.open = c.open[:len(c.open)-1]
-		}
-		if len(c.open) > 0 {
-			c.take(end, owner(c.open[len(c.open)-1]))
-		} else {
-			c.take(end, nobody)
-		}
-	}
 }
 
 // take starts a piece, replacing one that starts at the same address.

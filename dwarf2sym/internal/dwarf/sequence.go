@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/sweep"
+	"github.com/symtool/symtool/internal/span"
 )
 
 // Sequences overlap in damaged files, and if functions that the linker dropped
@@ -15,7 +15,7 @@ import (
 type overlaps struct {
 	reach []uint64 // the highest end of the sequences up to each; empty if none overlap
 	byFit []*Sequence
-	sweep sweep.Sweep
+	sweep span.Sweep
 }
 
 // findOverlaps fills in reach if sequences overlap.

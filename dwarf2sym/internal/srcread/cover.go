@@ -1,10 +1,11 @@
 package srcread
 
 import (
-	"slices"
+	"math"
 	"sort"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/span"
 )
 
 // piece is code that has something.
@@ -20,36 +21,29 @@ type cover struct {
 }
 
 func newCover(pieces []piece) (c cover) {
-	for _, p := range pieces {
-		c.starts = append(c.starts, p.Lo, p.Hi)
-	}
-	slices.Sort(c.starts)
-	c.starts = slices.Clone(slices.Compact(c.starts))
-	c.what = make([]int32, len(c.starts))
-	free := make([]int32, len(c.starts)+1) // leads to the first at or behind an index that nothing has yet
-	for i := range free {
-		free[i] = int32(i)
-	}
-	for i := range c.what {
-		c.what[i] = -1
-	}
-	for _, p := range slices.Backward(pieces) {
-		first, _ := slices.BinarySearch(c.starts, p.Lo)
-		end, _ := slices.BinarySearch(c.starts, p.Hi)
-		for i := nextFree(free, int32(first)); i < int32(end); i = nextFree(free, i) {
-			c.what[i], free[i] = p.what, i+1
+	var sweep span.Sweep
+	sweep.Reset(len(pieces))
+	for i, p := range pieces {
+		if p.Lo < p.Hi {
+			sweep.Claim(i, p.Lo, p.Hi)
 		}
 	}
+	end := uint64(0)
+	sweep.Each(func(owner int32, lo, hi uint64) bool {
+		c.add(end, lo, -1)
+		c.add(lo, hi, pieces[owner].what)
+		end = hi
+		return true
+	})
+	c.add(end, math.MaxUint64, -1)
 	return c
 }
 
-// nextFree follows free from i, and shortens the way for the next time.
-func nextFree(free []int32, i int32) int32 {
-	for free[i] != i {
-		free[i] = free[free[i]]
-		i = free[i]
+// add appends [lo, hi), which has what.
+func (c *cover) add(lo, hi uint64, what int32) {
+	if n := len(c.what); lo < hi && n > 0 && c.what[n-1] != what || n == 0 && what >= 0 {
+		c.starts, c.what = append(c.starts, lo), append(c.what, what)
 	}
-	return i
 }
 
 // at returns what there is at an address, or -1.

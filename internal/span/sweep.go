@@ -1,9 +1,7 @@
-// Package sweep determines the owner of each piece of code among several that claim it.
-package sweep
+package span
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 )
 
@@ -23,17 +21,41 @@ type edge struct {
 }
 
 // activeHeap has the owners of the current code, the highest on top. Ended
-// claims are removed when they come to the top.
+// claims are removed when they come to the top. container/heap would allocate for each.
 type activeHeap []int32
 
-func (a activeHeap) Len() int           { return len(a) }
-func (a activeHeap) Less(i, j int) bool { return a[i] > a[j] }
-func (a activeHeap) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
-func (a *activeHeap) Push(x any)        { *a = append(*a, x.(int32)) }
-func (a *activeHeap) Pop() any {
-	last := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
-	return last
+func (a *activeHeap) push(owner int32) {
+	h := append(*a, owner)
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if h[up] >= h[i] {
+			break
+		}
+		h[up], h[i] = h[i], h[up]
+		i = up
+	}
+	*a = h
+}
+
+func (a *activeHeap) pop() {
+	h := *a
+	last := len(h) - 1
+	h[0], h = h[last], h[:last]
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= last {
+			break
+		}
+		if right := down + 1; right < last && h[right] > h[down] {
+			down = right
+		}
+		if h[i] >= h[down] {
+			break
+		}
+		h[i], h[down] = h[down], h[i]
+		i = down
+	}
+	*a = h
 }
 
 // Reset prepares for owners below n.
@@ -68,11 +90,11 @@ func (w *Sweep) Each(piece func(owner int32, lo, hi uint64) bool) {
 			e := w.edges[i]
 			w.live[e.owner] = e.start
 			if e.start {
-				heap.Push(&w.active, e.owner)
+				w.active.push(e.owner)
 			}
 		}
 		for len(w.active) > 0 && !w.live[w.active[0]] {
-			heap.Pop(&w.active)
+			w.active.pop()
 		}
 		if len(w.active) > 0 && i < len(w.edges) && !piece(w.active[0], at, w.edges[i].addr) {
 			return

@@ -1,4 +1,4 @@
-package sweep
+package span
 
 import (
 	"math/rand/v2"
