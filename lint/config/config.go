@@ -133,7 +133,7 @@ func (b *builder) severity(words map[string]string) {
 		}
 		severity, ok := finding.SeverityByName(words[word])
 		if !ok {
-			b.fail("severity."+word, "severity of %s is %q, want %v, %v, %v", word, words[word], lint.Note, lint.Warning, lint.Error)
+			b.fail("severity."+word, "severity of %s is %q, want %v, %v, %v; ignore = [%q] leaves the rule out", word, words[word], lint.Note, lint.Warning, lint.Error, word)
 			continue
 		}
 		b.config.Severities[prefix] = severity

@@ -196,6 +196,18 @@ func (k *Kind) not(want, forms, compression string) string {
 	return "not " + want + " but " + k.packed(compression) + ": " + use
 }
 
+// IsSymbols reports whether the file at path is a symbol file of Breakpad's, compressed or not.
+func IsSymbols(path string) bool {
+	k, _ := ofFile(path)
+	return k == &Breakpad
+}
+
+// IsBinary reports whether the file at path is a binary.
+func IsBinary(path string) bool {
+	k, _ := ofFile(path)
+	return k == &ELF || k == &MachO || k == &PE
+}
+
 // NotSymbols returns the error for a file of another kind where a symbol file is wanted; head is its beginning, which
 // may be compressed. It returns nil for texts, in which readers of symbol files find what is wrong.
 func NotSymbols(head []byte) error {

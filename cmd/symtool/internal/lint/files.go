@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -107,10 +108,16 @@ type lintBinaries struct {
 	folder *supplier.Binaries // or nil
 }
 
-// open interprets the value of --binary.
-func (b *lintBinaries) open(path string) error {
+// open interprets the value of --binary; the symbol files are operands.
+func (b *lintBinaries) open(path string, operands []string) error {
 	if path == "" {
 		return nil
+	}
+	if filekind.IsSymbols(path) {
+		if len(operands) == 1 && filekind.IsBinary(operands[0]) {
+			return fmt.Errorf("--binary %s is a symbol file, and %s a binary: swap them", path, operands[0])
+		}
+		return fmt.Errorf("--binary %s is a symbol file: want the binary that it describes", path)
 	}
 	if !objfile.IsFolder(path) {
 		b.path = path

@@ -110,12 +110,16 @@ func newLinter(c *cli.Context, msgs *cli.Messages) (*linter, error) {
 	if l.prefixes, err = cli.PrefixMap(c.StringSlice("prefix-map")); err != nil {
 		return nil, err
 	}
-	for _, check := range []func(*cli.Context) error{checkLintFlags, l.checkOperands, l.checkFormat, l.checkThresholds, l.configure} {
+	for _, check := range []func(*cli.Context) error{checkLintFlags, l.checkOperands, l.checkBinary, l.checkFormat, l.checkThresholds, l.configure} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
 	}
-	return l, l.binaries.open(c.String("binary"))
+	return l, nil
+}
+
+func (l *linter) checkBinary(c *cli.Context) error {
+	return l.binaries.open(c.String("binary"), l.operands)
 }
 
 func checkLintFlags(c *cli.Context) error {

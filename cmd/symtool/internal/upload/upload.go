@@ -170,6 +170,8 @@ func (r *uploadRun) operands(c *cli.Context) error {
 	switch {
 	case len(args) == 0:
 		return errors.New("no URL")
+	case len(args) == 1 && !strings.Contains(args[0], "://"):
+		return fmt.Errorf("no URL before %s", args[0])
 	case len(args) == 1:
 		return errors.New("no FILE")
 	case slices.Contains(args, ""):
@@ -184,7 +186,9 @@ func (r *uploadRun) operands(c *cli.Context) error {
 		if c.IsSet("protocol") {
 			return errors.New("--protocol is not for buckets (s3:)")
 		}
-	case !ok || scheme != "http" && scheme != "https":
+	case !ok:
+		return fmt.Errorf("the first operand, %s, is not a URL: want http:, https: or s3:", args[0])
+	case scheme != "http" && scheme != "https":
 		return errors.New("the first operand is not an http:, https: or s3: URL")
 	case !c.IsSet("protocol"):
 		return fmt.Errorf("no --protocol, want %s", strings.Join(protocolNames(), ", "))
