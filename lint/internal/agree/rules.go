@@ -61,8 +61,8 @@ name of the function before it.`,
 			Doc: `Executable bytes inside no FUNC and after no PUBLIC have no name. Padding, the
 procedure linkage table, start-up code without rules and data do not count. There is
 one finding a section, with the number of these bytes and the places of the largest
-pieces. Functions that are not exported are like this in a stripped binary: --preset
-stripped leaves the finding out.`,
+pieces. Functions that are not exported are like this in a stripped binary: --ignore
+SYM505 leaves the finding out.`,
 			Cites: []string{"rust-minidump#781"},
 		},
 		Check: withBinary(checkCodeNamed),
