@@ -182,33 +182,40 @@ func (vm *cfiVM) advance(delta uint64) {
 	align := vm.cie.codeAlign
 	bytes := delta * align
 	if room := vm.fde.hi - vm.loc; align != 0 && bytes/align != delta || bytes > room {
-		vm.r.w.row(vm.loc, vm.fde.hi)
 		vm.c.Fail("advance by %d units of %d bytes from %#x, past the end of the FDE at %#x", delta, align, vm.loc, vm.fde.hi)
-		vm.loc = vm.fde.hi
+		vm.last()
 		return
 	}
-	if bytes > 0 {
-		vm.r.w.row(vm.loc, vm.loc+bytes)
-		vm.loc += bytes
-	}
+	vm.to(vm.loc + bytes)
 }
 
+// setLoc ends the row; the next one starts at loc.
 func (vm *cfiVM) setLoc(loc uint64) {
 	if vm.fde == nil {
 		vm.c.Fail("DW_CFA_set_loc in the instructions of a CIE")
 	}
-	if vm.c.Err() != nil {
-		return
-	}
-	if loc < vm.loc || loc > vm.fde.hi {
+	switch {
+	case vm.c.Err() != nil:
+	case loc < vm.loc:
 		vm.c.Fail("DW_CFA_set_loc to %#x, want %#x to %#x", loc, vm.loc, vm.fde.hi)
-		return
+	case loc > vm.fde.hi:
+		vm.c.Fail("DW_CFA_set_loc to %#x, past the end of the FDE at %#x", loc, vm.fde.hi)
+		vm.last()
+	default:
+		vm.to(loc)
 	}
+}
+
+// to ends the row, if it has begun before loc.
+func (vm *cfiVM) to(loc uint64) {
 	if loc > vm.loc {
 		vm.r.w.row(vm.loc, loc)
 		vm.loc = loc
 	}
 }
+
+// last ends the row where the FDE ends.
+func (vm *cfiVM) last() { vm.to(vm.fde.hi) }
 
 // slotOf returns the slot of a column; ok is false for a register without a
 // name.

@@ -45,6 +45,9 @@ func TestCFIInstructions(t *testing.T) {
 		{"set_loc backwards", "advance_loc 4\n def_cfa_offset 16\n set_loc 0x1001\n def_cfa_offset 24", `
 			STACK CFI INIT 1000 4 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 			problem: .debug_frame+0x38: DW_CFA_set_loc to 0x1001, want 0x1004 to 0x1020 (lost: FDE at 0x14 for 0x1000, from 0x1004 on)`},
+		{"set_loc beyond the end", "advance_loc 4\n def_cfa_offset 16\n set_loc 0x1021\n def_cfa_offset 24", init + `
+			STACK CFI 1004 .cfa: $rsp 16 +
+			problem: .debug_frame+0x38: DW_CFA_set_loc to 0x1021, past the end of the FDE at 0x1020 (lost: FDE at 0x14 for 0x1000, from 0x1020 on)`},
 		{"offset_extended", "offset_extended 12 3", `
 			STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r12: .cfa -24 + ^`},
 		{"offset_extended_sf", "offset_extended_sf 12 -3", `

@@ -86,10 +86,11 @@ func readProfile(path string, stdin io.Reader) (*profile.Profile, error) {
 		in = f
 	}
 	data, err := io.ReadAll(bin.LimitReader(in, maxProfile))
+	stored := len(data)
 	if err == nil && isGzip(data) {
 		var packed *gzip.Reader
 		if packed, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			data, err = io.ReadAll(bin.LimitReader(packed, maxProfile))
+			data, err = io.ReadAll(bin.LimitReader(packed, min(maxProfile, freeProfile+maxGzipRatio*int64(stored))))
 		}
 	}
 	switch {
@@ -97,6 +98,9 @@ func readProfile(path string, stdin io.Reader) (*profile.Profile, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case isGzip(data):
 		return nil, fmt.Errorf("%s: compressed twice", path)
+	}
+	if err := checkProfileCost(data, stored); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	p, err := profile.ParseData(data)
 	if err != nil {
