@@ -40,7 +40,8 @@ func fileOf(sections ...object.Section) *object.File {
 func TestNoCode(t *testing.T) {
 	const module = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
 	init := object.Section{Name: ".init", Contents: codeBytes{data: "\x48\x83\xec\x08\x48\x83\xc4\x08\xc3"}}
-	filled := object.Section{Name: ".text", Contents: codeBytes{data: strings.Repeat("\x0f\x0b", 20)}}
+	filled := object.Section{Name: ".text", Contents: codeBytes{data: strings.Repeat("\xcc", 40)}}
+	traps := object.Section{Name: ".text", Contents: codeBytes{data: strings.Repeat("\x0f\x0b", 20)}} // need no name, but rules
 	for _, c := range []struct {
 		name, text string
 		sections   []object.Section
@@ -51,6 +52,7 @@ func TestNoCode(t *testing.T) {
 		{"start-up code", module, []object.Section{init}, coverage.GoodForUnwinding, ""},
 		{"its names", module + "PUBLIC 1000 0 _init\n", []object.Section{init}, coverage.GoodForUnwinding, ""},
 		{"padding", module, []object.Section{init, filled}, coverage.GoodForUnwinding, ""},
+		{"traps", module, []object.Section{init, traps}, coverage.Unusable, "SYM702 SYM705"},
 		{"a function", module, []object.Section{init, {Name: ".text", Contents: codeBytes{data: "\x31\xc0\xc3"}}}, coverage.Unusable, "SYM505 SYM702 SYM705"},
 		{"a function with a name", module + "PUBLIC 2000 0 f\n", []object.Section{init, {Name: ".text", Contents: codeBytes{data: "\x31\xc0\xc3"}}},
 			coverage.SymbolicationOnly, "SYM701 SYM702"},

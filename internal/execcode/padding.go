@@ -113,19 +113,17 @@ func ARM64(code []byte) int {
 	return 0
 }
 
-// X86 returns the Padding of x86 and x86-64: an int3, a ud2, a nop or zeros. A single
-// zero may begin an addition, so it is padding only at the end.
+// X86 returns the Padding of x86 and x86-64: an int3, a nop or zeros, but not a ud2, which is all the code of some
+// functions. A single zero may begin an addition, so it is padding only at the end.
 func X86(code []byte) int {
 	switch {
 	case code[0] == 0xcc, code[0] == 0x90, code[0] == 0 && len(code) == 1:
 		return 1
-	case code[0] == 0 && code[1] == 0, bytes.HasPrefix(code, ud2):
+	case code[0] == 0 && code[1] == 0:
 		return 2
 	}
 	return nopX86(code)
 }
-
-var ud2 = []byte{0x0f, 0x0b}
 
 // leaX86 are the forms of "lea 0(%esi),%esi" with which gas fills gaps on i386.
 var leaX86 = [][]byte{

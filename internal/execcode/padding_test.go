@@ -26,7 +26,7 @@ func TestPadding(t *testing.T) {
 	}{
 		{arch.X86_64, little, "90 c3", 1},
 		{arch.X86_64, little, "cc cc", 1},
-		{arch.X86_64, little, "0f 0b 0f 0b", 2},
+		{arch.X86_64, little, "0f 0b 0f 0b", 0},
 		{arch.X86_64, little, "0f", 0},
 		{arch.X86_64, little, "66 90", 2},
 		{arch.X86_64, little, "0f 1f 00", 3},

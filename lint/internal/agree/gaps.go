@@ -1,6 +1,7 @@
 package agree
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // minGap is the size in bytes from which code is reported as nameless if its bytes are not
@@ -31,7 +33,7 @@ func checkCodeNamed(p *check.Pass, b *image.Image) {
 		named = append(named, object.Range{Start: b.Addr(d.RVA), End: b.Addr(d.End)})
 	}
 	named = object.Ranges.Join(named)
-	padding := execcode.PaddingOf(b.File)
+	padding := withTraps(execcode.PaddingOf(b.File), b.File.Arch)
 	for _, part := range b.Parts() {
 		if part.Kind == execcode.Code {
 			reportUnnamed(p, b, &part, slices.Collect(object.Ranges.Gaps(part.Range, named)), padding)
@@ -59,6 +61,20 @@ func namedRanges(f *facts.Facts, b *image.Image) []object.Range {
 		all = append(all, object.Range{Start: b.Addr(pub.RVA), End: end})
 	}
 	return object.Ranges.Join(all)
+}
+
+// withTraps adds to a Padding the ud2 of x86, with which some linkers fill gaps. It needs no name there; as code it has
+// rules like any other, as programs end in it.
+func withTraps(padding execcode.Padding, cpu *arch.Arch) execcode.Padding {
+	if cpu != arch.X86 && cpu != arch.X86_64 {
+		return padding
+	}
+	return func(code []byte) int {
+		if bytes.HasPrefix(code, []byte{0x0f, 0x0b}) {
+			return 2
+		}
+		return padding(code)
+	}
 }
 
 // reportUnnamed reports a part's code without a name, excluding its padding.
