@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
@@ -143,4 +145,18 @@ func FuzzConfig(f *testing.F) {
 			t.Errorf("%d findings, %d suppressed", r.Found(), r.Suppressed)
 		}
 	})
+}
+
+// TestManyTables wants time in proportion to the file: the parser's own count of lines begins at its start for each key.
+func TestManyTables(t *testing.T) {
+	const tables = 100_000
+	data := strings.Repeat("[[suppress]]\nrules = [\"SYM601\"]\n", tables)
+	watch := testenv.StartWatch()
+	lines := keyLines([]byte(data))
+	if took := watch.Took(); took > 5*time.Second {
+		t.Errorf("took %v for %d bytes", took, len(data))
+	}
+	if at := lines["suppress.99999"]; at != 2*tables-1 {
+		t.Errorf("the last table is in line %d", at)
+	}
 }

@@ -94,6 +94,7 @@ func keyLines(data []byte) map[string]int {
 	lines, table, suppressions := map[string]int{}, "", 0
 	var p unstable.Parser
 	p.Reset(data)
+	line := lineCounter{data: data, line: 1}
 	for p.NextExpression() {
 		e := p.Expression()
 		if e.Kind == unstable.Comment {
@@ -104,7 +105,7 @@ func keyLines(data []byte) map[string]int {
 		for it := e.Key(); it.Next(); {
 			key = append(key, string(it.Node().Data))
 			if at < 0 {
-				at = p.Shape(it.Node().Raw).Start.Line
+				at = line.of(int(it.Node().Raw.Offset))
 			}
 		}
 		name := strings.Join(key, ".")
@@ -121,4 +122,19 @@ func keyLines(data []byte) map[string]int {
 		lines[name] = at
 	}
 	return lines
+}
+
+// lineCounter returns the lines of places that are asked for in their order. The parser's own count begins at the start
+// of the file each time.
+type lineCounter struct {
+	data         []byte
+	offset, line int
+}
+
+func (c *lineCounter) of(offset int) int {
+	if offset > c.offset {
+		c.line += bytes.Count(c.data[c.offset:offset], []byte{'\n'})
+		c.offset = offset
+	}
+	return c.line
 }
