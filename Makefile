@@ -24,7 +24,7 @@ UNMADE       = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS
 # The Debian packages that the comparisons with other tools need. A test keeps this list in
 # step with internal/testenv.
 ORACLE_PACKAGES = binutils clang-22 debuginfod diffstat dwz elfutils g++ gcc gdb gdb-multiarch jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev \
-	libc6-i386-cross libclang-rt-22-dev libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 llvm-22 lz4 make mingw-w64-common nginx-light ninja-build patch python3 strace \
+	libc6-i386-cross libclang-rt-22-dev libssl3 libstb-dev libstdc++6-armhf-cross libxml2-utils lld-22 llvm-22 lz4 make mingw-w64-common nginx-light ninja-build patch python3 strace \
 	xz-utils zstd
 
 # The long comparisons also need compilers for other CPUs and languages, and tools that change the layout of programs.
@@ -32,7 +32,7 @@ ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static chromium c
 	gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-mips64el-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-powerpc64le-linux-gnu \
 	gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 generate-ninja gfortran-12 gm2-12 gnat-12 gobjc-12 ldc libc6-dev-arm64-cross libc6-dev-armhf-cross \
 	libc6-dev-i386-cross libc6-dev-mips-cross libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
-	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev lintian lldb-22 man-db mandoc meson mold \
+	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev lintian lldb-22 man-db mandoc meson mold \
 	nim ocaml-nox pre-commit prometheus qemu-user-static rpm rustc shellcheck tmux zsh
 
 .DEFAULT_GOAL := build

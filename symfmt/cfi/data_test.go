@@ -23,6 +23,9 @@ func stackRecords(t testing.TB, f func(n *Names, kind string, fields []string)) 
 	t.Helper()
 	root := testenv.Shared(t, "data")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == "hostile" {
+			return filepath.SkipDir // files that are cut off
+		}
 		if err != nil || filepath.Ext(path) != ".sym" {
 			return err
 		}

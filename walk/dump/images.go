@@ -1,5 +1,10 @@
 package dump
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Image is a file in memory as a loader maps it: its segments, in the order of the file.
 type Image struct {
 	Range
@@ -41,6 +46,16 @@ func ImageFrom(maps []Mapping, first int) Image {
 		g.Last, g.Size, g.Exec = i, m.Addr+m.Size-g.Addr, g.Exec || m.Exec
 	}
 	return g
+}
+
+// MappedRange returns the part of a module that is mapped from its file, in whole pages and without .bss. Elfutils list
+// modules so. It is the module's own range if its file's mappings are not known.
+func (d *Dump) MappedRange(m *Module) Range {
+	i, ok := slices.BinarySearchFunc(d.Maps, m.Addr, func(at Mapping, addr uint64) int { return cmp.Compare(at.Addr, addr) })
+	if !ok || !d.Maps[i].IsFile() {
+		return m.Range
+	}
+	return ImageFrom(d.Maps, i).Range
 }
 
 // continues reports whether a mapping of a file may be the segment after another mapping of it.

@@ -44,3 +44,21 @@ func TestImages(t *testing.T) {
 		}
 	}
 }
+
+func TestMappedRange(t *testing.T) {
+	d := &Dump{Maps: []Mapping{
+		{Range: Range{0x1000, 0x1000}, Path: "/a", Offset: 0},
+		{Range: Range{0x2000, 0x1000}, Path: "/a", Offset: 0x1000, Exec: true},
+		{Range: Range{0x3000, 0x5000}}, // .bss
+		{Range: Range{0x9000, 0x1000}, Path: "[vdso]"},
+	}}
+	for _, c := range []struct{ module, want Range }{
+		{Range{0x1000, 0x6123}, Range{0x1000, 0x2000}},
+		{Range{0x9000, 0x800}, Range{0x9000, 0x800}},
+		{Range{0xa000, 0x800}, Range{0xa000, 0x800}}, // not mapped
+	} {
+		if got := d.MappedRange(&Module{Range: c.module}); got != c.want {
+			t.Errorf("%#x: %#x, want %#x", c.module, got, c.want)
+		}
+	}
+}

@@ -37,7 +37,7 @@ $(1).sym.stamp: $(1) $(call symtool_changed,$(1).sym.stamp,$(SYMTOOL_FLAGS))
 $(1).sym: $(1).sym.stamp
 	@test -f $$@ || $$(SYMTOOL) dump $$(SYMTOOL_FLAGS) -o $$@ $(1)
 $(1).sym.checked: $(1).sym $(call symtool_changed,$(1).sym.checked,$(SYMTOOL_LINT_FLAGS))
-	$$(SYMTOOL) lint --verdict=false $$(SYMTOOL_LINT_FLAGS) --binary $(1) $(1).sym
+	$$(SYMTOOL) lint --verdict=false --stamp $$@ $$(SYMTOOL_LINT_FLAGS) --binary $(1) $(1).sym
 	@$$(call symtool_flags,$$(SYMTOOL_LINT_FLAGS)) >$$@
 .PHONY: $(1).sym.stored
 $(1).sym.stored: $(1).sym

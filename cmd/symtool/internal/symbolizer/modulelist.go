@@ -23,7 +23,7 @@ type shownModule struct {
 // shown returns a module as it is listed.
 func (p *stackPrinter) shown(i int) (out shownModule) {
 	m := &p.dump.Modules[i]
-	out.Range, out.name = m.Range, p.fileOf(i)
+	out.Range, out.name = p.dump.MappedRange(m), p.fileOf(i)
 	if at := p.dump.MappingAt(m.Addr); at != nil && at.Path == "[vdso]" {
 		out.Range, out.name = at.Range, fmt.Sprintf("[vdso: %d]", p.dump.Process.ID)
 		if i := bytes.Index(p.dump.Memory.Bytes(at.Addr, int(min(at.Size, maxVDSO))), m.BuildID); i > 0 && len(m.BuildID) > 0 {
