@@ -113,11 +113,8 @@ func (b *lintBinaries) open(path string, operands []string) error {
 	if path == "" {
 		return nil
 	}
-	if filekind.IsSymbols(path) {
-		if len(operands) == 1 && filekind.IsBinary(operands[0]) {
-			return fmt.Errorf("--binary %s is a symbol file, and %s a binary: swap them", path, operands[0])
-		}
-		return fmt.Errorf("--binary %s is a symbol file: want the binary that it describes", path)
+	if len(operands) == 1 && filekind.IsSymbols(path) && filekind.IsBinary(operands[0]) {
+		return fmt.Errorf("--binary %s is a symbol file, and %s a binary: swap them", path, operands[0])
 	}
 	if !objfile.IsFolder(path) {
 		b.path = path
