@@ -110,7 +110,7 @@ func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symf
 // readsSource makes the worker read source code at an address into an index.
 func (w *worker) readsSource(x *srcread.Index, addr uint64) {
 	if w.sources == nil {
-		w.sources = srcread.New(w, w.lineWin, dwarf.NewWindow(w.d.Line), w.Meter)
+		w.sources = srcread.New(w, w.code, w.lineWin, dwarf.NewWindow(w.d.Line), w.Meter)
 	}
 	w.source = w.sources.Into(x, addr)
 }
@@ -168,7 +168,7 @@ func (l *Lookup) readVariables() (all []srcread.Variable) {
 	portions := l.allPortions()
 	for i := range portions {
 		w := l.idleWorker()
-		w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(l.d.Line), w.Meter).Into(&srcread.Index{}, 0)
+		w.source = srcread.New(w, w.code, w.lineWin, dwarf.NewWindow(l.d.Line), w.Meter).Into(&srcread.Index{}, 0)
 		w.source.Data = true
 		ok := l.readPortion(w, &portions[i])
 		all = append(all, w.source.Variables...)

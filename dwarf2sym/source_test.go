@@ -166,7 +166,7 @@ func TestSourceOfNestedFunction(t *testing.T) {
 	for addr, want := range map[uint64]string{
 		0x1000: "outer :0:0", 0x2000: "inner :0:0", 0x2018: "a :0:0 | inner /s/x.c:7:3", 0x1018: "a :0:0 | outer /s/x.c:8:4",
 	} {
-		w := newWorker(d, &codemap.Map{}, &Options{})
+		w := newWorker(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &Options{})
 		w.readsSource(&srcread.Index{}, addr)
 		w.batch(d.Units)
 		var got []string
@@ -189,7 +189,7 @@ func TestSourceKeepsAbbreviations(t *testing.T) {
 						subprogram name/string="b" low_pc/addr=0x2000 high_pc/data1=0x80`).debugData(false)
 	d.ReadUnitHeaders()
 	d.Allow(units.EffortBase)
-	w := newWorker(d, &codemap.Map{}, &Options{})
+	w := newWorker(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &Options{})
 	x := &srcread.Index{}
 	for i, want := range []string{"a", "b"} {
 		addr := uint64(0x1000 * (i + 1))
@@ -273,6 +273,46 @@ func TestSourceReadsUnitsOnce(t *testing.T) {
 			} else if done != first || done == 0 {
 				t.Errorf("%s: %d bytes were read, and %d the second time", name, first, done-first)
 			}
+		}
+	}
+}
+
+// A function that the linker dropped keeps its size: from 0 on, it seems to reach the code that is there. The same holds
+// for its lines.
+func TestSourceOfDeadFunction(t *testing.T) {
+	d := coreOf(t, `
+			.debug_info
+				unit 5
+					compile_unit language/data1=2 comp_dir/string="/s" stmt_list/sec_offset=0 low_pc/addr=0
+						subprogram name/string="live" low_pc/addr=0x1100 high_pc/data1=0x10
+						subprogram name/string="dead" low_pc/addr=0 high_pc/data2=0x2000
+			.debug_line
+				program 5
+				dirs path/string
+				dir "/s"
+				files path/string
+				file "x.c"
+				set_address 0x1100
+				advance_line 3
+				copy
+				advance_pc 0x10
+				end_sequence
+				set_address 0
+				copy
+				advance_pc 0x2000
+				end_sequence`).debugData(false)
+	d.ReadUnitHeaders()
+	d.Allow(units.EffortBase)
+	for addr, want := range map[uint64]string{0x1000: "", 0x1100: "live:4", 0x1110: ""} {
+		w := newWorker(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &Options{})
+		w.readsSource(&srcread.Index{}, addr)
+		w.batch(d.Units)
+		got := ""
+		for _, f := range w.source.Index.Frames(addr, nil) {
+			got += fmt.Sprintf("%s:%d", f.Name, f.Line)
+		}
+		if got != want || w.problems.Any() {
+			t.Errorf("%#x: %q, want %q; problems %v", addr, got, want, w.problems)
 		}
 	}
 }

@@ -191,7 +191,7 @@ func (l *lazy) read(key any) *part {
 	}
 	m = m.Ordered()
 	p := &part{size: moduleSize(m), names: make(map[string]string)}
-	p.Resolver = newResolver(l.identity.Path, indexModule(m), moduleSource{m: m, raw: true}, nil, nil)
+	p.Resolver = newResolver(l.identity.Path, indexModule(m, true), moduleSource{m: m, raw: true}, nil, nil)
 	p.limit = min(p.limit, p.size)
 	return p
 }
@@ -240,7 +240,7 @@ func (l *lazy) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 		}
 	}
 	s, size, ok := l.parts.Public(rva)
-	if !ok || s.RVA == 0 || l.starts(s.RVA, rva) {
+	if !ok || l.starts(s.RVA, rva) {
 		return false, nil // like Resolver.Nearest
 	}
 	verdict := l.extents.public(l, s.RVA, size, rva)

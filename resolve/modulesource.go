@@ -132,13 +132,14 @@ type ModuleOptions struct {
 // FromModule returns a Resolver of a Module. The Resolver refers to m, which must not change.
 func FromModule(m *symfmt.Module, o ModuleOptions) *Resolver {
 	m = m.Ordered()
-	r := newResolver(o.Path, indexModule(m), moduleSource{m: m}, o.Problems, o.Extents)
+	r := newResolver(o.Path, indexModule(m, o.Extents != nil), moduleSource{m: m}, o.Problems, o.Extents)
 	r.debugPath, r.doubt = o.DebugPath, o.Doubt
 	return r
 }
 
-// indexModule returns the index of a Module, whose records are in canonical order.
-func indexModule(m *symfmt.Module) *index {
+// indexModule returns the index of a Module, whose records are in canonical order. In that of a binary, a PUBLIC at 0 is
+// a symbol there, as in object files; builder.add says what it may be in others.
+func indexModule(m *symfmt.Module, binary bool) *index {
 	x := newIndex()
 	x.OS, x.Arch, x.ID, x.Name = m.OS, m.Arch, m.ID, symfmt.CleanName(m.Name, "")
 	x.OldInlines = m.HasOldInlines()
@@ -160,7 +161,7 @@ func indexModule(m *symfmt.Module) *index {
 		}
 	}
 	for i := range m.Publics {
-		if p := &m.Publics[i]; p.RVA != 0 {
+		if p := &m.Publics[i]; p.RVA != 0 || binary {
 			b.publics.add(uint64(p.RVA), uint64(i))
 		}
 	}

@@ -140,6 +140,11 @@ if want xen-note; then
 	$GCC $exe -Wl,-T,notes.ld xennote.o $nest start.c -o $out
 fi
 if want no-build-id; then $GCC $so -Wl,--build-id=none $nest -o $out; fi
+if want no-dot-text; then
+	$GCC -c -ffreestanding $nest
+	for u in nest second; do objcopy --rename-section .text=.flash.text $u.o; done
+	ld -e outside nest.o second.o -o $out
+fi
 # Relocations in Android's packed forms, and the same without; all have .text at one address.
 for p in none android+relr; do
 	for t in arm64=aarch64-linux-android29 arm=armv7a-linux-androideabi29; do
@@ -396,6 +401,8 @@ if want object-riscv64-clang; then $CLANG -Wno-unused-command-line-argument --ta
 crel() { if want object-crel-$1; then $CLANG -Wno-unused-command-line-argument --target=$2 -gdwarf-5 -ffreestanding -Wa,--crel,--allow-experimental-crel -c nest.c -o $out; fi; }
 crel i686 i686-linux-gnu
 crel arm64 aarch64-linux-gnu
+if want object-nodebug; then $GCC -g0 -c second.c -o $out; fi
+if want object-bpf; then $CLANG -Wno-unused-command-line-argument --target=bpfel -c bpf.c -o $out; fi
 if want module; then
 	$GCC -mcmodel=kernel -fno-pic -fno-asynchronous-unwind-tables -c module.c -o unit.o
 	ld -r --build-id=sha1 unit.o -o $out

@@ -89,25 +89,3 @@ func ViewOf(s Source) []byte {
 type Gradual interface {
 	Ready() int64 // number of bytes inflated so far
 }
-
-// ContentID returns an id that is computed from code, as Breakpad does for ELF files without a build-id:
-// the first 4096 bytes, XORed in steps of 16 bytes. It is nil if s is nil or has no bytes.
-func ContentID(s *Section) []byte {
-	const hashed, idSize = 4096, 16
-	if s == nil || !s.HasData() {
-		return nil
-	}
-	src, err := s.Open()
-	if err != nil {
-		return nil
-	}
-	data, err := src.Bytes(0, min(src.Size(), hashed), nil)
-	if err != nil {
-		return nil
-	}
-	id := make([]byte, idSize)
-	for i, b := range data {
-		id[i%idSize] ^= b
-	}
-	return id
-}

@@ -3,7 +3,10 @@ package supplier
 import (
 	"bytes"
 	"context"
+	"debug/elf"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -360,3 +363,42 @@ func BenchmarkBinary(b *testing.B) {
 
 // hasID reports whether an id is more than zeros.
 func hasID(id string) bool { return strings.Trim(id, "0") != "" }
+
+// A debug file alone has no id if its program has no build-id. It is found where the only file is asked for, and two of
+// them are two builds.
+func TestDebugFileWithoutID(t *testing.T) {
+	image := testenv.ReadInput(t, "no-dot-text.elf")
+	sections := binary.LittleEndian.Uint64(image[0x28:])
+	binary.LittleEndian.PutUint32(image[sections+64+4:], uint32(elf.SHT_NOBITS)) // the first section has the code
+	dir := t.TempDir()
+	one, two := filepath.Join(dir, "one.debug"), filepath.Join(dir, "two.debug")
+	for _, path := range []string{one, two} {
+		if err := os.WriteFile(path, image, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(roots ...string) (text string) {
+		b, err := NewBinaries(roots, BinaryOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, tried, err := b.Symbols(t.Context(), resolve.Module{})
+		if s == nil || err != nil {
+			return fmt.Sprint(tried, err)
+		}
+		defer s.Close()
+		var at resolve.Location
+		if found, err := s.Find(0x1110, &at); !found || err != nil {
+			return fmt.Sprint(found, err)
+		}
+		return at.Frames[0].Function
+	}
+	for _, c := range []struct {
+		roots []string
+		want  string
+	}{{[]string{one}, "plain"}, {[]string{one, two}, "no id"}} {
+		if got := at(c.roots...); !strings.Contains(got, c.want) {
+			t.Errorf("%q: %s, want %s", c.roots, got, c.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package supplier
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"io"
@@ -63,31 +64,34 @@ func (x *binaryIndex) find(s *search) []int {
 		return x.byID[id]
 	}
 	for _, code := range []bool{true, false} {
-		switch id, builds := x.builds(s, code); len(builds) {
-		case 0:
-		case 1:
-			return x.byID[id]
-		default:
+		switch last, builds := x.builds(s, code); {
+		case len(builds) == 0:
+		case len(builds) > 1:
 			s.several("binaries", builds)
 			return nil
+		case x.files[last].ID == "":
+			return []int{last}
+		default:
+			return x.byID[x.files[last].ID]
 		}
 	}
 	return nil
 }
 
-// builds lists a file of each build of a module without an id, with or without code, and returns the last one's id.
-func (x *binaryIndex) builds(s *search, code bool) (id string, builds []string) {
+// builds lists a file of each build of a module without an id, with or without code, and returns the index of the last.
+// Each file without an id is a build.
+func (x *binaryIndex) builds(s *search, code bool) (last int, builds []string) {
 	for i := range x.files {
 		f := &x.files[i]
-		if f.Code != code || !unknown(&s.m) && !called(&s.m, f.names()...) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.ID+" ") }) {
+		if f.Code != code || !unknown(&s.m) && !called(&s.m, f.names()...) || f.ID != "" && slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.ID+" ") }) {
 			continue
 		}
-		id = f.ID
-		if builds = append(builds, f.ID+" ("+f.Path+")"); len(builds) == listedIDs {
+		last = i
+		if builds = append(builds, cmp.Or(f.ID, "no id")+" ("+f.Path+")"); len(builds) == listedIDs {
 			break
 		}
 	}
-	return id, builds
+	return last, builds
 }
 
 // others records the files with the module's name and another id.
@@ -105,7 +109,7 @@ func (x *binaryIndex) others(s *search) {
 		case len(want) > 0 && f.BuildID != "":
 			s.note(resolve.OtherID, f.Path, "build-id %s, want %x", f.BuildID, want)
 		case s.m.DebugID != "":
-			s.note(resolve.OtherID, f.Path, "id %s, want %s", f.ID, s.m.DebugID)
+			s.note(resolve.OtherID, f.Path, "id %s, want %s", cmp.Or(f.ID, "none"), s.m.DebugID)
 		}
 	}
 	if n > listedIDs {
@@ -160,7 +164,7 @@ func readAll(ctx context.Context, paths []string) ([]BinaryFile, error) {
 	return slices.Concat(found...), err
 }
 
-// read adds the binaries and PDBs that have an id, in order.
+// read adds the binaries, and the PDBs that have an id, in order.
 func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	found, err := readAll(ctx, paths)
 	if err != nil {
@@ -168,15 +172,16 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	}
 	for _, f := range found {
 		switch {
-		case f.ID == "":
 		case !f.PDB:
 			x.files = append(x.files, f)
-		case x.pdbs[f.ID] == "":
+		case f.ID != "" && x.pdbs[f.ID] == "":
 			x.pdbs[f.ID] = f.Path
 		}
 	}
 	for i, f := range x.files {
-		x.byID[f.ID] = append(x.byID[f.ID], i)
+		if f.ID != "" {
+			x.byID[f.ID] = append(x.byID[f.ID], i)
+		}
 		if f.BuildID != "" {
 			x.byID[f.BuildID] = append(x.byID[f.BuildID], i)
 		}
@@ -245,7 +250,7 @@ func readBinary(r io.ReaderAt, size int64, path, cpu string) *BinaryFile {
 	soname, _ := f.Name() // damage is reported when the file is read
 	b := &BinaryFile{
 		Path: path, CPU: cpu, Name: soname, ID: f.ID(), BuildID: hex.EncodeToString(f.BuildID()),
-		Code: hasCode(f), DWARF: f.HasDWARF(), Object: f.Kind == object.Relocatable,
+		Code: f.HasCode(), DWARF: f.HasDWARF(), Object: f.Kind == object.Relocatable,
 	}
 	if link, _ := f.Supplement(); link != nil {
 		b.Supplement = hex.EncodeToString(link.ID)
@@ -254,15 +259,4 @@ func readBinary(r io.ReaderAt, size int64, path, cpu string) *BinaryFile {
 		b.SupplementID = hex.EncodeToString(f.SupplementID())
 	}
 	return b
-}
-
-// hasCode reports whether f is a binary. In a separate debug file, code sections have no
-// contents.
-func hasCode(f *object.File) bool {
-	for _, s := range f.Sections {
-		if s.Exec && s.HasData() {
-			return true
-		}
-	}
-	return len(f.Sections) == 0 && len(f.ExecRanges()) > 0
 }

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -297,6 +298,21 @@ func TestRelocationsComplete(t *testing.T) {
 		if !has[RelocAbs] || !has[RelocPC] {
 			t.Errorf("%s: add its relocations for data: absolute %v, relative %v", a.Name, has[RelocAbs], has[RelocPC])
 		}
+	}
+}
+
+// Relocations of machines that All has are those of the CPU, and no machine is listed twice.
+func TestRelocsOf(t *testing.T) {
+	for m := range otherRelocs {
+		if slices.ContainsFunc(All, func(a *Arch) bool { return a.Machine == m }) {
+			t.Errorf("All has %v: remove it from otherRelocs", m)
+		}
+		if !maps.Equal(RelocsOf(m), otherRelocs[m]) {
+			t.Errorf("RelocsOf(%v) = %v, want %v", m, RelocsOf(m), otherRelocs[m])
+		}
+	}
+	if RelocsOf(elf.EM_X86_64) == nil || RelocsOf(elf.EM_BPF) == nil || RelocsOf(elf.EM_SPARCV9) != nil {
+		t.Error("RelocsOf knows relocations of SPARC, or none of x86-64 or BPF")
 	}
 }
 

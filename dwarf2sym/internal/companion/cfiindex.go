@@ -134,7 +134,7 @@ func addPdata(in *unwind.Input, f File) []bin.Problem {
 // programs that were compiled without tables, have the instructions alone. A dSYM has neither.
 func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 	marked, ok := f.Container.(object.Marked)
-	if text := f.Section("__text"); !ok || f.Kind == object.Relocatable || text == nil || !text.HasData() {
+	if !ok || f.Kind == object.Relocatable || !f.HasCode() {
 		return nil
 	}
 	in.Compact = true
@@ -171,11 +171,11 @@ func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 // forget a few.
 const strangeSymbols = 64
 
-// checkStarts returns an error if the symbols in __text are not those of the starts of all functions.
+// checkStarts returns an error if the symbols of code are not those of the starts of all functions.
 func checkStarts(f *object.File, starts []uint64) error {
 	all, strange, first := 0, 0, uint64(0)
 	_ = f.Symbols(object.Symtab, func(s *object.Symbol) {
-		if !s.IsFunction() || s.Section == nil || s.Section.Name != "__text" || !s.Section.Holds(s.Addr) {
+		if !s.IsFunction() || s.Section == nil || !s.Section.IsCode() || !s.Section.Holds(s.Addr) {
 			return
 		}
 		all++

@@ -4,8 +4,10 @@ package srcread
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
@@ -32,6 +34,7 @@ type Reader struct {
 	Variables []Variable
 
 	host              Host
+	code              *codemap.Map
 	meter             *dwarf.Meter
 	lines, otherLines *dwarf.Window
 	skeleton          *dwarf.Unit // of the current unit, or nil
@@ -60,9 +63,10 @@ type openFunction struct {
 	index int32 // in unitIndex.functions, or -1 as long as nothing needs it
 }
 
-// New returns a reader. It reads line programs through two windows on the same section.
-func New(host Host, lines, otherLines *dwarf.Window, m *dwarf.Meter) *Reader {
-	r := &Reader{host: host, lines: lines, otherLines: otherLines, meter: m}
+// New returns a reader. What does not begin in code was dropped by the linker, and is left out. The reader reads line
+// programs through two windows on the same section.
+func New(host Host, code *codemap.Map, lines, otherLines *dwarf.Window, m *dwarf.Meter) *Reader {
+	r := &Reader{host: host, code: code, lines: lines, otherLines: otherLines, meter: m}
 	r.tables.All = true
 	r.opener = units.NewOpener(m, &r.main, host.Problem)
 	r.opener.All = true
@@ -169,6 +173,7 @@ func (r *Reader) findRoots(scanned *units.Unit) error {
 		}
 		// Damage is reported where functions are read.
 		r.spans, _ = scanned.Spans(e.Attrs.Low, e.Attrs.High, e.Attrs.Ranges, r.spans[:0])
+		r.spans = r.code.Keep(r.spans)
 		for _, span := range r.spans {
 			r.pieces = append(r.pieces, piece{span, int32(len(r.unit.roots))})
 		}
@@ -241,9 +246,15 @@ func (r *Reader) readLines() {
 		}
 		row.File = uint32(id)
 	}
+	r.unit.rows.Seqs = slices.DeleteFunc(r.unit.rows.Seqs, func(s dwarf.Sequence) bool { return !r.inCode(s.Lo) })
 	r.unit.setLines()
 	rows := &r.unit.rows
 	r.hold(cap(rows.Rows)*int(unsafe.Sizeof(dwarf.Position{})) + len(rows.Seqs)*int(unsafe.Sizeof(dwarf.Sequence{})) + r.unit.lines.size())
+}
+
+func (r *Reader) inCode(addr uint64) bool {
+	_, ok := r.code.At(addr)
+	return ok
 }
 
 // lineUnit returns the unit that the line table belongs to.
@@ -311,6 +322,7 @@ func (r *Reader) visit(d *dwarf.DIE, in int) error {
 	}
 	// Damage is reported where functions are read.
 	r.spans, _ = r.main.Spans(d.Value(dw.AtLowPC), d.Value(dw.AtHighPC), d.Value(dw.AtRanges), r.spans[:0])
+	r.spans = r.code.Keep(r.spans)
 	if len(r.spans) == 0 {
 		return nil
 	}

@@ -130,32 +130,43 @@ const (
 	guidSize   = 16
 )
 
-// TextHash returns the id that Breakpad gives a file without a build-id: the first
-// 4096 bytes of .text, or of "text", XORed in steps of 16 bytes (Breakpad,
-// src/common/linux/file_id.cc, HashElfTextSection). If the section's size is not a
-// multiple of 16, the last step goes beyond its end, as in Breakpad. It returns nil
-// without such a section. In a relocatable file whose .text is empty, because each
-// function has a section of its own, the first of these is hashed; the bytes are those
-// in the file, without relocations.
+// TextHash returns the id of a file without a build-id, or nil if it has no code. If it has a section .text or "text",
+// the id is Breakpad's: its first 4096 bytes, XORed in steps of 16 bytes (Breakpad, src/common/linux/file_id.cc,
+// HashElfTextSection). If the section's size is not a multiple of 16, the last step goes beyond its end, as in Breakpad.
+// The id of all other files is made from the code that flags mark, whatever its sections are called: in relocatable files
+// each function may have one of its own. The bytes are those in the file, without relocations.
 func (f *File) TextHash() []byte {
-	sections := []*Section{f.named(".text"), f.named("text")}
-	if f.Type == elf.ET_REL {
-		sections = append(sections, f.Sections...)
+	for _, s := range []*Section{f.named(".text"), f.named("text")} {
+		if s != nil && s.Type == elf.SHT_PROGBITS && s.HasData() {
+			return f.breakpadHash(s)
+		}
 	}
-	for i, s := range sections {
-		if s == nil || s.Type != elf.SHT_PROGBITS || !s.HasData() || s.piece.Damage() != nil || i >= 2 && !s.IsCode() {
-			continue
-		}
-		n := (min(s.FileSize, textHashed) + guidSize - 1) &^ (guidSize - 1)
-		data := make([]byte, min(n, uint64(f.Size)-s.Offset))
-		if f.in.ReadAt(data, int64(s.Offset)) != nil {
-			return nil
-		}
-		id := make([]byte, guidSize)
-		for i, b := range data {
-			id[i%guidSize] ^= b
-		}
-		return id
+	return object.CodeHash(f.in, f.codeParts())
+}
+
+func (f *File) breakpadHash(s *Section) []byte {
+	if s.piece.Damage() != nil {
+		return nil
 	}
-	return nil
+	n := (min(s.FileSize, textHashed) + guidSize - 1) &^ (guidSize - 1)
+	data := make([]byte, min(n, uint64(f.Size)-s.Offset))
+	if f.in.ReadAt(data, int64(s.Offset)) != nil {
+		return nil
+	}
+	return object.XORHash(data)
+}
+
+// codeParts returns where in the file its code is: sections or, if it has lost their headers, what is loaded.
+func (f *File) codeParts() (all []object.Range) {
+	for _, s := range f.Sections {
+		if s.IsCode() && s.HasData() {
+			all = append(all, object.Range{Start: s.Offset, End: s.Offset + s.FileSize})
+		}
+	}
+	for i := range f.Segments {
+		if p := &f.Segments[i]; len(f.Sections) == 0 && p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			all = append(all, object.Range{Start: p.Offset, End: p.Offset + p.FileSize})
+		}
+	}
+	return all
 }

@@ -172,6 +172,47 @@ func TestTextHash(t *testing.T) {
 	})
 }
 
+// The id of a file whose code is in no section that Breakpad looks at is made from all code, whatever the sections are
+// called, in files without section headers as well.
+func TestHashOfOtherCode(t *testing.T) {
+	each(t, func(t *testing.T, e *testELF) {
+		const allocated, executable = 2, 4
+		code := bytes.Repeat([]byte{1, 2, 3}, 3000)
+		sections := func(name string) []testSec {
+			return []testSec{
+				{name: ".vectors", typ: stProgbits, flags: allocated | executable, data: code[:64]},
+				{name: ".rodata", typ: stProgbits, flags: allocated, data: []byte("constants")},
+				{name: name, typ: stProgbits, flags: allocated | executable, data: code},
+			}
+		}
+		hash := func(secs []testSec) []byte {
+			e.secs = secs
+			return openBytes(t, e.build()).TextHash()
+		}
+		id := hash(sections(".flash.text"))
+		if len(id) != guidSize {
+			t.Fatalf("id %x, want %d bytes", id, guidSize)
+		}
+		if got := hash(sections(".zig.text")); !bytes.Equal(got, id) {
+			t.Errorf("with another name: id %x, want %x", got, id)
+		}
+		code[8000]++
+		if bytes.Equal(hash(sections(".flash.text")), id) {
+			t.Errorf("another build has the same id, %x", id)
+		}
+		e.noSecs = true
+		e.secs = []testSec{{name: "code", typ: stProgbits, data: code}}
+		e.segs = []testSeg{{typ: 1, flags: 5, sec: "code", addr: 0x10000}}
+		if got := openBytes(t, e.build()).TextHash(); len(got) != guidSize || bytes.Equal(got, id) {
+			t.Errorf("without section headers: id %x", got)
+		}
+		e.noSecs, e.segs = false, nil
+		if got := hash([]testSec{{name: ".flash.text", typ: stNobits, flags: allocated | executable, size: 100}}); got != nil {
+			t.Errorf("debug file: id %x", got)
+		}
+	})
+}
+
 func TestLayout(t *testing.T) {
 	each(t, func(t *testing.T, e *testELF) {
 		e.segs = []testSeg{

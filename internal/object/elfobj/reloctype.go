@@ -2,7 +2,6 @@ package elfobj
 
 import (
 	"debug/elf"
-	"slices"
 
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -15,12 +14,12 @@ type relocTypes struct {
 
 // newRelocTypes returns nil for a machine whose types are unknown.
 func newRelocTypes(f *File) *relocTypes {
-	i := slices.IndexFunc(arch.All, func(a *arch.Arch) bool { return a.Machine == f.Machine })
-	if i < 0 {
+	known := arch.RelocsOf(f.Machine)
+	if known == nil {
 		return nil
 	}
 	t := &relocTypes{mips64: f.Machine == elf.EM_MIPS && f.Class == elf.ELFCLASS64}
-	for n, k := range arch.All[i].Relocs {
+	for n, k := range known {
 		for uint32(len(t.kinds)) <= n {
 			t.kinds = append(t.kinds, arch.Reloc{})
 		}

@@ -78,9 +78,21 @@ func Of(o *object.File) *File {
 // BuildID implements object.Container: it is the UUID.
 func (f *File) BuildID() []byte { return f.uuid }
 
-// ContentID implements object.Container: as for ELF files, the first 4096 bytes of the code, XORed in
-// steps of 16 bytes. Only files without LC_UUID need it, which linkers write on request.
-func (f *File) ContentID() []byte { return object.ContentID(f.Bare.Section("__text")) }
+// ContentID implements object.Container, as for ELF files. Only files without LC_UUID need it, which linkers write on
+// request.
+func (f *File) ContentID() []byte {
+	return object.ContentID(f.Bare.Section("__text"), f.in, f.codeParts())
+}
+
+// codeParts returns where in the file its code is.
+func (f *File) codeParts() (all []object.Range) {
+	for _, s := range f.sections {
+		if s.IsCode() && s.HasData() {
+			all = append(all, object.Range{Start: uint64(s.offset), End: uint64(s.offset) + s.FileSize})
+		}
+	}
+	return all
+}
 
 // ModuleID implements object.Container: the bytes in their order, and the age 0.
 func (f *File) ModuleID(id []byte) string { return fmt.Sprintf("%X0", padded(id)) }
@@ -134,7 +146,7 @@ func (f *File) CheckDebug(o *object.File) error {
 		e.Kind = object.ErrOtherBuild
 		return e
 	case !sameText(f, debug):
-		return debug.errorf(0, "its section __text is elsewhere than that of %s", f.in.Path)
+		return debug.errorf(0, "its code is elsewhere than that of %s", f.in.Path)
 	}
 	return nil
 }
@@ -146,8 +158,21 @@ func (f *File) idText() string {
 	return fmt.Sprintf("%X", f.uuid)
 }
 
+// text returns __text or, in a file without it, the first section with code; nil if there is none.
+func (f *File) text() *object.Section {
+	if s := f.Bare.Section("__text"); s != nil {
+		return s
+	}
+	for _, s := range f.Bare.Sections {
+		if s.IsCode() {
+			return s
+		}
+	}
+	return nil
+}
+
 func sameText(a, b *File) bool {
-	x, y := a.Bare.Section("__text"), b.Bare.Section("__text")
+	x, y := a.text(), b.text()
 	return x != nil && y != nil && x.Addr-a.base == y.Addr-b.base && x.MemSize == y.MemSize
 }
 

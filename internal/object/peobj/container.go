@@ -147,9 +147,20 @@ func (f *File) BuildID() []byte {
 	return f.codeView.id
 }
 
-// ContentID implements object.Container: as for ELF files, the first 4096 bytes of .text, XORed in
-// steps of 16 bytes.
-func (f *File) ContentID() []byte { return object.ContentID(f.Bare.Section(".text")) }
+// ContentID implements object.Container, as for ELF files.
+func (f *File) ContentID() []byte {
+	return object.ContentID(f.Bare.Section(".text"), f.in, f.codeParts())
+}
+
+// codeParts returns where in the file its code is.
+func (f *File) codeParts() (all []object.Range) {
+	for _, s := range f.sections {
+		if s.IsCode() && s.HasData() {
+			all = append(all, object.Range{Start: uint64(s.offset), End: uint64(s.offset) + uint64(s.raw)})
+		}
+	}
+	return all
+}
 
 // ModuleID implements object.Container.
 func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }

@@ -57,7 +57,7 @@ type idError string
 
 func (e idError) Error() string { return string(e) }
 
-const errNoID = idError("there is neither a build-id nor a .text section to make one from")
+const errNoID = idError("there is neither a build-id nor code to make one from")
 
 func checkModuleCPU(p *check.Pass) (func(*symfmt.Record), func()) {
 	b := image.Of(p)

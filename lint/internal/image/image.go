@@ -144,7 +144,7 @@ func (b *Image) HasCode() bool { return len(b.Parts()) > 0 }
 func (b *Image) DebugID() (id, what string) {
 	raw, what := b.BuildID(), "build-id"
 	if raw == nil {
-		raw, what = b.ContentID(), "hash of .text, as it has no build-id,"
+		raw, what = b.ContentID(), "hash of code, as it has no build-id,"
 	}
 	if raw == nil {
 		return "", ""

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -56,6 +57,7 @@ type pendingFile struct {
 	*store.Pending
 	place string // relative to the store
 	path  string // including the store
+	noID  bool   // builds of the module have the same place
 }
 
 // fail ends the work on the file with an error.
@@ -289,7 +291,7 @@ func (d *dumper) writeFile(ctx context.Context, r *dumpResult, m *symfmt.Module,
 		return path, cli.OutputError(d.store, err)
 	}
 	out.Restat = d.restat
-	r.pending = append(r.pending, pendingFile{out, place, path})
+	r.pending = append(r.pending, pendingFile{out, place, path, strings.Trim(m.ID, "0") == ""})
 	if err = d.writeTo(ctx, out, m, how, also); err == nil {
 		err = out.Finish()
 	}
@@ -337,7 +339,7 @@ func (d *dumper) place(r *dumpResult) {
 
 func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
 	first := d.placed[p.path]
-	if first == nil {
+	if first == nil && !p.noID {
 		d.placed[p.path] = r
 		if err := p.Replace(p.place); err != nil {
 			r.fail(cli.OutputError(p.path, err))
@@ -345,13 +347,21 @@ func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
 		r.Unchanged = r.Unchanged && p.Unchanged
 		return
 	}
-	r.Unchanged = false
-	switch outcome, _, err := p.Publish(p.place); {
+	switch outcome, existing, err := p.Publish(p.place); {
 	case err != nil:
 		r.fail(cli.OutputError(p.path, err))
+	case first == nil && outcome == store.Differs:
+		r.fail(&cli.StatusError{Status: cli.StatusOutput, Err: fmt.Errorf(
+			"%s: not replaced: %s has no id that tells it from another build: remove the former, or dump to another folder, or give the build an id with --id",
+			filepath.Join(d.store, existing), r.File)})
+	case first == nil:
+		d.placed[p.path] = r
+		r.Unchanged = r.Unchanged && outcome == store.Same
+		return
 	case outcome == store.Differs:
 		r.fail(&cli.StatusError{Status: cli.StatusOutput, Err: fmt.Errorf("%s: holds the symbols of %s, which differ from those of %s", p.path, first.File, r.File)})
 	}
+	r.Unchanged = false
 }
 
 // finish prints the summary and returns the status of all files.
