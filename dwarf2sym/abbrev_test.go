@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,13 +55,17 @@ func TestForms(t *testing.T) {
 							subprogram name/%[2]s linkage_name/%[2]s specification/%[2]s
 							subprogram call_line/%[2]s low_pc/addr=0x2000 high_pc/data1=16 name/string="g"`, header, v))
 				const want = "FILE 0 ??\nINLINE_ORIGIN 0 <name omitted>\nFUNC 1000 10 0 f\nINLINE 0 3 0 0 1004 4\nFUNC 2000 10 0 g\n"
-				if got := c.text(t, Options{}, coreRun{jobs: 1, copying: true}); got != want {
+				got := c.text(t, Options{}, coreRun{jobs: 1, copying: true})
+				if got = misfits.ReplaceAllString(got, ""); got != want {
 					t.Errorf("got:\n%swant:\n%s", got, want)
 				}
 			})
 		}
 	}
 }
+
+// misfits are attributes of TestForms that cannot have a form, or no value of it.
+var misfits = regexp.MustCompile(`(?m)^! test: \S+: (?:DW_AT_\w+ of form|string).*\n`)
 
 func TestUnknownForms(t *testing.T) {
 	runCoreCases(t, []coreCase{

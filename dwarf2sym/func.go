@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -17,7 +18,8 @@ type openFunc struct {
 	die   uint64 // offset of the DIE
 	attrs dwarf.NameAttrs
 	spans []dwarf.Span
-	extra bool // not wanted, except for its code
+	all   []dwarf.Span // with what the linker dropped
+	extra bool         // not wanted, except for its code
 
 	inlined uint64 // for an extra function: a bit for each of the first 64 spans, set if something is inlined in it
 
@@ -61,15 +63,16 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	}
 	die := w.u.Off + uint64(start)
 	spans := w.spansOf(a, "function", die)
-	n := len(spans)
+	n, fn := len(spans), w.newOpenFunc()
+	fn.all = append(fn.all[:0], spans...)
 	spans = w.code.Keep(spans)
 	w.unitDead += btoi(n > 0 && len(spans) == 0)
 	if len(spans) == 0 {
+		w.spare = append(w.spare, fn)
 		return
 	}
-	fn := w.newOpenFunc()
 	fn.die, fn.attrs = die, a.NameAttrs
-	fn.spans = append(fn.spans[:0], dwarf.Tidy(spans)...)
+	fn.spans, fn.all = append(fn.spans[:0], dwarf.Tidy(spans)...), dwarf.Tidy(fn.all)
 	fn.extra = w.wants != nil && !slices.ContainsFunc(fn.spans, w.wants)
 	fn.inlined = 0
 	w.open = append(w.open, fn)
@@ -83,9 +86,22 @@ func (w *worker) spansOf(a *dwarf.Attrs, what string, die uint64) []dwarf.Span {
 	spans, err := u.Spans(a.Low, a.High, a.Ranges, w.spans[:0])
 	w.spans = spans
 	if err != nil {
+		if e, ok := err.(*bin.Error); ok && e.Section == ".debug_info" {
+			e.Offset = die
+		}
 		w.problem(die, fmt.Sprintf("code of the %s at %#x", what, die), err)
 	}
 	return spans
+}
+
+// checkCall reports attributes of an inlined function of classes that they cannot have.
+func (w *worker) checkCall(a *dwarf.Attrs, die uint64) {
+	for _, v := range []dwarf.Value{a.CallFile, a.CallLine} {
+		if v.Kind == dwarf.Unfit {
+			m := v.Misfit()
+			w.problem(die, fmt.Sprintf("%s of the inlined function at %#x", m.Name(), die), w.u.MisfitError(int(die-w.u.Off), m))
+		}
+	}
 }
 
 func btoi(b bool) int {
@@ -117,6 +133,7 @@ func (w *worker) wantsInlines(fn int32) bool {
 // enterInline records an inlined subroutine of the open function.
 func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	fn, die := w.open[f.fn], w.u.Off+uint64(start)
+	w.checkCall(a, die)
 	if fn.extra {
 		w.noteInlined(a, die, fn)
 		return
@@ -127,15 +144,42 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 		in.callLine = uint32(a.CallLine.U)
 	}
 	if a.CallFile.Kind != dwarf.Const {
-		in.callFile = ^uint64(0)
+		in.callFile = noCallFile
 	}
-	if spans = dwarf.Tidy(spans); w.at == nil && len(spans) > 0 {
+	if spans = dwarf.Tidy(spans); !inside(spans, fn.all) {
+		spans = w.withoutOutside(spans, fn, die)
+	}
+	if w.at == nil && len(spans) > 0 {
 		in.origin = w.originOf(&a.NameAttrs, die)
 	}
 	fn.inlineSpans = append(doubled(fn.inlineSpans, len(spans)), spans...)
 	in.last = int32(len(fn.inlineSpans))
 	fn.inlines = append(doubled(fn.inlines, 1), in)
 	f.inl = int32(len(fn.inlines) - 1)
+}
+
+// withoutOutside keeps, in place, the code of an inlined function that begins in the function around it, cut at the end
+// of that, and reports what is outside. What does not begin in code was dropped by a linker: BOLT leaves only the end.
+func (w *worker) withoutOutside(spans []dwarf.Span, fn *openFunc, die uint64) []dwarf.Span {
+	n := 0
+	for _, s := range spans {
+		if !w.code.Touches(s.Lo, s.Lo) {
+			continue
+		}
+		in, out := s.Cut(fn.all)
+		if in.Lo < in.Hi {
+			spans[n] = in
+			n++
+		}
+		if out.Lo == out.Hi {
+			continue
+		}
+		if w.code.Touches(out.Lo, out.Hi) {
+			w.problem(die, fmt.Sprintf("code of the inlined function at %#x", die), w.u.Errorf(int(die-w.u.Off),
+				"code from %#x to %#x is not in the function at %#x, which it is inlined into", out.Lo, out.Hi, fn.die))
+		}
+	}
+	return spans[:n]
 }
 
 // doubled returns s with room for n more elements. If it has none, its room is at least doubled: append's smaller steps
@@ -235,7 +279,12 @@ func (w *worker) addLines(s dwarf.Span) {
 	rows := 0
 	looked := w.lines.RowsIn(s.Lo, s.Hi, func(lo, hi uint64, r *dwarf.Row) {
 		rows++
-		rva, file := w.code.RVA(lo), symfmt.FileID(w.fileID(uint64(r.File)))
+		id, ok := w.fileID(uint64(r.File))
+		if !ok {
+			w.loseFile(uint64(r.File), func(l *lostFiles) *error { return &l.rows })
+			return
+		}
+		rva, file := w.code.RVA(lo), symfmt.FileID(id)
 		if open.Size > 0 {
 			if open.RVA+symfmt.RVA(open.Size) == rva && open.Num == r.Line && open.File == file {
 				open.Size += hi - lo

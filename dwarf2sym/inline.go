@@ -186,7 +186,7 @@ func (w *worker) addInlines(fn *openFunc, s dwarf.Span) bool {
 			in.origin = w.originAt(in.die)
 		}
 		w.builder.AddInline(&symfmt.Inline{
-			Depth: n.depth, CallLine: in.callLine, CallFile: symfmt.FileID(w.fileID(in.callFile)),
+			Depth: n.depth, CallLine: in.callLine, CallFile: symfmt.FileID(w.callFile(in.callFile)),
 			Origin: symfmt.OriginID(in.origin), Ranges: t.ranges,
 		})
 	}

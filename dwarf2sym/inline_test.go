@@ -49,7 +49,26 @@ func TestInlines(t *testing.T) {
 				INLINE 1 7000 1 1 1020 10
 				INLINE 2 0 2 2 1028 8
 				INLINE 1 0 1 1 1040 10
-				INLINE 0 5 1 0 1060 20`},
+				INLINE 0 5 1 0 1060 20
+				! test: .debug_line+0x0: file 9 of a line table that has files 0 to 1 (lost: the files of calls of unit at 0x0)`},
+		{name: "outside of the function, in part or as a whole",
+			in: head + `
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x40
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0 high_pc/data4=0x1060 call_line/data1=1
+								inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x1010 high_pc/data1=8 call_line/data1=2
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1030 high_pc/data1=0x11 call_line/data1=3
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1040 high_pc/data1=8 call_line/data1=4
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0 high_pc/data1=8 call_line/data1=5` + tail,
+			want: `
+				FILE 0 ??
+				INLINE_ORIGIN 0 a
+				INLINE_ORIGIN 1 b
+				FUNC 1000 40 0 f
+				INLINE 0 1 0 0 1010 8
+				INLINE 1 2 0 1 1010 8
+				INLINE 0 3 0 0 1030 10
+				! test: .debug_info+0x57: code from 0x1040 to 0x1041 is not in the function at 0x29, which it is inlined into (lost: code of the inlined function at 0x57)
+				! test: .debug_info+0x66: code from 0x1040 to 0x1048 is not in the function at 0x29, which it is inlined into (lost: code of the inlined function at 0x66)`},
 		{name: "several ranges, clipped to the parts of the function",
 			in: head + `
 						subprogram name/string="f" ranges/sec_offset=&parts
@@ -73,13 +92,12 @@ func TestInlines(t *testing.T) {
 				FILE 0 ??
 				INLINE_ORIGIN 0 a
 				INLINE_ORIGIN 1 b
-				INLINE_ORIGIN 2 c
 				FUNC 1000 80 0 f
 				INLINE 0 0 0 0 1010 10 1030 10
 				FUNC 2000 40 0 f
 				INLINE 0 0 0 0 2008 28
 				INLINE 1 0 0 1 2010 10
-				INLINE 0 0 0 2 2000 8`},
+				! test: .debug_info+0x48: code from 0x1ff0 to 0x2008 is not in the function at 0x29, which it is inlined into (lost: code of the inlined function at 0x48)`},
 		{name: "outside of the function, and of its parent",
 			in: head + `
 						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80
@@ -96,7 +114,9 @@ func TestInlines(t *testing.T) {
 				FUNC 1000 80 0 f
 				INLINE 0 0 0 0 1070 10
 				INLINE 0 0 0 1 1010 18
-				INLINE 1 0 0 2 1018 10`},
+				INLINE 1 0 0 2 1018 10
+				! test: .debug_info+0x35: code from 0x1080 to 0x10b0 is not in the function at 0x29, which it is inlined into (lost: code of the inlined function at 0x35)
+				! test: .debug_info+0x43: code from 0x3000 to 0x3040 is not in the function at 0x29, which it is inlined into (lost: code of the inlined function at 0x43)`},
 		{name: "a parent without code of its own",
 			in: head + `
 						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80

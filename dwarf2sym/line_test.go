@@ -117,12 +117,99 @@ func TestLineOpcodes(t *testing.T) {
 				end_sequence`),
 			want: `
 				FILE 0 /src/a.c
-				FILE 1 ??
 				FUNC 1000 20 0 f
 				1000 4 1 0
-				1004 4 1 1
-				1008 4 3 1
-				100c 14 5 1`},
+				! test: .debug_line+0x0: file 2 of a line table that has files 1 to 1 (lost: lines of an unknown file of unit at 0x0, a.c)
+				! test: .debug_line+0x0: file 1 is in directory 9 of a line table that has directories 0 to 0 (lost: the directory of a file of unit at 0x0, a.c)`},
+		{name: "extended opcodes of length 0",
+			in: lineUnit("", "0x20", `program 4
+				file "a.c" 0
+				<00 00>
+				set_address 0x1000
+				copy
+				<00 00>
+				advance_pc 0x20
+				end_sequence
+				<00 00 00 00>`),
+			want: `
+				FILE 0 /src/a.c
+				FUNC 1000 20 0 f
+				1000 20 1 0`},
+		{name: "sequences of dropped code: the highest address, and the one before it",
+			in: lineUnit("", "0x20", `program 4
+				file "a.c" 0
+				set_address 0xfffffffffffffffe
+				copy
+				advance_pc 0x1002
+				copy
+				advance_pc 0x20
+				end_sequence
+				set_address 0xffffffffffffffff
+				advance_line 5
+				special 0x20
+				advance_pc 0x1010
+				copy
+				advance_pc 0x10
+				end_sequence
+				set_address 0x1010
+				copy
+				advance_pc 0x10
+				end_sequence`),
+			want: `
+				FILE 0 /src/a.c
+				FUNC 1000 20 0 f
+				1010 10 1 0`},
+		{name: "a sequence that leaves the address space",
+			in: lineUnit("", "0x20", `program 4
+				file "a.c" 0
+				set_address 0xfffffffffffff000
+				copy
+				advance_pc 0x2000
+				advance_line 7
+				copy
+				advance_pc 0x20
+				end_sequence
+				set_address 0x1010
+				copy
+				advance_pc 0x10
+				end_sequence`),
+			want: `
+				FILE 0 /src/a.c
+				FUNC 1000 20 0 f
+				1010 10 1 0
+				! test: .debug_line+0x3b: addresses past the highest one, 0xffffffffffffffff (lost: lines of a sequence of unit at 0x0, a.c)`},
+		{name: "a set address does not mend what left the address space",
+			in: lineUnit("", "0x20", `program 4 min=255
+				file "a.c" 0
+				set_address 0x100
+				copy
+				advance_pc 0xffffffffffffffff
+				copy
+				set_address 0x1000
+				copy
+				advance_pc 1
+				end_sequence`),
+			want: `
+				FUNC 1000 20 0 f
+				! test: .debug_line+0x4d: addresses past the highest one, 0xffffffffffffffff (lost: lines of a sequence of unit at 0x0, a.c)`},
+		{name: "32 bits: up to the end of the address space, and past it",
+			in: strings.Replace(lineUnit("addrsize 4\n.code 0xfffff000 0x100000000", "0x1000", `program 4
+				file "a.c" 0
+				set_address 0xfffff000
+				copy
+				advance_pc 0x1000
+				end_sequence
+				set_address 0xffffe000
+				copy
+				advance_pc 0x3000
+				copy
+				advance_pc 1
+				end_sequence`), "=0x1000", "=0xfffff000", 1),
+			want: `
+				FILE 0 /src/a.c
+				FUNC fffff000 1000 0 f
+				fffff000 1000 1 0
+				! test: .debug_line+0x43: addresses past the highest one, 0xffffffff (lost: lines of a sequence of unit at 0x0, a.c)`},
 		{name: "define_file",
 			in: lineUnit("", "8", `program 3
 				dir "/inc"
@@ -312,7 +399,7 @@ func TestLineSequences(t *testing.T) {
 				FILE 0 /src/a.c
 				FUNC 1000 40 0 f
 				1000 4 1 0
-				! test: .debug_line+0x44: line program ends within a sequence (lost: lines of unit at 0x0, a.c)`},
+				! test: .debug_line+0x44: line program ends within a sequence (lost: lines behind sequence 1 of unit at 0x0, a.c)`},
 		{name: "a program that ends within an opcode",
 			in: lineUnit("", "0x40", `program 4
 				file "a.c" 0
@@ -325,7 +412,7 @@ func TestLineSequences(t *testing.T) {
 				FILE 0 /src/a.c
 				FUNC 1000 40 0 f
 				1000 4 1 0
-				! test: .debug_line+0x36: line program ends within opcode 0 (lost: lines of unit at 0x0, a.c)`},
+				! test: .debug_line+0x36: line program ends within opcode 0 (lost: lines behind sequence 1 of unit at 0x0, a.c)`},
 		{name: "code at 0 and dropped functions there: the sequence that fits",
 			in: `
 			.code 0 0x1000
@@ -469,8 +556,12 @@ func TestLineHeaders(t *testing.T) {
 			want: "FILE 0 /d/f.c\nFUNC 1000 8 0 f\n1000 8 1 0"},
 		{name: "unknown version", in: lineUnit("", "8", "program 6\n"+body),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x0: line program version 6, want 2 to 5 (lost: lines of unit at 0x0, a.c)"},
-		{name: "line range 0", in: lineUnit("", "8", "program 4 range=0\n"+body),
-			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x0: line range 0 (lost: lines of unit at 0x0, a.c)"},
+		{name: "line range 0 without special opcodes", in: lineUnit("", "8", "program 4 range=0\nfile \"a.c\" 0\n"+body),
+			want: "FILE 0 /src/a.c\nFUNC 1000 8 0 f\n1000 8 1 0"},
+		{name: "line range 0 and a special opcode", in: lineUnit("", "0x10", "program 4 range=0\nfile \"a.c\" 0\n"+body+"\nset_address 0x1008\nspecial 200\nend_sequence"),
+			want: "FILE 0 /src/a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n! test: .debug_line+0x41: opcode 200 with line range 0 (lost: lines behind sequence 1 of unit at 0x0, a.c)"},
+		{name: "line range 0 and const_add_pc", in: lineUnit("", "0x10", "program 4 range=0\nfile \"a.c\" 0\nset_address 0x1000\ncopy\nconst_add_pc\nend_sequence"),
+			want: "FUNC 1000 10 0 f\n! test: .debug_line+0x31: opcode 8 with line range 0 (lost: lines of unit at 0x0, a.c)"},
 		{name: "unknown form in the file table", in: lineUnit("", "8", "program 5\ndirs path/addr\ndir 0\n"+body),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x22: entry with unknown form 0x1 (lost: lines of unit at 0x0, a.c)"},
 		{name: "name outside of its section", in: lineUnit("", "8", "program 5\ndirs path/line_strp\ndir 0x1234\n"+body),

@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
@@ -96,6 +97,7 @@ func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found fou
 	attrs := *a
 	for range units.MaxChain {
 		found.die, found.u, found.flat = off, u, u.FlatBehind(found.flat)
+		w.checkNames(u, off, &attrs)
 		if name, ok := u.Text(attrs.Linkage); ok && len(name) > 0 {
 			w.Spend(uint64(len(name)))
 			if found.linkage = name; !found.flat {
@@ -118,33 +120,46 @@ func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found fou
 		if !ok {
 			return found
 		}
+		from := u
 		if u, off, ok = w.opener.Peek(u, next, &attrs); !ok {
+			w.noDIE(from, found.die, next)
 			return found
 		}
 	}
 	return found
 }
 
-// fileID returns the number of an entry of the unit's file table. Files that
-// the debug information does not name share one.
-func (w *worker) fileID(file uint64) uint32 {
-	if file < uint64(len(w.fileIDs)) && w.fileIDs[file] != 0 {
-		return w.fileIDs[file] - 1
+// checkNames reports attributes of the DIE at off of u that should have its name, or lead to it, and do not.
+func (w *worker) checkNames(u *units.Unit, off uint64, a *dwarf.NameAttrs) {
+	pos := int(off - u.Off)
+	for _, v := range a.Values() {
+		switch {
+		case v.Kind == dwarf.Unfit:
+			w.badName(u, off, u.MisfitError(pos, v.Misfit()))
+		case v.Kind == dwarf.None || v.IsRef() || v.Kind == dwarf.StrpSup && u.D.Sup == nil: // a missing file was reported
+		default:
+			if _, ok := u.Text(v); !ok {
+				w.badName(u, off, u.TextError(pos, v))
+			}
+		}
 	}
-	if w.Exhausted {
-		return w.files.InternString(unknownFile)
-	}
-	name, ok := w.lines.Path(w.lineUnit(), file)
-	if !ok || !w.Spend(uint64(len(name))) {
-		return w.files.InternString(unknownFile)
-	}
-	id := w.files.InternString(w.mapFile(name, file))
-	for uint64(len(w.fileIDs)) < uint64(w.lines.NumFiles()) {
-		w.fileIDs = append(w.fileIDs, 0)
-	}
-	w.fileIDs[file] = id + 1
-	return id
 }
 
-// unknownFile is the name of a file that is unknown, as addr2line prints it.
-const unknownFile = "??"
+// noDIE reports that the DIE at off of u, whose name is looked for, refers to something that is not a DIE.
+func (w *worker) noDIE(u *units.Unit, off uint64, ref dwarf.Value) {
+	_, to, ok := w.opener.Locate(u, ref)
+	switch {
+	case w.Exhausted || ref.Kind == dwarf.RefSup && u.D.Sup == nil:
+		return // reported for the file
+	case ref.Kind == dwarf.RefSig:
+		w.badName(u, off, u.Errorf(int(off-u.Off), "no type unit has the signature %#x", ref.U))
+	case ok:
+		w.badName(u, off, u.Errorf(int(off-u.Off), "reference to %#x, where no DIE can be read", to))
+	}
+}
+
+func (w *worker) badName(u *units.Unit, off uint64, err error) {
+	if u.D == w.u.D || u.D == w.d.Sup {
+		w.problem(off, fmt.Sprintf("name of the function at %#x", off), err)
+	}
+}

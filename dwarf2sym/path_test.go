@@ -32,6 +32,14 @@ func TestPaths(t *testing.T) {
 				1003 1 4 3
 				1004 1 5 4
 				`
+	// File 0 of versions 2 to 4 is none.
+	const from1 = `
+				FUNC 1000 9 0 f
+				1001 1 2 0
+				1002 1 3 1
+				1003 1 4 2
+				1004 1 5 3
+				! test: .debug_line+0x0: file 0 of a line table that has files 1 to 4 (lost: lines of an unknown file of unit at 0x0)`
 	runCoreCases(t, []coreCase{
 		{name: "version 4",
 			in: unit("/build", program(`program 4
@@ -43,11 +51,10 @@ func TestPaths(t *testing.T) {
 				file "three.c" 2
 				file "../four.c" 3`, 5)),
 			want: `
-				FILE 0 ??
-				FILE 1 /build/one.c
-				FILE 2 /build/sub/two.c
-				FILE 3 /abs/three.c
-				FILE 4 /build/../up/./x/../four.c` + lines},
+				FILE 0 /build/one.c
+				FILE 1 /build/sub/two.c
+				FILE 2 /abs/three.c
+				FILE 3 /build/../up/./x/../four.c` + from1},
 		{name: "version 5, relative unit directory is not doubled",
 			in: unit("nptl", program(`program 5
 				dirs path/string
@@ -81,8 +88,14 @@ func TestPaths(t *testing.T) {
 				FILE 0 /b/one.c
 				FILE 1 sub/two.c
 				FILE 2 three.c
-				FILE 3 ??
-				FILE 4 /b/five.c` + lines},
+				FILE 3 /b/five.c
+				FUNC 1000 9 0 f
+				1000 1 1 0
+				1001 1 2 1
+				1002 1 3 2
+				1004 1 5 3
+				! test: .debug_line+0x0: file 3 has no name (lost: lines of an unknown file of unit at 0x0)
+				! test: .debug_line+0x0: file 2 is in directory 2 of a line table that has directories 0 to 1 (lost: the directory of a file of unit at 0x0)`},
 		{name: "Windows",
 			in: unit(`C:\\build`, program(`program 5
 				dirs path/string
@@ -112,11 +125,10 @@ func TestPaths(t *testing.T) {
 				file "three.c" 2
 				file "four.c" 3`, 5)),
 			want: `
-				FILE 0 ??
-				FILE 1 /a/one.c
-				FILE 2 /b/two.c
-				FILE 3 /three.c
-				FILE 4 /bway/four.c` + lines},
+				FILE 0 /a/one.c
+				FILE 1 /b/two.c
+				FILE 2 /three.c
+				FILE 3 /bway/four.c` + from1},
 		{name: "lines of files that become one",
 			opts: Options{PrefixMap: []srcmap.Prefix{{Old: "/build/sub", New: "/x"}, {Old: "/abs", New: "/x"}}},
 			in: unit("/build", `program 4
@@ -141,13 +153,12 @@ func TestPaths(t *testing.T) {
 				file "one.c" 2
 				file "two.c" 1`, 4)),
 			want: `
-				FILE 0 ??
-				FILE 1 /x/one.c
-				FILE 2 /x/two.c
+				FILE 0 /x/one.c
+				FILE 1 /x/two.c
 				FUNC 1000 9 0 f
-				1000 1 1 0
-				1001 1 2 1
-				1002 1 3 1
-				1003 1 4 2`},
+				1001 1 2 0
+				1002 1 3 0
+				1003 1 4 1
+				! test: .debug_line+0x0: file 0 of a line table that has files 1 to 3 (lost: lines of an unknown file of unit at 0x0)`},
 	})
 }

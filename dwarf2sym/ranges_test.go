@@ -29,7 +29,7 @@ func TestRangeLists(t *testing.T) {
 		{name: "base selection, 4 bytes, big-endian", in: old("big\naddrsize 4", "addr 0x10 0x20 0xffffffff 0x2000 0x10 0x20 0xffffffff 0 0x1000 0x1008 0 0"),
 			want: "FUNC 1000 8 0 f\nFUNC 1010 10 0 f\nFUNC 2010 10 0 f"},
 		{name: "empty and reversed entries", in: old("", "addr 0x10 0x10 0x30 0x20 1 1 0x40 0x48 0 0"),
-			want: "FUNC 1040 8 0 f"},
+			want: "FUNC 1040 8 0 f\n! test: .debug_ranges+0x28: code at 0x1030 ends before it begins, at 0x1020 (lost: code of the function at 0x15)"},
 		{name: "pieces that touch, overlap, repeat, in any order", in: old("", "addr 0x30 0x40 0x10 0x20 0x20 0x28 0x10 0x18 0x30 0x40 0 0"),
 			want: "FUNC 1010 18 0 f\nFUNC 1030 10 0 f"},
 		{name: "dead pieces: -1 and 0 and 1 as bases", in: old("", "addr 0xffffffffffffffff 0 0x1 0x10 0xffffffffffffffff 0xffffffffffffffff 1 5 0xffffffffffffffff 0x1000 8 9 0 0"),
@@ -95,9 +95,11 @@ func TestRnglists(t *testing.T) {
 		{name: "start_end, start_length", in: list("5", "u8 6\naddr 0x4000 0x4001\nu8 7\naddr 0x5000\nuleb 0x100\nu8 0"),
 			want: "FUNC 4000 1 0 f\nFUNC 5000 100 0 f\n" + g},
 		{name: "empty, reversed, dead", in: list("5", "u8 4\nuleb 5 5\nu8 4\nuleb 9 5\nu8 5\naddr 0xffffffffffffffff\nu8 4\nuleb 0 0x1100\nu8 7\naddr 0\nuleb 9\nu8 4\nuleb 0x1001 0x1003\nu8 0"),
-			want: "FUNC 1000 2 0 f\n" + g},
+			want: g + "! test: .debug_rnglists+0x2a: code at 0x1009 ends before it begins, at 0x1005 (lost: code of the function at 0x1e)"},
 		{name: "length that wraps around", in: list("5", "u8 7\naddr 0x4000\nuleb 0xffffffffffffffff\nu8 7\naddr 0x5000\nuleb 1\nu8 0"),
-			want: "FUNC 5000 1 0 f\n" + g},
+			want: "FUNC 5000 1 0 f\n" + g + "! test: .debug_rnglists+0x27: 0xffffffffffffffff bytes of code at 0x4000 extend past the highest address (lost: code of the function at 0x1e)"},
+		{name: "base and offset that wrap around", in: list("5", "u8 5\naddr 0xffffffffffff0000\nu8 4\nuleb 0x11000 0x11010\nu8 7\naddr 0x5000\nuleb 1\nu8 0"),
+			want: "FUNC 5000 1 0 f\n" + g + "! test: .debug_rnglists+0x30: code from 0x11000 to 0x11010 behind 0xffffffffffff0000 extends past the highest address (lost: code of the function at 0x1e)"},
 		{name: "unknown entry keeps those before it", in: list("5", "u8 6\naddr 0x4000 0x4001\nu8 8"),
 			want: "FUNC 4000 1 0 f\n" + g + "! test: .debug_rnglists+0x38: range list entry of kind 8, want 0 to 7 (lost: code of the function at 0x1e)"},
 		{name: "index outside .debug_addr", in: list("5", "u8 3\nuleb 3 1\nu8 0"),
@@ -140,14 +142,52 @@ func TestHighPC(t *testing.T) {
 			}
 		})
 	}
-	for _, high := range []string{"data1=0", "addr=0x1000", "addr=0xfff", "data8=0xffffffffffffffff", "block1=<10>", "flag_present low_pc/addr=0x500"} {
+	const lost = " (lost: code of the function at 0xe)\n"
+	for _, c := range []struct{ low, high, problem string }{
+		{low: "addr=0x1000", high: "data1=0"},
+		{low: "addr=0x1000", high: "addr=0x1000"},
+		{"addr=0x1000", "addr=0xfff", ".debug_info+0xe: code at 0x1000 ends before it begins, at 0xfff"},
+		{"addr=0x1000", "data8=0xffffffffffffffff", ".debug_info+0xe: 0xffffffffffffffff bytes of code at 0x1000 extend past the highest address"},
+		{"addr=0x1000", "sdata=-16", ".debug_info+0xe: 0xfffffffffffffff0 bytes of code at 0x1000 extend past the highest address"},
+		{"addr=0x1000", "block1=<10>", ".debug_info+0xe: DW_AT_high_pc of form 0xa, want an address or a length"},
+		{"addr=0x1000", "flag_present low_pc/addr=0x500", ""},
+		{"data4=0x1000", "data1=16", ".debug_info+0xe: DW_AT_low_pc of form 0x6, want an address"},
+		{"indirect:data4=0x1000", "data1=16", ".debug_info+0xe: DW_AT_low_pc of form 0x6, want an address"},
+		{"exprloc=<50>", "data1=16", ".debug_info+0xe: DW_AT_low_pc is an expression that is not an address and an offset to add"},
+		{"exprloc=<a1 00 0c 00 10 00 00 22>", "data1=16", ".debug_info+0xe: DW_AT_low_pc is an expression that is not an address and an offset to add"},
+		{low: "addr=0xffffffffffffffff", high: "data4=0x2000"},
+		{low: "addr=0xfffffffffffffffe", high: "data4=0x2000"},
+	} {
+		core := coreOf(t, fmt.Sprintf(`
+			.debug_info
+				unit 5
+					compile_unit language/data1=2
+						subprogram name/string="f" low_pc/%s high_pc/%s`, c.low, c.high))
+		want := ""
+		if c.problem != "" {
+			want = "! test: " + c.problem + lost
+		}
+		if got := core.text(t, Options{}, coreRuns[0]); got != want {
+			t.Errorf("%s, %s:\n%swant\n%s", c.low, c.high, got, want)
+		}
+	}
+}
+
+// LLVM writes addresses as sums, to save entries of .debug_addr.
+func TestLowPCExpressions(t *testing.T) {
+	for _, low := range []string{"<03 00 10 00 00 00 00 00 00>", "<a1 00>", "<a1 01 0c 00 01 00 00 22>", "<a1 01 23 80 02>", "<96 a1 01 08 f0 40 22 22>", "<a1 01 0a 00 01 22>", "<fb 01 10 80 02 22>"} {
 		c := coreOf(t, fmt.Sprintf(`
 			.debug_info
 				unit 5
 					compile_unit language/data1=2
-						subprogram name/string="f" low_pc/addr=0x1000 high_pc/%s`, high))
-		if got := c.text(t, Options{}, coreRuns[0]); got != "" {
-			t.Errorf("%s: %s", high, got)
+						subprogram name/string="f" low_pc/exprloc=%s high_pc/data4=16
+							inlined_subroutine low_pc/exprloc=<a1 00 33 22> high_pc/data4=4 call_line/data1=9
+			.debug_addr
+				u64 0
+				addr 0x1000 0xf00`, low))
+		want := "FILE 0 ??\nINLINE_ORIGIN 0 <name omitted>\nFUNC 1000 10 0 f\nINLINE 0 9 0 0 1003 4\n"
+		if got := c.text(t, Options{}, coreRuns[0]); got != want {
+			t.Errorf("%s:\n%swant\n%s", low, got, want)
 		}
 	}
 }

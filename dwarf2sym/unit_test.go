@@ -245,9 +245,11 @@ func TestUnitHeaders(t *testing.T) {
 			want: `
 				FUNC 1000 7 0 <name omitted>
 				FUNC 1200 7 0 <name omitted>
-				! test: .debug_info+0xc: address index 9 outside .debug_addr (lost: code of the function at 0x19)
-				! test: .debug_info+0xc: address index 9 outside .debug_addr (lost: code of the function at 0x1e)
-				! test: .debug_info+0xc: range list index 9 outside .debug_rnglists (lost: code of the function at 0x2a)`},
+				! test: .debug_info+0xe: string index 9 outside .debug_str_offsets (lost: name of the function at 0xe)
+				! test: .debug_info+0x19: address index 9 outside .debug_addr (lost: code of the function at 0x19)
+				! test: .debug_info+0x1e: address index 9 outside .debug_addr (lost: code of the function at 0x1e)
+				! test: .debug_info+0x2a: range list index 9 outside .debug_rnglists (lost: code of the function at 0x2a)
+				! test: .debug_info+0x2e: string at 0x7777 outside .debug_str (lost: name of the function at 0x2e)`},
 	})
 }
 

@@ -49,7 +49,8 @@ func (w *worker) Scopes(b []byte, u *units.Unit, off uint64) []byte {
 // Path returns the path of a file of the current unit.
 func (w *worker) Path(file uint64) string {
 	w.needLines()
-	return w.files.At(w.fileID(file))
+	id, _ := w.fileID(file)
+	return w.files.At(id)
 }
 
 // Problem records damage at off of .debug_info.

@@ -73,6 +73,7 @@ type unitState struct {
 	lines     dwarf.LineTable
 	haveLines bool // lines was read for this unit
 	fileIDs   []uint32
+	lost      *lostFiles // nil if it lacks none
 	scopes    []units.Scope
 	lastFunc  uint64 // offset of the last function that was entered
 	scoped    scoping
@@ -178,7 +179,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.stats.Units++
 	}
 	w.damage().Next()
-	w.unitFuncs, w.unitDead, w.haveLines, w.lastFunc = len(w.funcs), 0, false, 0
+	w.unitFuncs, w.unitDead, w.haveLines, w.lastFunc, w.lost = len(w.funcs), 0, false, 0, nil
 	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
 	t, cost, err := w.tables.Get(&w.d.Sections, h)
 	w.Spend(cost)
@@ -188,6 +189,9 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	if err != nil {
 		w.problem(h.Off, fmt.Sprintf("unit at %#x", h.Off), err)
 		return false
+	}
+	for _, f := range w.u.Faults {
+		w.problem(h.Off, f.Lost+" of "+w.u.OwnName(), f.Err)
 	}
 	switch {
 	case w.skeleton != nil:
@@ -208,6 +212,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()
 	w.funcsFromSymbols()
+	w.reportFiles()
 	return true
 }
 
@@ -248,12 +253,14 @@ func (w *worker) needLines() {
 	if w.Exhausted || w.u.StmtList.Kind != dwarf.SecOff && w.u.StmtList.Kind != dwarf.Const {
 		return
 	}
-	read := w.lines.Read
 	if w.namesOnly {
-		read = w.lines.ReadFiles
-	}
-	if err := read(w.lineUnit(), w.lineWin); err != nil {
-		w.problem(w.u.Off, "lines of "+w.u.OwnName(), err)
+		if err := w.lines.ReadFiles(w.lineUnit(), w.lineWin); err != nil {
+			w.problem(w.u.Off, "lines of "+w.u.OwnName(), err)
+		}
+	} else {
+		for _, f := range w.lines.Read(w.lineUnit(), w.lineWin) {
+			w.problem(w.u.Off, f.Lost+" of "+w.u.OwnName(), f.Err)
+		}
 	}
 	w.Spend(uint64(w.lines.Size()))
 	w.stats.LineRows += len(w.lines.Rows)

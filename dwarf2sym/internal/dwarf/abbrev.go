@@ -335,7 +335,11 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f
 		if form == dw.FormFlagPresent {
 			constant = 1
 		}
-		t.steps = append(t.steps, step{op: opTake, slot: slotOf(at), at: uint16(at), form: uint16(form), fixedForm: f.fixedForm, n: constant})
+		s := step{op: opTake, slot: slotOf(at), at: uint16(at), form: uint16(form), fixedForm: f.fixedForm, n: constant}
+		if s.kind != None && !fits(at, s.kind) {
+			s.kind = None // for takenSlowly
+		}
+		t.steps = append(t.steps, s)
 	case f.op == opFixed && last >= first && t.steps[last].op == opFixed:
 		t.steps[last].n += int64(f.n)
 	case f.op != opFixed || f.n > 0:

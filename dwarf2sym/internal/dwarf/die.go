@@ -12,6 +12,7 @@ type DIE struct {
 	Children bool
 	Pos      int // in the unit's data
 	Attrs    []Attr
+	Misfit   Misfit // is not in Attrs
 
 	decl *decl
 	body int // where the attributes begin
@@ -27,7 +28,7 @@ type Attr struct {
 // Head reads the tag of the DIE at pos. Over or Take must then be called for
 // its attributes.
 func (u *Unit) Head(pos int, d *DIE) error {
-	d.Pos, d.Attrs = pos, d.Attrs[:0]
+	d.Pos, d.Attrs, d.Misfit = pos, d.Attrs[:0], Misfit{}
 	code, body := uleb(u.data, pos)
 	if body < 0 {
 		return u.Errorf(pos, "unit ends within an abbreviation code")
@@ -101,7 +102,14 @@ func (u *Unit) Take(d *DIE) (next int, err error) {
 		if a.Value, pos = u.taken(s, pos); pos < 0 {
 			return 0, u.Errorf(d.Pos, "unit ends within a DIE")
 		}
-		a.end = pos
+		if a.Kind == Unfit {
+			d.Misfit = a.Value.Misfit()
+			continue
+		}
+		if a.end = pos; a.Form == dw.FormIndirect {
+			form, at := u.indirect(a.pos)
+			a.Form, a.pos = uint16(form), at
+		}
 		d.Attrs = append(d.Attrs, a)
 	}
 	return pos, nil

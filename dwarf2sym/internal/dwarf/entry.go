@@ -321,6 +321,9 @@ func (u *Unit) take(d *decl, pos int, a *Attrs) int {
 // Look makes data, a piece of the unit, its bytes: positions are then in it.
 func (u *Unit) Look(data []byte) { u.data = data }
 
+// Values returns the attributes.
+func (a *NameAttrs) Values() [4]Value { return [4]Value{a.Linkage, a.Name, a.origin, a.spec} }
+
 // Next returns the DIE that completes this one, which may have its name.
 func (a *NameAttrs) Next() (Value, bool) {
 	if a.origin.IsRef() {

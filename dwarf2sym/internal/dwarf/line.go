@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -40,6 +41,9 @@ type LineTable struct {
 	lengths   []byte
 	addrSize  uint8
 
+	most   uint64  // the highest address
+	faults []Fault // what is lost, but for the header
+
 	dirs  []Value // names; for those in the program itself (Inline) the offset in data
 	files []fileEntry
 	Rows  []Row
@@ -59,14 +63,31 @@ type fileEntry struct {
 
 // Read decodes the line program of u and sorts its sequences. From a damaged
 // program, complete sequences are kept.
-func (t *LineTable) Read(u *Unit, w *Window) error {
+func (t *LineTable) Read(u *Unit, w *Window) []Fault {
 	if err := t.ReadFiles(u, w); err != nil {
-		return err
+		return []Fault{{"lines", err}}
 	}
-	err := t.run(u)
+	t.run(u)
 	slices.SortStableFunc(t.Seqs, func(a, b Sequence) int { return cmp.Compare(a.Lo, b.Lo) })
 	t.findOverlaps()
-	return err
+	return t.faults
+}
+
+// whyNot returns the format of the message for an opcode that cannot be executed.
+func (t *LineTable) whyNot(op byte) string {
+	if t.lineRange == 0 && (op >= t.opBase || op == dw.LNSConstAddPC) {
+		return "opcode %d with line range 0"
+	}
+	return "line program ends within opcode %d"
+}
+
+// stop records the error that ends the program. What was read before it is kept.
+func (t *LineTable) stop(u *Unit, pos, sequences int, format string, args ...any) {
+	lost := "lines"
+	if sequences > 0 {
+		lost = fmt.Sprintf("lines behind sequence %d", sequences)
+	}
+	t.faults = append(t.faults, Fault{lost, t.errorf(u, pos, format, args...)})
 }
 
 // ReadFiles decodes only the header of u's line program: the names of files.
@@ -80,7 +101,7 @@ func (t *LineTable) ReadFiles(u *Unit, w *Window) error {
 
 // Clear makes the table empty.
 func (t *LineTable) Clear() {
-	t.data, t.version, t.prog = nil, 0, 0
+	t.data, t.version, t.prog, t.faults = nil, 0, 0, nil
 	t.dirs, t.files = t.dirs[:0], t.files[:0]
 	t.Rows, t.Seqs, t.reach = t.Rows[:0], t.Seqs[:0], t.reach[:0]
 }
@@ -142,6 +163,9 @@ func (t *LineTable) header(u *Unit) error {
 	if t.version >= 5 {
 		t.addrSize = c.U8()
 		c.U8() // segment selector size
+	}
+	if t.most = u.mostAddr(); t.addrSize == 2 || t.addrSize == 4 || t.addrSize == 8 {
+		t.most = ^uint64(0) >> (64 - 8*t.addrSize)
 	}
 	length := c.Uint(offsetSize)
 	if length > uint64(c.Len()) {
@@ -283,24 +307,33 @@ type lineState struct {
 	op    uint64 // op_index, on VLIW machines
 	file  uint64
 	num   int64
-	first int // first row of the open sequence
+	first int  // first row of the open sequence
+	none  bool // addr is not an address: there are no rows until the next one is set
+	past  bool // the sequence had addresses past the highest one
 }
+
+// add advances the address by n bytes.
+func (s *lineState) add(n uint64) {
+	if s.addr += n; s.addr < n {
+		s.wrap()
+	}
+}
+
+// wrap records that the address passed the highest one. That of dropped code is no address from the beginning.
+func (s *lineState) wrap() { s.past, s.none = s.past || !s.none, true }
 
 // run executes the program. Rows that only repeat the line of the row before
 // are dropped, and of several rows at the same address the last one is kept.
-func (t *LineTable) run(u *Unit) error {
+func (t *LineTable) run(u *Unit) {
 	special := t.specials()
 	s := lineState{file: 1, num: 1}
 	data, pos := t.data, t.prog
-	if t.lineRange == 0 && t.opBase != 0 {
-		return t.errorf(u, 0, "line range 0")
-	}
 	for pos < len(data) {
 		op := data[pos]
-		if op >= t.opBase {
+		if op >= t.opBase && t.lineRange > 0 {
 			pos++
 			if t.maxOps == 1 {
-				s.addr += special[op].addr
+				s.add(special[op].addr)
 			} else {
 				t.advance(&s, special[op].addr)
 			}
@@ -313,15 +346,17 @@ func (t *LineTable) run(u *Unit) error {
 			next = t.standard(u, &s, op, pos+1)
 		}
 		if next < 0 {
-			return t.errorf(u, pos, "line program ends within opcode %d", op)
+			t.stop(u, pos, len(t.Seqs), t.whyNot(op), op)
+			break
 		}
 		pos = next
 	}
 	if len(t.Rows) > s.first {
 		t.Rows = t.Rows[:s.first]
-		return t.errorf(u, len(data), "line program ends within a sequence")
+		if pos == len(data) {
+			t.stop(u, len(data), len(t.Seqs), "line program ends within a sequence")
+		}
 	}
-	return nil
 }
 
 // specialOp is what a special opcode adds: bytes (operations on VLIW machines)
@@ -349,15 +384,27 @@ func (t *LineTable) specials() (ops [256]specialOp) {
 // advance moves by n operations (6.2.5.1).
 func (t *LineTable) advance(s *lineState, n uint64) {
 	if t.maxOps == 1 {
-		s.addr += t.minInst * n
+		if hi, lo := bits.Mul64(t.minInst, n); hi == 0 {
+			s.add(lo)
+		} else {
+			s.wrap()
+		}
 		return
 	}
-	s.addr += t.minInst * ((s.op + n) / t.maxOps)
+	n = min(n, math.MaxUint64-s.op) // past the highest address anyway
+	if hi, lo := bits.Mul64(t.minInst, (s.op+n)/t.maxOps); hi == 0 {
+		s.add(lo)
+	} else {
+		s.wrap()
+	}
 	s.op = (s.op + n) % t.maxOps
 }
 
 // emit appends the row that the state describes.
 func (t *LineTable) emit(s *lineState) {
+	if s.none {
+		return
+	}
 	r := Row{Addr: s.addr, File: uint32(s.file), Line: uint32(s.num)}
 	if n := len(t.Rows); n > s.first {
 		last := &t.Rows[n-1]
@@ -376,10 +423,10 @@ func (t *LineTable) emit(s *lineState) {
 }
 
 // endSequence closes the open sequence at the state's address.
-func (t *LineTable) endSequence(s *lineState) {
+func (t *LineTable) endSequence(u *Unit, s *lineState, pos int) {
 	rows := t.Rows[s.first:]
 	switch {
-	case len(rows) == 0:
+	case !t.ended(u, s, pos) || len(rows) == 0:
 	case !slices.IsSortedFunc(rows, byAddr):
 		// Not allowed (6.2.5), but seen; ordered addresses are worth more.
 		slices.SortStableFunc(rows, byAddr)
@@ -393,6 +440,16 @@ func (t *LineTable) endSequence(s *lineState) {
 }
 
 func byAddr(a, b Row) int { return cmp.Compare(a.Addr, b.Addr) }
+
+// ended reports whether a sequence ends at an address. What left the address space is not one: the extent of its rows is
+// unknown. The end of code may be just past the highest address.
+func (t *LineTable) ended(u *Unit, s *lineState, pos int) bool {
+	if s.past || s.addr > t.most && s.addr-1 > t.most {
+		t.faults = append(t.faults, Fault{"lines of a sequence", t.errorf(u, pos, "addresses past the highest one, %#x", t.most)})
+		return false
+	}
+	return !s.none
+}
 
 // frequent executes the opcodes that compilers write most often, with operands
 // of one byte, for which it takes a quarter of the time. It returns -1 for all
@@ -426,6 +483,9 @@ func (t *LineTable) frequent(s *lineState, op byte, pos int) int {
 // it returns -1 if the program ends within them.
 func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 	var n uint64
+	if t.lineRange == 0 && (op >= t.opBase || op == dw.LNSConstAddPC) {
+		return -1 // how far, is not known
+	}
 	switch op {
 	case 0:
 		return t.extended(u, s, pos)
@@ -443,14 +503,12 @@ func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 		n, pos = uleb(t.data, pos)
 		s.file = min(n, math.MaxUint32)
 	case dw.LNSConstAddPC:
-		if t.lineRange != 0 {
-			t.advance(s, (255-uint64(t.opBase))/t.lineRange)
-		}
+		t.advance(s, (255-uint64(t.opBase))/t.lineRange)
 	case dw.LNSFixedAdvancePC:
 		if len(t.data)-pos < 2 {
 			return -1
 		}
-		s.addr += uint64(u.Order.u16(t.data[pos:]))
+		s.add(uint64(u.Order.u16(t.data[pos:])))
 		s.op = 0
 		pos += 2
 	case dw.LNSNegateStmt, dw.LNSSetBasicBlock, dw.LNSSetPrologueEnd, dw.LNSSetEpilogueBegin:
@@ -467,17 +525,21 @@ func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 // extended executes an extended opcode, which begins with its length.
 func (t *LineTable) extended(u *Unit, s *lineState, pos int) int {
 	size, pos := uleb(t.data, pos)
-	if pos < 0 || size == 0 || size > uint64(len(t.data)-pos) {
+	if pos < 0 || size > uint64(len(t.data)-pos) {
 		return -1
+	}
+	if size == 0 { // not even an opcode: padding
+		return pos
 	}
 	arg := t.data[pos+1 : pos+int(size)]
 	switch t.data[pos] {
 	case dw.LNEEndSequence:
-		t.endSequence(s)
+		t.endSequence(u, s, pos)
 	case dw.LNESetAddress:
 		switch len(arg) {
 		case 1, 2, 4, 8:
 			s.addr, s.op = u.Order.uint(arg), 0
+			s.none = s.addr >= ^uint64(0)>>(64-8*len(arg))-1 // as in Unit.dropped
 		default:
 			return -1
 		}

@@ -29,6 +29,29 @@ func (t *LineTable) RelativePath(u *Unit, file uint64) string {
 	return srcmap.Join(dir, name)
 }
 
+// FileFault returns the reason why a file of the line table has no name, or not all of it; nil if it has one. File 0 of
+// versions 2 to 4 is none.
+func (t *LineTable) FileFault(u *Unit, file uint64) error {
+	first := uint64(1)
+	if t.version >= 5 {
+		first = 0
+	}
+	if len(t.files) == int(first) {
+		return t.errorf(u, 0, "file %d of a line table without files", file)
+	}
+	if file < first || file >= uint64(len(t.files)) {
+		return t.errorf(u, 0, "file %d of a line table that has files %d to %d", file, first, len(t.files)-1)
+	}
+	e := &t.files[file]
+	if t.text(u, e.name) == "" {
+		return t.errorf(u, 0, "file %d has no name", file)
+	}
+	if e.dir >= uint64(len(t.dirs)) && !srcmap.IsAbs(t.text(u, e.name)) {
+		return t.errorf(u, 0, "file %d is in directory %d of a line table that has directories 0 to %d", file, e.dir, len(t.dirs)-1)
+	}
+	return nil
+}
+
 // InCompDir reports whether the directory of a file is the unit's.
 func (t *LineTable) InCompDir(file uint64) bool {
 	return file < uint64(len(t.files)) && t.files[file].dir == 0

@@ -88,8 +88,9 @@ func (u *Unit) oldLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 		if !ok {
 			return u.locError(section, off, "expression extends past the section")
 		}
-		if off = next; lo < hi {
-			fn((base+lo)&most, u.endOf(base+lo, (base+hi)&most), expr)
+		off = next
+		if lo, hi = u.plus(base, lo), u.plus(base, hi); lo < hi {
+			fn(lo, hi, expr)
 		}
 	}
 }
@@ -109,7 +110,7 @@ func (u *Unit) shortExpr(data []byte, off uint64) (expr []byte, next uint64, ok 
 // splitLocs reads a list of .debug_loc.dwo in GNU's split DWARF 4.
 func (u *Unit) splitLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 	const section = ".debug_loc.dwo"
-	data, most, base := u.sect.Loc, u.mostAddr(), u.lowPC
+	data, base := u.sect.Loc, u.lowPC
 	for {
 		if off >= uint64(len(data)) {
 			return u.locError(section, off, "location list without an end")
@@ -135,11 +136,11 @@ func (u *Unit) splitLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error 
 			}
 		case lleGNUStartLength:
 			if lo, pos, ok = u.listAddrx(data, pos); ok && len(data)-pos >= 4 {
-				hi, pos = lo+uint64(u.Order.u32(data[pos:])), pos+4
+				hi, pos = u.plus(lo, uint64(u.Order.u32(data[pos:]))), pos+4
 			}
 		case lleGNUOffsetPair:
 			if ok = len(data)-pos >= 8; ok {
-				lo, hi, pos = base+uint64(u.Order.u32(data[pos:])), base+uint64(u.Order.u32(data[pos+4:])), pos+8
+				lo, hi, pos = u.plus(base, uint64(u.Order.u32(data[pos:]))), u.plus(base, uint64(u.Order.u32(data[pos+4:]))), pos+8
 			}
 		default:
 			return u.locError(section, off, fmt.Sprintf("location list entry of kind %d, want 0 to 4", kind))
@@ -151,8 +152,9 @@ func (u *Unit) splitLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error 
 		if !ok {
 			return u.locError(section, off, "expression extends past the section")
 		}
-		if off = next; lo < hi {
-			fn(lo&most, u.endOf(lo, hi&most), expr)
+		off = next
+		if hi = u.endOf(lo, hi); lo < hi {
+			fn(lo, hi, expr)
 		}
 	}
 }
@@ -170,7 +172,7 @@ func (u *Unit) listAddrx(data []byte, pos int) (addr uint64, next int, ok bool) 
 // locLists reads a list of .debug_loclists (DWARF 5, 2.6.2 and 7.29).
 func (u *Unit) locLists(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 	const section = ".debug_loclists"
-	data, base, most := u.sect.Loclists, u.lowPC, u.mostAddr()
+	data, base := u.sect.Loclists, u.lowPC
 	if off >= uint64(len(data)) {
 		return u.locError(section, off, "location list starts outside the section")
 	}
@@ -200,17 +202,17 @@ func (u *Unit) locLists(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 		case lleViewPair:
 			continue
 		case lleOffsetPair:
-			a, b = a+base, b+base
+			a, b = u.plus(base, a), u.plus(base, b)
 		case lleStartxLength, lleStartLength:
-			b += a
+			b = u.plus(a, b)
 		}
 		n, start := uleb(data, pos)
 		if start < 0 || n > uint64(len(data)-start) {
 			return u.locError(section, uint64(at), "expression extends past the section")
 		}
 		pos = start + int(n)
-		if a < b {
-			fn(a&most, u.endOf(a, b&most), data[start:pos:pos])
+		if b = u.endOf(a, b); a < b {
+			fn(a, b, data[start:pos:pos])
 		}
 	}
 }

@@ -34,36 +34,34 @@ type positionReader struct {
 
 // Positions runs the line program of u. From a damaged program, complete sequences are returned. The names of the
 // files can be had afterwards.
-func (t *LineTable) Positions(u *Unit, w *Window) (Positions, error) {
+func (t *LineTable) Positions(u *Unit, w *Window) (Positions, []Fault) {
 	if err := t.ReadFiles(u, w); err != nil {
-		return Positions{}, err
-	}
-	if t.lineRange == 0 && t.opBase != 0 {
-		return Positions{}, t.errorf(u, 0, "line range 0")
+		return Positions{}, []Fault{{"lines", err}}
 	}
 	r := positionReader{LineTable: t, state: lineState{file: 1, num: 1}}
 	r.out.Rows = make([]Position, 0, (len(t.data)-t.prog)/bytesPerRow)
 	special := t.specials()
 	for pos := t.prog; pos < len(t.data); {
 		op, next := t.data[pos], 0
-		if op >= t.opBase {
+		if op >= t.opBase && t.lineRange > 0 {
 			r.special(special[op])
 			next = pos + 1
 		} else {
 			next = r.step(u, op, pos+1)
 		}
 		if next < 0 {
-			return r.out, t.errorf(u, pos, "line program ends within opcode %d", op)
+			t.stop(u, pos, len(r.out.Seqs), t.whyNot(op), op)
+			break
 		}
 		pos = next
 	}
-	return r.out, nil
+	return r.out, t.faults
 }
 
 // special executes a special opcode.
 func (r *positionReader) special(op specialOp) {
 	if r.maxOps == 1 {
-		r.state.addr += op.addr // specials has multiplied it
+		r.state.add(op.addr) // specials has multiplied it
 	} else {
 		r.advance(&r.state, op.addr)
 	}
@@ -94,7 +92,7 @@ func (r *positionReader) extended(u *Unit, pos int) int {
 	if at >= 0 && size > 0 && size <= uint64(len(r.data)-at) {
 		switch r.data[at] {
 		case dw.LNEEndSequence:
-			r.endSequence()
+			r.endSequence(u, at)
 			return at + int(size)
 		case dw.LNESetDiscriminator:
 			d, _ := uleb(r.data, at+1)
@@ -106,19 +104,23 @@ func (r *positionReader) extended(u *Unit, pos int) int {
 
 // row appends the row that the state describes.
 func (r *positionReader) row() {
+	if r.state.none {
+		r.now.Discriminator = 0
+		return
+	}
 	p := r.now
 	p.Addr, p.File, p.Line = r.state.addr, uint32(r.state.file), uint32(r.state.num)
 	r.out.Rows = append(r.out.Rows, p)
 	r.now.Discriminator = 0
 }
 
-func (r *positionReader) endSequence() {
+func (r *positionReader) endSequence(u *Unit, pos int) {
 	rows := r.out.Rows[r.state.first:]
 	byAddr := func(a, b Position) int { return cmp.Compare(a.Addr, b.Addr) }
 	if !slices.IsSortedFunc(rows, byAddr) {
 		slices.SortStableFunc(rows, byAddr)
 	}
-	if len(rows) > 0 && rows[0].Addr < r.state.addr {
+	if r.ended(u, &r.state, pos) && len(rows) > 0 && rows[0].Addr < r.state.addr {
 		r.out.Seqs = append(r.out.Seqs, Sequence{Lo: rows[0].Addr, Hi: r.state.addr, First: r.state.first, Last: len(r.out.Rows)})
 	}
 	r.state, r.now = lineState{file: 1, num: 1, first: len(r.out.Rows)}, Position{}

@@ -1,7 +1,9 @@
 package dwarf
 
 import (
+	"cmp"
 	"fmt"
+	"sort"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
@@ -16,28 +18,12 @@ type Span struct{ Lo, Hi uint64 }
 const SpanCost = 16
 
 // Spans appends to out the code that a DIE with these attributes covers: its
-// range list, otherwise [low_pc, high_pc). Empty pieces are left out.
+// range list, otherwise [low_pc, high_pc). Empty pieces are left out. What the linker dropped is at an address
+// that no code has. An error is the first one; the pieces beside it are complete.
 func (u *Unit) Spans(low, high, ranges Value, out []Span) ([]Span, error) {
 	switch ranges.Kind {
 	case None:
-		lo, ok := u.address(low)
-		if !ok {
-			return out, u.indexError(low)
-		}
-		hi, ok := u.address(high)
-		switch {
-		case ok:
-			hi = u.endOf(lo, hi)
-		case high.Kind == Const:
-			hi = lo + high.U
-		default:
-			return out, u.indexError(high)
-		}
-		lo, hi = u.withoutISA(lo, hi)
-		if lo < hi {
-			out = append(out, Span{lo, hi})
-		}
-		return out, nil
+		return u.lowToHigh(low, high, out)
 	case Const, SecOff:
 		if u.Version < 5 {
 			return u.rangeList(u.rangesBase+ranges.U, out)
@@ -50,6 +36,30 @@ func (u *Unit) Spans(low, high, ranges Value, out []Span) ([]Span, error) {
 			return out, u.Errorf(u.FirstDIE, "range list index %d outside .debug_rnglists", ranges.U)
 		}
 		return u.rngList(u.rnglistsBase+u.Order.uint(u.sect.Rnglists[off:off+size]), out)
+	}
+	return out, u.addressError("DW_AT_ranges", ranges)
+}
+
+// lowToHigh appends [low_pc, high_pc).
+func (u *Unit) lowToHigh(low, high Value, out []Span) ([]Span, error) {
+	lo, ok := u.address(low)
+	if !ok {
+		return out, u.addressError("DW_AT_low_pc", low)
+	}
+	hi, ok := u.address(high)
+	if !ok && high.Kind != Const {
+		return out, u.addressError("DW_AT_high_pc", high)
+	}
+	var bad string
+	if ok {
+		lo, hi = u.withoutISA(lo, hi)
+		out, bad = u.addSpan(out, lo, hi)
+	} else {
+		lo, _ = u.withoutISA(lo, 0)
+		out, bad = u.addSized(out, lo, high.U)
+	}
+	if bad != "" {
+		return out, u.Errorf(u.FirstDIE, "%s", bad)
 	}
 	return out, nil
 }
@@ -67,20 +77,41 @@ func (u *Unit) withoutISA(lo, hi uint64) (uint64, uint64) {
 	return lo &^ u.sect.ISA, hi &^ u.sect.ISA
 }
 
-// indexError returns the reason why v is not an address, or nil if the attribute
-// is missing or of another class.
-func (u *Unit) indexError(v Value) error {
+// addressError returns the reason why v, the value of an attribute, is not an address, or nil if it is missing.
+func (u *Unit) addressError(attr string, v Value) error {
 	switch v.Kind {
+	case None:
+		return nil
+	case Unfit:
+		return u.MisfitError(u.FirstDIE, v.Misfit())
 	case Addrx:
 		return u.Errorf(u.FirstDIE, "address index %d outside .debug_addr", v.U)
 	case AddrxOff:
 		return u.Errorf(u.FirstDIE, "address index %d outside .debug_addr", v.U>>32)
 	}
-	return nil
+	return u.Errorf(u.FirstDIE, "%s is an expression that is not an address and an offset to add", attr)
 }
 
 // mostAddr returns the highest address of the unit's address size.
 func (u *Unit) mostAddr() uint64 { return ^uint64(0) >> (64 - 8*uint64(u.AddrSize)) }
+
+// dropped reports whether an address is one of those that linkers write for code that they dropped: the highest, or the
+// one before it where the highest has a meaning (lld, -z dead-reloc-in-nonalloc). They are not added to.
+func (u *Unit) dropped(addr uint64) bool { return addr >= u.mostAddr()-1 }
+
+// past reports whether an offset leads out of the address space. The end of code may be just past the highest address.
+func (u *Unit) past(addr, off uint64) bool {
+	sum, most := addr+off, u.mostAddr()
+	return sum < addr || sum > most && sum-1 > most
+}
+
+// plus adds an offset to an address. What is past the highest one is dropped code.
+func (u *Unit) plus(addr, off uint64) uint64 {
+	if u.dropped(addr) || u.past(addr, off) {
+		return u.mostAddr()
+	}
+	return addr + off
+}
 
 // endOf returns the end of code that starts at lo and ends before hi. hi may
 // have wrapped around to 0, as code can extend to the end of a 32-bit address
@@ -93,27 +124,31 @@ func (u *Unit) endOf(lo, hi uint64) uint64 {
 }
 
 // rangeList reads a list of .debug_ranges (DWARF 4, 2.17.3).
-func (u *Unit) rangeList(off uint64, out []Span) ([]Span, error) {
+func (u *Unit) rangeList(off uint64, out []Span) (_ []Span, err error) {
+	const section = ".debug_ranges"
 	base, size := u.lowPC, uint64(u.AddrSize)
 	data := u.sect.Ranges
 	most := u.mostAddr()
 	for first := true; ; first = false {
 		if off > uint64(len(data)) || uint64(len(data))-off < 2*size {
-			return out, u.listError(".debug_ranges", off, first)
+			return out, cmp.Or(err, u.listError(section, off, first))
 		}
 		lo, hi := u.Order.uint(data[off:off+size]), u.Order.uint(data[off+size:off+2*size])
-		off += 2 * size
 		if !u.meter.Spend(SpanCost) {
 			return out, ErrExhausted
 		}
 		switch {
 		case lo == 0 && hi == 0:
-			return out, nil
+			return out, err
 		case lo == most:
 			base = hi
-		case lo < hi:
-			out = u.addSpan(out, (base+lo)&most, (base+hi)&most)
+		default:
+			var bad string
+			if out, bad = u.addPair(out, base, lo, hi); bad != "" && err == nil {
+				err = u.rangeError(section, off, bad)
+			}
 		}
+		off += 2 * size
 	}
 }
 
@@ -125,49 +160,83 @@ func (u *Unit) listError(section string, off uint64, first bool) error {
 	return &bin.Error{File: u.sect.File, Section: section, Offset: off, Msg: msg}
 }
 
-func (u *Unit) addSpan(out []Span, lo, hi uint64) []Span {
-	if hi = u.endOf(lo, hi); lo < hi {
+func (u *Unit) rangeError(section string, off uint64, msg string) error {
+	return &bin.Error{File: u.sect.File, Section: section, Offset: off, Msg: msg}
+}
+
+// addSpan appends [lo, hi) unless it is empty. bad is the reason why it is no code.
+func (u *Unit) addSpan(out []Span, lo, hi uint64) (_ []Span, bad string) {
+	switch hi = u.endOf(lo, hi); {
+	case lo < hi:
 		out = append(out, Span{lo, hi})
+	case u.dropped(lo):
+		out = append(out, Span{u.mostAddr() - 1, u.mostAddr()})
+	case lo > hi:
+		bad = fmt.Sprintf("code at %#x ends before it begins, at %#x", lo, hi)
 	}
-	return out
+	return out, bad
+}
+
+// addSized appends n bytes at lo.
+func (u *Unit) addSized(out []Span, lo, n uint64) (_ []Span, bad string) {
+	if u.dropped(lo) {
+		n = 0
+	} else if u.past(lo, n) {
+		return out, fmt.Sprintf("%#x bytes of code at %#x extend past the highest address", n, lo)
+	}
+	return u.addSpan(out, lo, lo+n)
+}
+
+// addPair appends [lo, hi), two offsets from base.
+func (u *Unit) addPair(out []Span, base, lo, hi uint64) (_ []Span, bad string) {
+	switch {
+	case lo == hi:
+		return out, ""
+	case u.dropped(base):
+		return u.addSpan(out, base, base)
+	case !u.dropped(lo) && (u.past(base, lo) || u.past(base, hi)):
+		return out, fmt.Sprintf("code from %#x to %#x behind %#x extends past the highest address", lo, hi, base)
+	}
+	return u.addSpan(out, base+lo, base+hi)
 }
 
 // rngList reads a list of .debug_rnglists (DWARF 5, 2.17.3 and 7.25).
-func (u *Unit) rngList(off uint64, out []Span) ([]Span, error) {
+func (u *Unit) rngList(off uint64, out []Span) (_ []Span, err error) {
+	const section = ".debug_rnglists"
 	data := u.sect.Rnglists
 	if off >= uint64(len(data)) {
-		return out, u.listError(".debug_rnglists", off, true)
+		return out, u.listError(section, off, true)
 	}
-	base, pos, most := u.lowPC, int(off), u.mostAddr()
+	base, pos := u.lowPC, int(off)
 	for {
 		if pos < 0 || pos >= len(data) {
-			return out, u.listError(".debug_rnglists", off, false)
+			return out, cmp.Or(err, u.listError(section, off, false))
 		}
-		kind := data[pos]
+		kind, at := data[pos], pos
 		if kind == dw.RLEEndOfList {
-			return out, nil
-		}
-		a, b, next, err := u.rngEntry(kind, pos+1)
-		if err != nil {
 			return out, err
+		}
+		a, b, next, broken := u.rngEntry(kind, pos+1)
+		if broken != nil {
+			return out, cmp.Or(err, broken)
 		}
 		if !u.meter.Spend(SpanCost) {
 			return out, ErrExhausted
 		}
-		pos = next
-		switch kind {
+		bad := ""
+		switch pos = next; kind {
 		case dw.RLEBaseAddressx, dw.RLEBaseAddress:
 			base = a
-			continue
 		case dw.RLEOffsetPair:
-			if a >= b {
-				continue
-			}
-			a, b = (a+base)&most, (b+base)&most
+			out, bad = u.addPair(out, base, a, b)
 		case dw.RLEStartxLength, dw.RLEStartLength:
-			b += a
+			out, bad = u.addSized(out, a, b)
+		default:
+			out, bad = u.addSpan(out, a, b)
 		}
-		out = u.addSpan(out, a, b)
+		if bad != "" && err == nil {
+			err = u.rangeError(section, uint64(at), bad)
+		}
 	}
 }
 
@@ -223,6 +292,19 @@ func (u *Unit) rngAddr(pos int) (uint64, int) {
 		return 0, -1
 	}
 	return u.Order.uint(u.sect.Rnglists[pos : pos+size]), pos + size
+}
+
+// Cut divides s, code of an inlined function, into the part that belongs to the function around it and what is outside:
+// what begins in one of the sorted spans of that function ends with it. Compilers write no others; BOLT leaves some of
+// code that it removed, which begin at 0. Peers agree: for llvm-symbolizer, code that begins before the function is the
+// function's from its start on.
+func (s Span) Cut(in []Span) (inside, outside Span) {
+	k := sort.Search(len(in), func(i int) bool { return in[i].Hi > s.Lo })
+	if k == len(in) || s.Lo < in[k].Lo {
+		return Span{}, s
+	}
+	end := min(s.Hi, in[k].Hi)
+	return Span{s.Lo, end}, Span{end, s.Hi}
 }
 
 // Tidy sorts spans, in place, and joins those that touch or overlap.

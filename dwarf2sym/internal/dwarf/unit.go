@@ -31,6 +31,10 @@ type Unit struct {
 
 	dwoID uint64 // DWARF 4: as a unit's id
 
+	// Faults are attributes of its DIE that have no value, because of their form or because what they refer to does
+	// not exist.
+	Faults []Fault
+
 	lowPC          uint64 // base of range lists; 0 without DW_AT_low_pc
 	strOffsetsBase uint64
 	addrBase       uint64
@@ -79,12 +83,22 @@ func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) 
 	}
 	if v, ok := u.address(u.low); ok {
 		u.lowPC = v
+	} else if err := u.addressError("DW_AT_low_pc", u.low); err != nil && h.Type != dw.UTSplitCompile {
+		u.fault("the base of ranges", err)
 	}
 	if dc.children {
 		u.children = pos
 	}
 	return nil
 }
+
+// Fault is what is lost with an attribute, and why.
+type Fault struct {
+	Lost string
+	Err  error
+}
+
+func (u *Unit) fault(lost string, err error) { u.Faults = append(u.Faults, Fault{lost, err}) }
 
 type unitAttr struct {
 	at    uint16
@@ -109,7 +123,12 @@ func (u *Unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, e
 		if next < 0 {
 			return nil, 0, u.Errorf(pos, "unit ends within attribute %#x of its first DIE", s.at)
 		}
-		attrs = setUnitAttr(attrs, unitAttr{s.at, v})
+		if v.Kind == Unfit {
+			m := v.Misfit()
+			u.fault(m.Name(), u.MisfitError(u.FirstDIE, m))
+		} else {
+			attrs = setUnitAttr(attrs, unitAttr{s.at, v})
+		}
 		pos = next
 	}
 	return attrs, pos, nil
@@ -144,13 +163,13 @@ func (u *Unit) setBase(at uint16, v Value) {
 func (u *Unit) setAttr(at uint16, v Value) {
 	switch at {
 	case dw.AtName:
-		u.Name = u.Str(v)
+		u.Name = u.text("DW_AT_name", v)
 	case dw.AtCompDir:
-		u.CompDir = u.Str(v)
+		u.CompDir = u.text("DW_AT_comp_dir", v)
 	case dw.AtProducer:
 		u.Producer = v
 	case dw.AtDwoName, dw.AtGNUDwoName:
-		u.DwoName = u.Str(v)
+		u.DwoName = u.text("DW_AT_dwo_name", v)
 	case dw.AtGNUDwoID:
 		u.dwoID = v.U
 	case dw.AtLanguage:
@@ -164,6 +183,18 @@ func (u *Unit) setAttr(at uint16, v Value) {
 	case dw.AtRanges:
 		u.ranges = v
 	}
+}
+
+// text returns the value of an attribute of class string.
+func (u *Unit) text(attr string, v Value) string {
+	b, ok := u.Text(v)
+	if !ok && u.sect.SupStr == nil && v.Kind == StrpSup {
+		return "" // the supplementary file is missing
+	}
+	if !ok {
+		u.fault(attr, u.TextError(u.FirstDIE, v))
+	}
+	return string(b)
 }
 
 func (u *Unit) Str(v Value) string {

@@ -29,7 +29,9 @@ const (
 	LineStrp       // an offset into .debug_line_str
 	Strx           // an index into .debug_str_offsets
 	Inline         // a string in the unit itself, by its offset there
+	Expr           // an expression, by its offset in the unit: that of its length
 	Elsewhere      // a block, or what only debuggers follow
+	Unfit          // of a form that the attribute cannot have: see Misfit
 
 	refInUnit // in steps only: a Ref by its offset in the unit
 )
@@ -238,10 +240,10 @@ func kindOf(form uint64) Kind {
 	return None
 }
 
-// taken reads the value that a step takes, as value does.
+// taken reads the value that a step takes, as value does. It is Unfit if the attribute cannot have its form.
 func (u *Unit) taken(s *step, pos int) (v Value, next int) {
 	if s.kind == None {
-		return u.value(uint64(s.form), s.n, pos)
+		return u.takenSlowly(s, pos)
 	}
 	data := u.data
 	if next = pos + int(s.size); next > len(data) {
@@ -263,6 +265,34 @@ func (u *Unit) taken(s *step, pos int) (v Value, next int) {
 	return v, next
 }
 
+// takenSlowly is like taken, for steps whose form must be looked at.
+func (u *Unit) takenSlowly(s *step, pos int) (v Value, next int) {
+	form := uint64(s.form)
+	if form == dw.FormIndirect {
+		if form, pos = u.indirect(pos); pos < 0 {
+			return v, -1
+		}
+	}
+	if v, next = u.value(form, s.n, pos); next >= 0 && !fits(uint64(s.at), v.Kind) {
+		v = Value{Unfit, uint64(s.at)<<16 | form}
+	}
+	return v, next
+}
+
+// indirect reads the form that precedes a value, and returns where the value begins; -1 if there is no such form.
+func (u *Unit) indirect(pos int) (form uint64, next int) {
+	form = dw.FormIndirect
+	for steps := 0; form == dw.FormIndirect; steps++ {
+		if form, pos = uleb(u.data, pos); pos < 0 || steps == maxIndirect {
+			return form, -1
+		}
+	}
+	if form == dw.FormImplicitConst {
+		return form, -1 // the abbreviation would have its constant
+	}
+	return form, pos
+}
+
 // maxIndirect bounds forms that name DW_FORM_indirect again.
 const maxIndirect = 8
 
@@ -279,16 +309,13 @@ func (u *Unit) variableValue(form uint64, pos int) (v Value, next int) {
 		}
 		return Value{Inline, uint64(pos)}, pos + i + 1
 	case dw.FormIndirect:
-		real := uint64(dw.FormIndirect)
-		for steps := 0; real == dw.FormIndirect; steps++ {
-			if real, pos = uleb(u.data, pos); pos < 0 || steps == maxIndirect {
-				return v, -1
-			}
-		}
-		if real == dw.FormImplicitConst {
-			return v, -1 // the abbreviation would have its constant
+		real, pos := u.indirect(pos)
+		if pos < 0 {
+			return v, -1
 		}
 		return u.value(real, 0, pos)
+	case dw.FormExprloc:
+		return Value{Expr, uint64(pos)}, u.skip(&step{op: opBlock}, pos)
 	case dw.FormLLVMAddrxOff:
 		return u.addrxOffset(pos)
 	}
@@ -337,11 +364,17 @@ func (u *Unit) address(v Value) (uint64, bool) {
 	switch v.Kind {
 	case AddrxOff:
 		a, ok := u.addrx(v.U >> 32)
-		return a + v.U&math.MaxUint32, ok
+		return u.plus(a, v.U&math.MaxUint32), ok
 	case Addr:
 		return v.U, true
 	case Addrx:
 		return u.addrx(v.U)
+	case Expr:
+		code, ok := u.exprAt(v.U)
+		if !ok {
+			return 0, false
+		}
+		return u.Constant(code)
 	}
 	return 0, false
 }
@@ -382,6 +415,24 @@ func (u *Unit) Text(v Value) ([]byte, bool) {
 		}
 	}
 	return nil, false
+}
+
+// TextError returns the reason why a value of class string of the DIE at pos is not one.
+func (u *Unit) TextError(pos int, v Value) error {
+	section := ".debug_str"
+	switch v.Kind {
+	case LineStrp:
+		section = ".debug_line_str"
+	case StrpSup:
+		section = ".debug_str of the supplementary file"
+	case Strx:
+		off, ok := u.StrOffset(v.U)
+		if !ok {
+			return u.Errorf(pos, "string index %d outside .debug_str_offsets", v.U)
+		}
+		v.U = off
+	}
+	return u.Errorf(pos, "string at %#x outside %s", v.U, section)
 }
 
 // inString reports whether a value of class string is in the section that it

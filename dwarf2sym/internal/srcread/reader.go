@@ -61,6 +61,7 @@ type openFunction struct {
 	pos   int
 	up    int   // what it is inlined into, in Reader.open, or -1
 	index int32 // in unitIndex.functions, or -1 as long as nothing needs it
+	code  []dwarf.Span
 }
 
 // New returns a reader. What does not begin in code was dropped by the linker, and is left out. The reader reads line
@@ -233,9 +234,10 @@ func (r *Reader) readLines() {
 	if u.StmtList.Kind != dwarf.SecOff && u.StmtList.Kind != dwarf.Const {
 		return
 	}
-	var err error
-	if r.unit.rows, err = r.table.Positions(u, r.lines); err != nil {
-		r.host.Problem(r.main.Off, "lines of "+r.main.OwnName(), err)
+	var faults []dwarf.Fault
+	r.unit.rows, faults = r.table.Positions(u, r.lines)
+	for _, f := range faults {
+		r.host.Problem(r.main.Off, f.Lost+" of "+r.main.OwnName(), f.Err)
 	}
 	r.meter.Spend(uint64(r.table.Size()))
 	number, id := uint32(0), r.file(0)
@@ -313,7 +315,7 @@ func (r *Reader) visit(d *dwarf.DIE, in int) error {
 	if d.Tag == dw.TagSubprogram {
 		in = -1 // nested functions have frames of their own
 	}
-	r.open = append(r.open, openFunction{d.Pos, in, -1})
+	r.open = append(r.open, openFunction{pos: d.Pos, up: in, index: -1})
 	if !d.Has(dw.AtLowPC) && !d.Has(dw.AtRanges) {
 		return nil
 	}
@@ -322,15 +324,35 @@ func (r *Reader) visit(d *dwarf.DIE, in int) error {
 	}
 	// Damage is reported where functions are read.
 	r.spans, _ = r.main.Spans(d.Value(dw.AtLowPC), d.Value(dw.AtHighPC), d.Value(dw.AtRanges), r.spans[:0])
-	r.spans = r.code.Keep(r.spans)
-	if len(r.spans) == 0 {
+	if r.spans = r.inside(dwarf.Tidy(r.code.Keep(r.spans)), in); len(r.spans) == 0 {
 		return nil
+	}
+	if in < 0 {
+		r.open[len(r.open)-1].code = slices.Clone(r.spans)
 	}
 	fn := r.add(len(r.open) - 1)
 	for _, s := range r.spans {
 		r.pieces = append(r.pieces, piece{s, fn})
 	}
 	return nil
+}
+
+// inside keeps, in place, the code that belongs to the function that it is inlined into; in is what is directly around
+// it, or -1.
+func (r *Reader) inside(spans []dwarf.Span, in int) []dwarf.Span {
+	if in < 0 {
+		return spans
+	}
+	for r.open[in].up >= 0 {
+		in = r.open[in].up
+	}
+	kept := spans[:0]
+	for _, s := range spans {
+		if s, _ = s.Cut(r.open[in].code); s.Lo < s.Hi {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // add returns the index of an open function. It adds it, and what it is inlined into, if they were not added before.

@@ -76,7 +76,7 @@ func (r *Reader) variable(d *dwarf.DIE) {
 	if !ok {
 		return // a list is for a variable that moves
 	}
-	addr, ok := r.fixed(code)
+	addr, ok := r.main.Constant(code)
 	if !ok {
 		return
 	}
@@ -88,21 +88,3 @@ func (r *Reader) variable(d *dwarf.DIE) {
 
 // variableCost is the memory that a variable takes.
 const variableCost = 96
-
-// fixed returns the address of an expression of the form DW_OP_addr, which DW_OP_plus_uconst may follow.
-func (r *Reader) fixed(code []byte) (addr uint64, ok bool) {
-	c := r.main.Cursor(code)
-	switch c.U8() {
-	case dw.OpAddr:
-		addr, ok = c.Uint(int(r.main.AddrSize)), true
-	case dw.OpAddrx, dw.OpGNUAddrIndex:
-		addr, ok = r.main.Addrx(c.ULEB())
-	}
-	if ok && c.Len() > 0 {
-		if c.U8() != dw.OpPlusUconst {
-			return 0, false
-		}
-		addr += c.ULEB()
-	}
-	return addr, ok && c.Len() == 0 && c.Err() == nil
-}

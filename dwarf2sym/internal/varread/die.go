@@ -1,6 +1,8 @@
 package varread
 
 import (
+	"fmt"
+
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
@@ -44,7 +46,16 @@ func (v *Reader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool
 	if _, err := u.Take(die); err != nil {
 		return nil, nil, false
 	}
+	v.check(u, die)
 	return u, die, true
+}
+
+// check reports an attribute of a class that it cannot have.
+func (v *Reader) check(u *units.Unit, d *dwarf.DIE) {
+	if d.Misfit.Is() && u.D == v.main.D {
+		off := u.Off + uint64(d.Pos)
+		v.host.Problem(off, fmt.Sprintf("%s of the DIE at %#x", d.Misfit.Name(), off), u.MisfitError(d.Pos, d.Misfit))
+	}
 }
 
 // children calls fn with each child of a DIE.
@@ -71,6 +82,7 @@ func (v *Reader) childrenAt(u *units.Unit, pos int, fn func(c *dwarf.DIE)) {
 		if err != nil {
 			return
 		}
+		v.check(u, c)
 		fn(c)
 		if next, err = u.SkipTree(c, next); err != nil {
 			return

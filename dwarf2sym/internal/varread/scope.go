@@ -28,6 +28,7 @@ func (v *Reader) scope(pos int, scope int32) (next int, err error) {
 			if pos, err = u.Take(d); err != nil {
 				return 0, err
 			}
+			v.check(u, d)
 			if d.Tag == dw.TagFormalParameter || v.Locals {
 				v.variable(d, scope)
 			}

@@ -143,8 +143,10 @@ var typeKinds = map[uint16]vars.TypeKind{
 
 // size returns DW_AT_byte_size, if it is a number.
 func size(die *dwarf.DIE) (uint64, bool) {
-	v := die.Value(dw.AtByteSize)
-	return v.U, v.Kind == dwarf.Const
+	if v := die.Value(dw.AtByteSize); v.Kind == dwarf.Const {
+		return v.U, true
+	}
+	return 0, false
 }
 
 // typeName returns the name of a type, qualified by its namespaces, classes and functions. It is valid until
