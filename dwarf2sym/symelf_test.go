@@ -30,7 +30,11 @@ func TestSymelfRoundTrip(t *testing.T) {
 	var done tripCount
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".sym"), func(t *testing.T) {
-			done.add(roundTrip(t, readSymbols(t, path), symelf.Options{}))
+			m := readSymbols(t, path)
+			if arch.ByName(m.Arch) == nil {
+				t.Skip("an ELF file has a machine")
+			}
+			done.add(roundTrip(t, m, symelf.Options{}))
 		})
 	}
 	t.Logf("%d files: %+v", len(paths), done)
