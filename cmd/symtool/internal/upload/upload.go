@@ -189,7 +189,7 @@ func (r *uploadRun) operands(c *cli.Context) error {
 	case !ok:
 		return fmt.Errorf("the first operand, %s, is not a URL: want http:, https: or s3:", args[0])
 	case scheme != "http" && scheme != "https":
-		return errors.New("the first operand is not an http:, https: or s3: URL")
+		return errors.New("the first operand has a scheme that is not http, https or s3")
 	case !c.IsSet("protocol"):
 		return fmt.Errorf("no --protocol, want %s", strings.Join(protocolNames(), ", "))
 	default:
