@@ -187,7 +187,7 @@ func (r *uploadRun) operands(c *cli.Context) error {
 			return errors.New("--protocol is not for buckets (s3:)")
 		}
 	case !ok:
-		return fmt.Errorf("the first operand, %s, is not a URL: want http:, https: or s3:", args[0])
+		return fmt.Errorf("the first operand, %s, is not a URL of the scheme http, https or s3", args[0])
 	case scheme != "http" && scheme != "https":
 		return errors.New("the first operand has a scheme that is not http, https or s3")
 	case !c.IsSet("protocol"):
