@@ -88,8 +88,11 @@ func TestOracleObjects(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			linker := lld
-			if f, _ := isObject(t, c.file); f.Machine == elf.EM_X86_64 {
+			switch f, _ := isObject(t, c.file); f.Machine {
+			case elf.EM_X86_64:
 				linker = ld
+			case elf.EM_BPF:
+				t.Skip("no linker for programs of BPF")
 			}
 			rows := 1
 			if f := symtest.Open(t, c.file); !f.HasDWARF() {

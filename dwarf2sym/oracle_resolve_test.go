@@ -89,7 +89,11 @@ type resolved struct {
 func compareResolved(t *testing.T, symtool string, text []byte, with *comparison, binaries ...string) {
 	t.Helper()
 	start := time.Now()
-	c, wrong := resolveAll(t, symtool, sourcesOf(t, text, binaries), with)
+	sources := sourcesOf(t, text, binaries)
+	for i := range sources {
+		sources[i].damaged = with.damaged && sources[i].name == "binary"
+	}
+	c, wrong := resolveAll(t, symtool, sources, with)
 	for _, text := range wrong {
 		t.Error(text)
 	}
