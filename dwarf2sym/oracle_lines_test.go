@@ -196,7 +196,11 @@ func compareLines(t *testing.T, symtool string, of subject) *comparison {
 	if of.debug != "" {
 		args = append(args, of.debug)
 	}
-	text := runDamaged(t, of.damaged, symtool, args...)
+	status := 0
+	if of.damaged {
+		status = 3
+	}
+	text := runStatus(t, status, symtool, args...)
 	dumped := time.Now()
 	accepted(t, text)
 	c, err := compareText(t, text, of)
@@ -209,7 +213,6 @@ func compareLines(t *testing.T, symtool string, of subject) *comparison {
 		t.Errorf("%d rows, want %d or more", c.rows, of.least)
 	}
 	c.report(t)
-	c.damaged = of.damaged
 	compareResolved(t, symtool, text, c, of.files()...)
 	return c
 }
@@ -245,7 +248,7 @@ func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	addrs = slices.Compact(addrs)
 	theirs := llvmFrames(t, withoutSymbols(t, obj), addrs)
 	c := &comparison{
-		asked: addrs, theirs: theirs,
+		damaged: of.damaged, asked: addrs, theirs: theirs,
 		sym: sym, base: base, machine: machineOf(t, obj), code: codeOf(t, obj), names: demangled(t, slices.Concat(theirs, dies.foldedNames())), symbols: elfNames(t, obj), dies: dies,
 		rows: len(rows), edges: len(dies.edges), addresses: len(addrs), counts: map[string]int{}, kinds: map[string]bool{},
 	}

@@ -138,18 +138,18 @@ func packagesOf(obj string) []string {
 
 func run(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
-	return runDamaged(t, false, name, args...)
+	return runStatus(t, 0, name, args...)
 }
 
-// runDamaged is like run. If damaged is set, the program may end with symtool's status for damage.
-func runDamaged(t *testing.T, damaged bool, name string, args ...string) []byte {
+// runStatus is like run, for a program that must end with a status.
+func runStatus(t *testing.T, status int, name string, args ...string) []byte {
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd := exec.Command(name, args...)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if err != nil && !(damaged && cmd.ProcessState.ExitCode() == 3) {
-		t.Fatalf("%s: %v\n%s", strings.Join(append([]string{filepath.Base(name)}, args...), " "), err, stderr.Bytes())
+	if cmd.ProcessState.ExitCode() != status {
+		t.Fatalf("%s: %v, want status %d\n%s", strings.Join(append([]string{filepath.Base(name)}, args...), " "), err, status, stderr.Bytes())
 	}
 	return out
 }
