@@ -246,6 +246,9 @@ func (x *x64Epilogue) read() bool {
 	if byFP && entry == 8 && x.f.saved>>fp&1 == 0 {
 		return x.leavesLate()
 	}
+	if byFP && entry == 8 && !returns(x.code[x.at:]) {
+		return false // the frame register is still that of this function
+	}
 	return x.leaves()
 }
 
@@ -295,11 +298,11 @@ func (x *x64Epilogue) release() {
 	c := x.code[x.at:]
 	switch {
 	case bytes.HasPrefix(c, []byte{0x48, 0x83, 0xc4}) && len(c) >= 4: // add rsp, imm8
-		x.freed(4, x.f.sp-int64(int8(c[3])))
+		x.raised(4, int64(int8(c[3])))
 	case bytes.HasPrefix(c, []byte{0x48, 0x83, 0xec, 0x80}): // sub rsp, -128
-		x.freed(4, x.f.sp-128)
+		x.raised(4, 128)
 	case bytes.HasPrefix(c, []byte{0x48, 0x81, 0xc4}) && len(c) >= 7: // add rsp, imm32
-		x.freed(7, x.f.sp-int64(int32(binary.LittleEndian.Uint32(c[3:]))))
+		x.raised(7, int64(int32(binary.LittleEndian.Uint32(c[3:]))))
 	case bytes.HasPrefix(c, []byte{0xc9}) && x.f.base == x64DWARF[5]: // leave
 		x.f.sp = x.f.off
 		x.f.free()
@@ -316,13 +319,13 @@ func (x *x64Epilogue) release() {
 
 // pops counts the pops at the start of code.
 func pops(c []byte) int {
-	n, _ := popped(c)
+	n, _, _ := popped(c)
 	return n
 }
 
 // returns reports whether code only pops registers and returns.
 func returns(c []byte) bool {
-	_, c = popped(c)
+	_, _, c = popped(c)
 	c = c[idle(c):]
 	if len(c) > 1 && c[0]&0xfe == 0xf2 { // rep, bnd
 		c = c[1:]
@@ -330,14 +333,15 @@ func returns(c []byte) bool {
 	return len(c) > 0 && c[0]&0xfe == 0xc2
 }
 
-// popped counts the pops at the start of code, and returns the code behind them.
-func popped(c []byte) (n int, behind []byte) {
+// popped counts the pops at the start of code, and returns the set of the DWARF numbers of their registers, and the
+// code behind them.
+func popped(c []byte) (n int, regs uint32, behind []byte) {
 	for {
-		_, size := popOf(c)
+		reg, size := popOf(c)
 		if size == 0 {
-			return n, c
+			return n, regs, c
 		}
-		n, c = n+1, c[size:]
+		n, regs, c = n+1, regs|1<<x64DWARF[reg], c[size:]
 	}
 }
 
@@ -350,6 +354,21 @@ func popOf(c []byte) (reg byte, size int) {
 		return 0, 0
 	}
 	return reg | c[0]&7, size + 1
+}
+
+// raised records that a number was added to the stack pointer. The codes of a function with a frame register need not
+// say what it took off the stack after setting that register, as Go's do not: then the pops say how deep the stack
+// pointer is, of those before a return or those that give the frame register its value back.
+func (x *x64Epilogue) raised(size int, n int64) {
+	sp, behind := x.f.sp-n, x.code[x.at+size:]
+	if x.f.base != x64SP {
+		n, regs, _ := popped(behind)
+		if regs>>x.f.base&1 == 0 && !returns(behind) {
+			return
+		}
+		sp = 8 + 8*int64(n)
+	}
+	x.freed(size, sp)
 }
 
 // freed records that the stack pointer was set.

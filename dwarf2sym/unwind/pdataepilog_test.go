@@ -25,6 +25,9 @@ func TestEpilogs(t *testing.T) {
 			"\x48\x83\xc4\x20\x5d\x90\xc3" + // add rsp, 32; pop rbp; nop; ret
 			"\xe8\x00\x00\x00\x00" + "\xeb\xe4" // call; jmp
 		growsInfo = "\x01\x0a\x02\x05" + "\x0a\x03" + "\x07\x50"
+		goes      = "\x55\x48\x89\xe5\x48\x83\xec\x08"           // push rbp; mov rbp, rsp; sub rsp, 8
+		goInfo    = "\x01\x04\x02\x05" + "\x04\x03" + "\x01\x50" // which does not say the last
+		goRows    = ".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 4 .cfa: $rbp 16 +"
 		chained   = "\x21\x00\x00\x00" + "\x00\x30\x00\x00\x06\x30\x00\x00\x00\x20\x00\x00" // to the first entry
 	)
 	for _, c := range []struct {
@@ -43,7 +46,7 @@ func TestEpilogs(t *testing.T) {
 				".cfa: $rsp 8 + .ra: .cfa -8 + ^; c .cfa: $rsp 48 + $rbx: .cfa -16 + ^"},
 		{"a test of the stack's size", words(0x3000, 0x301c, 0x2000), growsInfo, grows,
 			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 7 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; a .cfa: $rbp 16 +; " +
-				"13 .cfa: $rsp 8 + $rbp: $rbp"},
+				"12 .cfa: $rsp 16 +; 13 .cfa: $rsp 8 + $rbp: $rbp"},
 		{"vzeroupper", words(0x3000, 0x300f, 0x2000), splitInfo, "\x53\x48\x83\xec\x20" + "\x48\x83\xc4\x20\x5b" + "\xc5\xf8\x77\xc3" + "\x90",
 			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 5 .cfa: $rsp 48 +; " +
 				"9 .cfa: $rsp 16 +; a .cfa: $rsp 8 + $rbx: $rbx; e .cfa: $rsp 48 + $rbx: .cfa -16 + ^"},
@@ -52,6 +55,26 @@ func TestEpilogs(t *testing.T) {
 				"\x41\x5a\x48\x8d\x24\xcc\x41\x52\xc3", // pop r10; lea rsp, [rsp+rcx*8]; push r10; ret
 			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 4 .cfa: $rbp 16 +; 7 .cfa: $rsp 16 +; 8 .cfa: $rsp 8 + $rbp: $rbp; " +
 				"11 .cfa: $rsp 0 +"},
+		// Go's codes do not say how many bytes its functions take off the stack after the frame register is set.
+		{"add rsp, imm8", words(0x3000, 0x300e, 0x2000), goInfo, goes + "\x48\x83\xc4\x08\x5d\xc3",
+			goRows + "; c .cfa: $rsp 16 +; d .cfa: $rsp 8 + $rbp: $rbp"},
+		{"add rsp, imm32", words(0x3000, 0x3011, 0x2000), goInfo, goes + "\x48\x81\xc4\x08\x00\x00\x00\x5d\xc3",
+			goRows + "; f .cfa: $rsp 16 +; 10 .cfa: $rsp 8 + $rbp: $rbp"},
+		{"sub rsp, -128", words(0x3000, 0x300e, 0x2000), goInfo, goes + "\x48\x83\xec\x80\x5d\xc3",
+			goRows + "; c .cfa: $rsp 16 +; d .cfa: $rsp 8 + $rbp: $rbp"},
+		{"two pushed registers", words(0x3000, 0x3010, 0x2000), "\x01\x05\x03\x05" + "\x05\x03" + "\x02\x50" + "\x01\x30\x00\x00", // push rbx; push rbp; mov rbp, rsp
+			"\x53\x55\x48\x89\xe5\x48\x83\xec\x10" + "\x48\x83\xc4\x10\x5d\x5b\xc3",
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 2 .cfa: $rsp 24 + $rbp: .cfa -24 + ^; 5 .cfa: $rbp 24 +; " +
+				"d .cfa: $rsp 24 +; e .cfa: $rsp 16 + $rbp: $rbp; f .cfa: $rsp 8 + $rbx: $rbx"},
+		{"a pop of a register that was not pushed", words(0x3000, 0x300f, 0x2000), goInfo, goes + "\x48\x83\xc4\x08\x58\x5d\xc3",
+			goRows + "; c .cfa: $rsp 24 +; d .cfa: $rsp 16 +; e .cfa: $rsp 8 + $rbp: $rbp"},
+		{"no pop before the return", words(0x3000, 0x300d, 0x2000), goInfo, goes + "\x48\x83\xc4\x08\xc3",
+			goRows + "; c .cfa: $rsp 8 + $rbp: $rbp"},
+		{"no pop before a jump", words(0x3000, 0x3011, 0x2000), goInfo, goes + "\x48\x83\xc4\x08\xe9\x00\x10\x00\x00", goRows},
+		{"another pop before a jump", words(0x3000, 0x300e, 0x2000), goInfo, goes + "\x58\xe9\x00\x10\x00\x00", goRows},
+		{"the frame's pop before a jump", words(0x3000, 0x3012, 0x2000), goInfo, goes + "\x48\x83\xc4\x08\x5d\xe9\x00\x10\x00\x00",
+			goRows + "; c .cfa: $rsp 16 +; d .cfa: $rsp 8 + $rbp: $rbp"},
+		{"arguments of a call are freed", words(0x3000, 0x300f, 0x2000), goInfo, goes + "\x48\x83\xc4\x08\x90\x90\x0f\x0b", goRows},
 	} {
 		table, _, problems := cfiRead(pdataInput(c.pdata, []byte(c.xdata), []byte(c.code), arch.X86_64))
 		if got := rowsText(&table, 0x3000); got != c.want || len(problems) > 0 {
