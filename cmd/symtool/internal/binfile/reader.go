@@ -233,8 +233,8 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	for _, p := range report.Problems {
 		r.problem(p)
 	}
-	if alone := binary.Terms.UnwindAlone; alone != "" && stats.CFIBlocks == 0 && !options.NoCFI {
-		r.Note(cli.StatusOK, "%s: no STACK CFI: %s", r.File, alone)
+	if !options.NoCFI {
+		d.noteAlone(r, binary)
 	}
 	err = use(&Binary{report, binary})
 	for _, p := range report.Settle() {

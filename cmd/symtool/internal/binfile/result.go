@@ -36,6 +36,7 @@ type Result struct {
 	PDB         string        `json:"-"` // the PDB that was read
 	Partial     bool          `json:"-"` // it has not what object files have: pdb.ErrPartial
 	Unruled     string        `json:"-"` // why the PDB, without its binary, has no rules for the stack
+	alone       string        // what a debug file lacks without its program, for NoteAlone
 	FileName    string        `json:"-"` // as in dwarf2sym.Result
 	NameGuessed bool          `json:"-"`
 	MappedFiles []srcmap.File `json:"-"`

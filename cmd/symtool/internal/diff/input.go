@@ -99,6 +99,7 @@ func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err 
 	r := &binfile.Result{File: name}
 	err = reader.Read(ctx, r, func(b *binfile.Binary) (err error) {
 		reader.Judge(r, b.Result)
+		r.NoteAlone(cli.StatusOK)
 		if s, err = symdiff.SpoolModule(b.Module, name, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
 			return err
 		}

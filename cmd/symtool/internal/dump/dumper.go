@@ -227,6 +227,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader
 			return nil
 		}
 		r.NoteName("name")
+		r.NoteAlone(cli.StatusInput)
 		b.Module.Infos = append(b.Module.Infos, d.infos...)
 		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Drop, Names: b.Names()}
 		if !d.checkCFI {

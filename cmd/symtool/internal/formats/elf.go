@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/version"
 )
@@ -33,6 +34,7 @@ func (c *Job) DumpPair(ctx context.Context, path, debugFile, fileName string, us
 		if !c.Renamed {
 			r.NoteName("rename-module")
 		}
+		r.NoteAlone(cli.StatusInput)
 		if !c.Quiet {
 			r.Report(c.Msgs, c.Verbose)
 		}
