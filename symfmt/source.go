@@ -8,13 +8,9 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-)
 
-// maxZstdWindow bounds the memory that a frame's header can ask of the zstd
-// decoder (RFC 8878, 3.1.1.1.2). 128 MiB is what zstd -22 and --long write, and
-// the most that zstd reads by default. A larger window is refused.
-const maxZstdWindow = 128 << 20
+	"github.com/symtool/symtool/internal/zst"
+)
 
 // Compressed text may be maxTextRatio times as long as the bytes it was read from,
 // plus freeText. Symbol files compress 4 to 15 times, so this limits only files made
@@ -32,7 +28,7 @@ const MaxText = 4 << 30
 // The first bytes of compressed data.
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
-	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	zstdMagic = []byte(zst.Magic)
 )
 
 // source is the text of a symbol file, decompressed and without a byte order mark.
@@ -40,8 +36,9 @@ type source struct {
 	in          *input
 	head        *bufio.Reader // buffers in
 	text        io.Reader
-	compression string // "gzip", "zstd" or ""
-	n           int64  // bytes of text read so far
+	compression string      // "gzip", "zstd" or ""
+	zstd        *zst.Reader // text, if it is compressed with zstd
+	n           int64       // bytes of text read so far
 }
 
 // input remembers a failure of the file itself, to distinguish it from damaged
@@ -89,14 +86,11 @@ func open(r io.Reader) (*source, error) {
 		s.text = z
 	case bytes.HasPrefix(magic, zstdMagic):
 		s.compression = "zstd"
-		// Without concurrency the decoder runs in the caller's goroutine,
-		// and nothing is left behind if the text is not read to its end.
-		z, err := zstd.NewReader(head, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderMaxMemory(1<<63))
+		z, err := zst.NewReader(head)
 		if err != nil {
 			return s, s.failure(err)
 		}
-		s.text = z
+		s.text, s.zstd = z, z
 	default:
 		s.text = head
 	}
@@ -142,7 +136,12 @@ func (s *source) Read(p []byte) (int, error) {
 
 // packed returns the number of bytes decompressed. What was read ahead of the decoder does not
 // count: it would allow megabytes of text.
-func (s *source) packed() int64 { return s.in.n - int64(s.head.Buffered()) }
+func (s *source) packed() int64 {
+	if s.zstd != nil {
+		return s.zstd.Taken()
+	}
+	return s.in.n - int64(s.head.Buffered())
+}
 
 // failure distinguishes a failing file from damaged data.
 func (s *source) failure(err error) error {

@@ -24,7 +24,7 @@ const inSymtool = "cmd/symtool/internal/"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1:  {"internal/bin", "internal/cabinet", "internal/closest", "internal/intern", "internal/lru", "internal/demangle/mangled", "internal/dw", "internal/page", "internal/par", "internal/scratch", "internal/span", "internal/testenv", "internal/text", "internal/version", "internal/xz", "symfmt/arch", "internal/insn"},
+	1:  {"internal/bin", "internal/cabinet", "internal/closest", "internal/intern", "internal/lru", "internal/demangle/mangled", "internal/dw", "internal/page", "internal/par", "internal/scratch", "internal/span", "internal/testenv", "internal/text", "internal/version", "internal/xz", "internal/zst", "symfmt/arch", "internal/insn"},
 	2:  {"internal/unpack", "internal/demangle/itanium", "internal/demangle/msvc", "internal/demangle/rust", "internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
 	3:  {"internal/archive", "internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/machobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
 	4:  {"dwarf2sym/internal/codemap", "dwarf2sym/internal/units", "dwarf2sym/internal/varjoin", "walk/show", "walk/source", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "internal/flatten", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "internal/coderange", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore", "walk/goroutine", "walk/microdump"},

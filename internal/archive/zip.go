@@ -6,12 +6,14 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zip"
-	"github.com/klauspost/compress/zstd"
+
+	"github.com/symtool/symtool/internal/zst"
 )
 
 // Methods of compression in a zip archive (APPNOTE.TXT, 4.4.5), besides the library's own.
 const (
 	zipBzip2     = 12
+	zipZstd      = 93
 	zipEncrypted = 1 // a flag
 )
 
@@ -32,7 +34,7 @@ func (w *walker) zip(in *input) error {
 		return err
 	}
 	r.RegisterDecompressor(zipBzip2, func(r io.Reader) io.ReadCloser { return io.NopCloser(bzip2.NewReader(r)) })
-	r.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
+	r.RegisterDecompressor(zipZstd, zstdMember)
 	for _, f := range r.File {
 		if w.done() {
 			return nil
@@ -43,6 +45,21 @@ func (w *walker) zip(in *input) error {
 	}
 	return nil
 }
+
+// zstdMember returns the contents of a member, or a reader of why they cannot be read.
+func zstdMember(r io.Reader) io.ReadCloser {
+	z, err := zst.NewReader(r)
+	if err != nil {
+		return unreadable{err}
+	}
+	return z
+}
+
+// unreadable is a member that cannot be opened.
+type unreadable struct{ err error }
+
+func (u unreadable) Read([]byte) (int, error) { return 0, u.err }
+func (u unreadable) Close() error             { return nil }
 
 func (w *walker) zipMember(in *input, f *zip.File) {
 	var r io.ReadCloser

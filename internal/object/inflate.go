@@ -7,9 +7,9 @@ import (
 	"math"
 
 	"github.com/klauspost/compress/zlib"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/zst"
 )
 
 // What Contents.Compression returns.
@@ -158,12 +158,7 @@ func (z *inflater) close() {
 func (p *Piece) decoder(in *bufio.Reader) (io.ReadCloser, error) {
 	if p.compression == Zstd {
 		window := uint64(min(max(p.size, minWindow), maxWindow))
-		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
+		return zst.NewReaderWindow(in, window)
 	}
 	r, err := zlib.NewReader(in)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/symtool/symtool/internal/xz"
+	"github.com/symtool/symtool/internal/zst"
 )
 
 // Packing is a row of the table of compressions.
@@ -24,21 +24,11 @@ type Packing struct {
 	Open func(io.Reader) (io.ReadCloser, error)
 }
 
-// maxZstdWindow bounds the memory that a frame's header can ask of the zstd decoder (RFC 8878,
-// 3.1.1.1.2): what zstd --long writes, and the most that zstd reads by default.
-const maxZstdWindow = 128 << 20
-
 // packings are all compressions. Packages have gzip, xz, zstd or bzip2; systemd-coredump writes zstd, before
 // version 246 lz4, and before version 229 xz.
 var packings = []Packing{
 	{"gzip", "\x1f\x8b", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderMaxMemory(1<<63))
-		if err != nil {
-			return nil, err
-		}
-		return z.IOReadCloser(), nil
-	}},
+	{"zstd", zst.Magic, func(r io.Reader) (io.ReadCloser, error) { return zst.NewReader(r) }},
 	{"xz", xz.Magic, xz.NewReader},
 	{"lz4", "\x04\x22\x4d\x18", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(lz4.NewReader(r)), nil }},
 	{"bzip2", "BZh", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -23,7 +24,7 @@ func TestOraclePackers(t *testing.T) {
 	testenv.Oracle(t)
 	data := testenv.Gunzip(t, testenv.Input(t, "crashes", "stacks.core.gz"))
 	for _, args := range [][]string{
-		{"zstd"}, {"zstd", "-19", "--long=27"}, {"zstd", "--no-check"}, {"xz"}, {"xz", "-9"}, {"xz", "-T2", "--block-size=65536"},
+		{"zstd"}, {"zstd", "-19"}, {"zstd", "--ultra", "-20"}, {"zstd", "--ultra", "-22", "--stream-size=270336"}, {"zstd", "--no-check"}, {"xz"}, {"xz", "-9"}, {"xz", "-T2", "--block-size=65536"},
 		{"xz", "--check=none"}, {"xz", "--check=sha256"}, {"lz4"}, {"lz4", "-9", "-B4", "-BD"}, {"lz4", "--no-frame-crc", "-BX"}, {"gzip"},
 	} {
 		cmd := exec.Command(testenv.Tool(t, args[0]), append(args[1:], "-c")...)
@@ -36,6 +37,21 @@ func TestOraclePackers(t *testing.T) {
 		if err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%v: %d bytes, want %d: %v", args, len(got), len(data), err)
 		}
+	}
+}
+
+// A window of 128 MiB for a small file, which zstd --long asks for where it reads a pipe, is refused.
+func TestOracleWindow(t *testing.T) {
+	testenv.Oracle(t)
+	cmd := exec.Command(testenv.Tool(t, "zstd"), "--long=27", "-c")
+	cmd.Stdin = strings.NewReader(strings.Repeat("text and more\n", 10000))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "a frame asks for more than 32 MiB of memory"
+	if _, err := io.ReadAll(mustUnpack(t, out)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
