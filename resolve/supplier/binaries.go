@@ -181,6 +181,9 @@ func (b *Binaries) byPath(s *search) *object.File {
 	if f := b.here(s); f != nil {
 		return f
 	}
+	if isForeign(s.m.Path) {
+		return nil // found by its id
+	}
 	for _, root := range b.roots {
 		path := filepath.Join(root, filepath.Clean(string(filepath.Separator)+s.m.Path))
 		if regular(path) != nil {

@@ -28,7 +28,7 @@ func (b *Binaries) here(s *search) *object.File {
 // pathsHere returns where a binary with this path in a process may be.
 func (b *Binaries) pathsHere(path string) (paths []string) {
 	switch {
-	case !b.atPaths:
+	case !b.atPaths || isForeign(path):
 	case filepath.IsAbs(path):
 		paths = []string{path}
 	case path == filepath.Base(path) && filepath.IsLocal(path) && path != ".":
@@ -42,6 +42,16 @@ func (b *Binaries) pathsHere(path string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// isForeign reports whether a path is one of Windows, on a system with other paths: it names no file here, and is no
+// name of a file to be looked for in folders. It begins with a drive or a backslash.
+func isForeign(path string) bool {
+	if filepath.Separator == '\\' {
+		return false
+	}
+	drive := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && ('a' <= path[0]|0x20 && path[0]|0x20 <= 'z')
+	return drive || strings.HasPrefix(path, `\`)
 }
 
 // filled refuses anything but a regular file that has a size. Files that the kernel makes up have none, and reading

@@ -2,6 +2,7 @@ package supplier
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -58,6 +59,49 @@ func TestLibraryDirs(t *testing.T) {
 		}
 		if lines := strings.Join(resolve.Lines(tried), "\n"); f != nil != c.found || err != nil || !strings.Contains(lines, c.tried) {
 			t.Errorf("%+v: found %v, %v, tried %s", c, f != nil, err, lines)
+		}
+	}
+}
+
+// A path of Windows is not looked for on this system: not in folders of libraries, and not below roots, where a file with
+// the module's id is found wherever it is.
+func TestWindowsPath(t *testing.T) {
+	elf, err := objfile.Open(testenv.Input(t, "soname.elf"), object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elf.Close()
+	for _, name := range []string{`C:\bin\a.dll`, `c:/bin/a.dll`, `\\server\bin\a.dll`, `\??\C:\bin\a.dll`} {
+		libraries, root := t.TempDir(), t.TempDir()
+		for _, dir := range []string{libraries, root} {
+			file := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, testenv.ReadInput(t, "soname.elf"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := resolve.Module{Name: path.Base(name), Path: name, BuildID: elf.BuildID(), DebugID: elf.ID()}
+		for _, c := range []struct {
+			roots []string
+			found bool
+		}{{nil, false}, {[]string{root}, true}} {
+			b, err := NewBinaries(c.roots, BinaryOptions{AtPaths: true, LibraryDirs: []string{libraries}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, tried, err := b.Binary(t.Context(), m)
+			if f != nil {
+				f.Close()
+			}
+			lines := strings.Join(resolve.Lines(tried), "\n")
+			if f != nil != c.found || err != nil || strings.Contains(lines, libraries) {
+				t.Errorf("%s in %q: found %v, %v, tried %s", name, c.roots, f != nil, err, lines)
+			}
+			if b.byPath(&search{m: m}) != nil {
+				t.Errorf("%s in %q: found by its path", name, c.roots)
+			}
 		}
 	}
 }

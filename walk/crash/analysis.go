@@ -5,6 +5,7 @@ package crash
 import (
 	"sort"
 
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -14,13 +15,24 @@ type Analysis struct {
 	Instruction *Instruction
 
 	d       *dump.Dump
-	context *dump.Context // Analyze analyses the crash of a dump; thread is the index of its thread in Threads.
+	context *dump.Context // registers of the thread; nil if unknown
+	trapped bool          // the instruction is before that at which the thread is
 }
 
-// Analyze analyses the crash of a dump. thread is the index of the crashed thread in Threads.
+// Analyze analyses the crash of a dump. thread is the index of the crashed thread in Threads, or -1 if it is unknown.
 func Analyze(d *dump.Dump, thread int, code Code) *Analysis {
-	c := d.Registers(thread)
-	return &Analysis{Instruction: instructionOf(d, c, code), d: d, context: c}
+	a := &Analysis{d: d}
+	if thread >= 0 {
+		a.context = d.Registers(thread)
+	}
+	if a.context == nil {
+		return a
+	}
+	a.Instruction = instructionOf(d, a.context, code, a.context.PC())
+	if in := a.interruptBefore(code); in != nil {
+		a.Instruction, a.trapped = in, true
+	}
+	return a
 }
 
 // Values of Crash.Code and Crash.Flags on Windows, Linux and macOS.
@@ -28,6 +40,7 @@ const (
 	winAccessViolation = 0xc0000005
 	winInPageError     = 0xc0000006
 	winIntDivide       = 0xc0000094
+	winIntOverflow     = 0xc0000095
 	winPrivileged      = 0xc0000096
 	sigILL             = 4
 	sigBUS             = 7
@@ -35,6 +48,8 @@ const (
 	sigSEGV            = 11
 	siKernel           = 0x80
 	illPrivileged      = 5 // ILL_PRVOPC
+	sigTRAP            = 5
+	busAlign           = 1 // BUS_ADRALN
 	fpeIntDivide       = 1
 	segvMapErr         = 1
 	segvAccErr         = 2
@@ -58,7 +73,7 @@ func (a *Analysis) linux() bool {
 // non-canonical address. It then reports no address.
 func (a *Analysis) isGPFault() bool {
 	c := a.d.Crash
-	if a.d.Arch == nil || a.d.Arch.CanonicalBits == 0 {
+	if a.d.Arch != arch.X86 && a.d.Arch != arch.X86_64 {
 		return false
 	}
 	none := !c.HasAddress || c.Address == 0
@@ -198,20 +213,25 @@ func (a *Analysis) Inconsistencies() (all []string) {
 	return all
 }
 
-// falseGPFault reports whether nothing in the instruction could have caused a general protection
-// fault.
+// falseGPFault reports whether nothing in the instruction could have caused a general protection fault. In 32-bit code a
+// segment may have: nothing is known of those.
 func (a *Analysis) falseGPFault() bool {
-	if !a.known() || !a.isGPFault() || a.Instruction.privileged {
+	return a.isGPFault() && a.d.Arch.CanonicalBits != 0 && a.faultless()
+}
+
+// faultless reports whether the instruction cannot have caused a general protection fault, but for its segments.
+func (a *Analysis) faultless() bool {
+	if !a.known() || a.Instruction.privileged {
 		return false
 	}
 	for i := range a.Instruction.Accesses {
-		// Vector instructions may require alignment.
-		if s := a.Instruction.Accesses[i].Size; s >= 16 && a.Instruction.Accesses[i].Addr%16 != 0 || s == 0 {
+		if a.Instruction.Accesses[i].Size == 0 {
 			return false
 		}
 	}
+	_, _, misaligned := a.Misaligned()
 	_, found := a.NonCanonical()
-	return !found
+	return !found && !misaligned
 }
 
 // allowed reports whether the mappings allow the access that failed. On Linux the system must have

@@ -56,9 +56,11 @@ type Instruction struct {
 	Target    uint64
 	HasTarget bool
 
-	registers  []int // registers used in addresses, as indices in arch.Arch.Regs
-	divides    bool  // an integer division
-	privileged bool  // may fault for lack of privilege
+	registers  []int  // registers used in addresses, as indices in arch.Arch.Regs
+	divides    bool   // an integer division
+	interrupts bool   // an instruction that raises an exception on purpose
+	aligned    uint64 // what the address of its operand must be a multiple of, whatever the system allows; or 0
+	privileged bool   // may fault for lack of privilege
 }
 
 // maxInstruction is the length of the longest instruction, in bytes.
@@ -68,17 +70,17 @@ const maxInstruction = 15
 // from the binary, as the dump lacks them.
 type Code func(addr uint64, n int) (code []byte, binary bool)
 
-// instructionOf decodes the instruction at which a thread is. It returns nil if the code is
-// missing or malformed, and on other CPUs.
-func instructionOf(d *dump.Dump, c *dump.Context, code Code) *Instruction {
+// instructionOf decodes the instruction at an address, which a thread with these registers executes. It returns nil if
+// the code is missing or malformed, and on other CPUs.
+func instructionOf(d *dump.Dump, c *dump.Context, code Code, pc uint64) *Instruction {
 	if c == nil || c.Arch == nil || decoders[c.Arch] == nil {
 		return nil
 	}
-	b, binary := code(c.PC(), maxInstruction)
+	b, binary := code(pc, maxInstruction)
 	if len(b) == 0 {
 		return nil
 	}
-	s := state{context: c, memory: &d.Memory, pc: c.PC()}
+	s := state{context: c, memory: &d.Memory, pc: pc}
 	in := decoders[c.Arch](&s, b)
 	if in != nil {
 		in.Binary, in.registers = binary, s.used

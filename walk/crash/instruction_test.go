@@ -26,7 +26,9 @@ var instructions = []struct {
 }{
 	{arch.X86_64, "mov eax, dword ptr [rdx + 0x18]", "8b4218", "mov eax, dword [rdx+0x18]", "read 18+4 null", ""},
 	{arch.X86_64, "mov qword ptr [rax + 8*rcx - 8], rbx", "48895cc8f8", "mov qword [rax+8*rcx-0x8], rbx", "write 1010+8", ""},
-	{arch.X86_64, "mov byte ptr [-0x7fffffbe], 1", "c604254200008001", "mov byte [0x80000042], 0x1", "write ffffffff80000042+1", ""},
+	{arch.X86_64, "mov byte ptr [-0x7fffffbe], 1", "c604254200008001", "mov byte [0xffffffff80000042], 0x1", "write ffffffff80000042+1", ""},
+	{arch.X86_64, "mov eax, dword ptr [8*rcx - 0x10]", "8b04cdf0ffffff", "mov eax, dword [8*rcx-0x10]", "read 8+4", ""},
+	{arch.X86_64, "mov eax, dword ptr [edi - 8]", "678b47f8", "mov eax, dword [edi-0x8]", "read 4ff8+4", ""},
 	{arch.X86_64, "add dword ptr [rip + 0x10], eax", "010510000000", "add dword [rip+0x10], eax", "read_write 400016+4", ""},
 	{arch.X86_64, "movaps xmmword ptr [rsp + 0x10], xmm0", "0f29442410", "movaps xmmword [rsp+0x10], xmm0", "write 7010+16", ""},
 	{arch.X86_64, "mov rax, qword ptr fs:[0x28]", "64488b042528000000", "mov rax, qword fs:[0x28]", "unknown", ""},

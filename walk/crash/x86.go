@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"fmt"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -38,12 +39,26 @@ func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
 	}
 	x := x86Inst{state: s, Inst: inst, mode: mode, in: &Instruction{Code: code[:inst.Len], Known: true}}
 	x.repair()
-	x.in.Text = x86Texts.Replace(x86asm.IntelSyntax(x.Inst, s.pc, nil))
+	x.in.Text = x.text()
+	x.in.aligned = x.alignment()
 	x.in.divides = inst.Op == x86asm.DIV || inst.Op == x86asm.IDIV
+	x.in.interrupts = x86Interrupts[inst.Op]
 	x.in.privileged = x86Privileged[inst.Op] || x.movesSystem()
 	x.accesses()
 	x.target()
 	return x.in
+}
+
+// text returns the instruction in Intel syntax. An absolute address is all of its bits: the decoder prints one in the
+// upper half of memory as a negative number.
+func (x *x86Inst) text() string {
+	text := x86asm.IntelSyntax(x.Inst, x.pc, nil)
+	for _, arg := range x.Args {
+		if m, ok := arg.(x86asm.Mem); ok && m.Base == 0 && m.Index == 0 && m.Disp < 0 {
+			text = strings.Replace(text, fmt.Sprintf("[%+#x]", m.Disp), fmt.Sprintf("[%#x]", uint64(m.Disp)), 1)
+		}
+	}
+	return x86Texts.Replace(text)
 }
 
 // movesSystem reports whether it is a MOV of a segment register or a system register.
@@ -171,6 +186,15 @@ func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 		}
 		addr += index * uint64(m.Scale)
 	}
+	if bits := x.addressBits(); bits < 64 {
+		addr &= 1<<bits - 1
+	}
+	base, ok := x.segment()
+	return addr + base, null, ok
+}
+
+// addressBits returns the width of addresses.
+func (x *x86Inst) addressBits() int {
 	bits := x.AddrSize
 	if bits == 0 {
 		bits = x.mode // the decoder does not report it for AVX
@@ -178,11 +202,7 @@ func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 			bits /= 2
 		}
 	}
-	if bits < 64 {
-		addr &= 1<<bits - 1
-	}
-	base, ok := x.segment()
-	return addr + base, null, ok
+	return bits
 }
 
 // repair sets what the decoder gets wrong in memory operands: with AVX the base of an address
@@ -196,7 +216,7 @@ func (x *x86Inst) repair() {
 		if m.Base == 0 && m.Index == 0 && x.isRelative() {
 			m.Base = x86asm.RIP
 		}
-		if m.Base != 0 {
+		if m.Base != 0 || m.Index != 0 || x.addressBits() == 64 {
 			m.Disp = int64(x.displacement(m))
 		}
 		x.Args[i] = m

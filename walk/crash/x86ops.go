@@ -95,3 +95,6 @@ var x86Privileged = set(x86asm.CLI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.I
 	x86asm.OUTSD, x86asm.OUTSW, x86asm.RDMSR, x86asm.RDPMC, x86asm.RDTSC, x86asm.RDTSCP, x86asm.RSM, x86asm.SGDT, x86asm.SIDT,
 	x86asm.SLDT, x86asm.SMSW, x86asm.STI, x86asm.STR, x86asm.SWAPGS, x86asm.SYSEXIT, x86asm.SYSRET, x86asm.WBINVD, x86asm.WRMSR,
 	x86asm.XRSTORS, x86asm.XRSTORS64, x86asm.XSAVES, x86asm.XSAVES64, x86asm.XSETBV)
+
+// x86Interrupts raise an exception when they are executed. After most of them the process is at the next instruction.
+var x86Interrupts = set(x86asm.INT, x86asm.INTO)

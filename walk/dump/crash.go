@@ -16,6 +16,7 @@ type Crash struct {
 	Address     uint64 // accessed address, or address of the instruction
 	HasAddress  bool
 	Params      []uint64 // exception information on Windows and macOS
+	Syscall     *Syscall // the system call of a SIGSYS; nil if unknown
 }
 
 // CrashedThread returns the index in Threads of the thread that crashed, or -1.

@@ -90,6 +90,7 @@ type signal struct {
 	number, code uint32
 	addr         uint64
 	hasAddr      bool
+	syscall      *dump.Syscall
 }
 
 // readSigInfo reads a siginfo_t. It belongs to the thread whose notes surround it.
@@ -118,6 +119,14 @@ func (r *reader) readSigInfo(n note) {
 	if isFault(s.number, s.code) {
 		s.addr, s.hasAddr = addr, true
 	}
+	if r.isSyscall(s) {
+		s.addr, s.hasAddr = addr, true
+		s.syscall = &dump.Syscall{Number: c.U32(), Audit: c.U32()}
+		if err := c.Err(); err != nil {
+			r.damaged(n, "the system call", err)
+			s.syscall = nil
+		}
+	}
 	r.signals[len(r.signals)-1] = s
 }
 
@@ -137,6 +146,20 @@ func isFault(number, code uint32) bool {
 		return false
 	}
 	return slices.Contains([]uint32{ill, trap, bus, fpe, mipsBus, segv}, number)
+}
+
+// isSyscall reports whether a signal is SIGSYS from the kernel, with a system call: codes of 0 and below are those of
+// processes, which may send it, too.
+func (r *reader) isSyscall(s signal) bool {
+	return int32(s.code) > 0 && s.number == sigSys(r.f.Machine)
+}
+
+// sigSys returns the number of SIGSYS.
+func sigSys(cpu elf.Machine) uint32 {
+	if cpu == elf.EM_MIPS {
+		return 12
+	}
+	return 31
 }
 
 // findCrash takes the signal of the first thread, which is the one that received it.
@@ -161,7 +184,7 @@ func (r *reader) findCrash() {
 		s.number = uint32(t.Signal)
 	}
 	if s.number != 0 {
-		d.Crash = &dump.Crash{Thread: t.ID, Context: t.Context, Code: s.number, Flags: s.code, Address: s.addr, HasAddress: s.hasAddr}
+		d.Crash = &dump.Crash{Thread: t.ID, Context: t.Context, Code: s.number, Flags: s.code, Address: s.addr, HasAddress: s.hasAddr, Syscall: s.syscall}
 	}
 }
 

@@ -121,6 +121,32 @@ func TestEveryCPU(t *testing.T) {
 	}
 }
 
+// The system call of a SIGSYS from the kernel is in the signal; a process may send the same signal.
+func TestSyscall(t *testing.T) {
+	for _, a := range arch.All {
+		for _, order := range ordersOf(a) {
+			for _, code := range []uint32{1, 0xfffffffa} {
+				d := process(a, order)
+				d.Crash.Code, d.Crash.Flags = sigSys(a.Machine), code
+				d.Crash.Syscall = &dump.Syscall{Number: 0xfffe, Audit: 0xc000003e}
+				var b bytes.Buffer
+				if problems, err := Write(&b, d); err != nil || len(problems) > 0 {
+					t.Fatal(a.Name, problems, err)
+				}
+				got, err := Read(hideRest(t, b.Bytes(), order), "x", Options{})
+				if err != nil {
+					t.Fatal(a.Name, err)
+				}
+				c := got.Crash
+				if kernel := code == 1; kernel && (c.Syscall == nil || *c.Syscall != *d.Crash.Syscall || c.Address != 0x1234) ||
+					!kernel && (c.Syscall != nil || c.HasAddress) {
+					t.Errorf("%s, code %#x: %v at %#x", a.Name, code, c.Syscall, c.Address)
+				}
+			}
+		}
+	}
+}
+
 // Offsets of registers in NT_PRSTATUS, from the kernel's headers and the tables in
 // elfutils (backends/*_corenote.c).
 func TestKnownOffsets(t *testing.T) {

@@ -292,6 +292,10 @@ func (w *writer) sigInfo() []byte {
 	if c.HasAddress {
 		w.putUint(b[addrAt:], c.Address, w.word)
 	}
+	if call := c.Syscall; call != nil && sig == c.Code {
+		w.order.PutUint32(b[addrAt+w.word:], call.Number)
+		w.order.PutUint32(b[addrAt+w.word+4:], call.Audit)
+	}
 	return b
 }
 

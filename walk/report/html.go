@@ -77,6 +77,9 @@ func crashRows(doc *Document) (rows []htmlRow) {
 	if a := c.AdjustedAddress; a != nil {
 		add("which is", adjustedText(a))
 	}
+	if x := doc.Symtool.Crash; x != nil {
+		add("cause", x.Explanation)
+	}
 	add("assertion", orEmpty(c.Assertion))
 	add("instruction", orEmpty(c.Instruction))
 	for i := range c.MemoryAccesses {

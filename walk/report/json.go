@@ -67,7 +67,7 @@ func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // docExtra is what we add to the schema about a dump.
 type docExtra struct {
-	Crash    *docCrashExtra `json:"crash"`    // null if the instruction could not be read
+	Crash    *docCrashExtra `json:"crash"`    // null if nothing is known about it
 	Dump     string         `json:"dump"`     // where the dump was
 	Format   string         `json:"format"`   // "minidump", "ELF core"
 	Handles  int            `json:"handles"`  // number of handles that the dump lists, on Windows

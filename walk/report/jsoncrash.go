@@ -58,10 +58,37 @@ type docBitFlip struct {
 	SourceRegister *string        `json:"source_register"` // null for the address of the crash
 }
 
-// docCrashExtra is what we add to the schema about the instruction.
+// docCrashExtra is what we add to the schema about the crash. What is not known is left out.
 type docCrashExtra struct {
-	Code   string `json:"code"`   // its bytes, in hexadecimal
-	Source string `json:"source"` // where they are from: "dump" or "binary"
+	Code        string      `json:"code,omitempty"`        // the instruction's bytes, in hexadecimal
+	Explanation string      `json:"explanation,omitempty"` // what the reason leaves open, in words
+	Source      string      `json:"source,omitempty"`      // where the instruction is from: "dump" or "binary"
+	SystemCall  *docSyscall `json:"system_call,omitempty"` // that of a SIGSYS
+}
+
+// docSyscall is a system call that was not made.
+type docSyscall struct {
+	CPU    string  `json:"cpu_arch"` // whose calling convention was used
+	Name   *string `json:"name"`
+	Number uint32  `json:"number"`
+}
+
+// crashExtra returns what we add to the schema, or nil if that is nothing.
+func (m *documentMaker) crashExtra(a *crash.Analysis) *docCrashExtra {
+	extra := docCrashExtra{Explanation: a.Explanation()}
+	if in := a.Instruction; in != nil {
+		extra.Code, extra.Source = hex.EncodeToString(in.Code), "dump"
+		if in.Binary {
+			extra.Source = "binary"
+		}
+	}
+	if call := m.d.Crash.Syscall; call != nil {
+		extra.SystemCall = &docSyscall{CPU: call.CPU(), Name: textOrNull(call.Name()), Number: call.Number}
+	}
+	if extra == (docCrashExtra{}) {
+		return nil
+	}
+	return &extra
 }
 
 // crash describes the crash. stack is the index of its thread in Result.Stacks, or -1.
@@ -79,24 +106,21 @@ func (m *documentMaker) crash(stack int) (docCrash, *docCrashExtra) {
 		doc.Address = m.hexPtr(c.Address)
 	}
 	thread := m.d.CrashedThread()
-	if thread < 0 {
-		return doc, nil
-	}
 	a := crash.Analyze(m.d, thread, m.r.Code)
+	extra := m.crashExtra(a)
+	if thread < 0 {
+		return doc, extra
+	}
 	doc.AdjustedAddress = m.adjusted(a)
 	doc.PossibleBitFlips = m.bitFlips(a)
 	doc.CrashInconsistencies = append(doc.CrashInconsistencies, a.Inconsistencies()...)
 	in := a.Instruction
 	if in == nil {
-		return doc, nil
+		return doc, extra
 	}
 	doc.Instruction, doc.MemoryAccesses = textOrNull(in.Text), m.accesses(a)
 	if in.HasTarget {
 		doc.InstructionPointerUpdate = &docTarget{m.hex(in.Target)}
-	}
-	extra := &docCrashExtra{Code: hex.EncodeToString(in.Code), Source: "dump"}
-	if in.Binary {
-		extra.Source = "binary"
 	}
 	return doc, extra
 }

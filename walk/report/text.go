@@ -101,6 +101,9 @@ func (p *textWriter) crash() {
 		for _, v := range c.Params {
 			p.put("    value: 0x%016x  description: \n", v)
 		}
+		if text := p.explanation(); text != "" {
+			p.put("Crash cause:   %s\n", safe(text))
+		}
 	}
 	if a := p.d.Assertion; a != nil {
 		if text := assertionText(a); text != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/crash"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/minidump"
 )
@@ -186,6 +187,14 @@ func cpuName(d *dump.Dump) string {
 		return "amd64"
 	}
 	return d.CPU()
+}
+
+// explanation says what the reason of the crash leaves open, or returns "".
+func (v *view) explanation() string {
+	if v.d.Crash == nil {
+		return ""
+	}
+	return crash.Analyze(v.d, v.d.CrashedThread(), v.r.Code).Explanation()
 }
 
 // breakpadReason returns why the process crashed in Breakpad's words.

@@ -255,6 +255,9 @@ func (t *dumpText) crash() {
 	if !c.Unknown {
 		t.entry("code", "%#x, flags %#x%s", c.Code, c.Flags, params(c.Params))
 	}
+	if c.Syscall != nil {
+		t.entry("refused", "%s", c.Syscall)
+	}
 }
 
 // asked writes which threads requested and wrote the dump.

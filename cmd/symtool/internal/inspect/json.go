@@ -85,7 +85,15 @@ type inspectedCrash struct {
 	Code      string            `json:"code"` // "" if unknown
 	Flags     string            `json:"flags"`
 	Params    []string          `json:"parameters,omitempty"`
+	Syscall   *inspectedCall    `json:"system_call,omitempty"`
 	Registers map[string]string `json:"registers,omitempty"`
+}
+
+// inspectedCall is the system call that was refused with SIGSYS.
+type inspectedCall struct {
+	CPU    string `json:"cpu_arch"` // whose calling convention was used
+	Name   string `json:"name,omitempty"`
+	Number uint32 `json:"number"`
 }
 
 type inspectedAssertion struct {
@@ -293,6 +301,9 @@ func (d jsonDump) crash() *inspectedCrash {
 	}
 	for _, p := range c.Params {
 		out.Params = append(out.Params, hexText(p))
+	}
+	if call := c.Syscall; call != nil {
+		out.Syscall = &inspectedCall{call.CPU(), call.Name(), call.Number}
 	}
 	return out
 }
