@@ -182,7 +182,7 @@ func read(ctx context.Context, p *check.Pass, in io.Reader) (unreadable bool, er
 	p.EndRecords()
 	rep := rd.Report()
 	p.Result.Bytes, p.Result.Lines = rep.Bytes, rep.Lines
-	p.Lines, p.Layout = rep.Lines, rep.Layout
+	p.Lines, p.Layout, p.Cut = rep.Lines, rep.Layout, rep.Cut
 	p.Result.Damage = rep.Damage
 	p.As(grammar.BadRecord.ID, func() { syntax(p, rep) })
 	return unreadable, nil
@@ -200,13 +200,18 @@ func encoding(p *check.Pass, err error) bool {
 }
 
 // syntax reports the lines that are not records. A record without a name is left to SYM601 if that
-// rule is checked.
+// rule is checked, and a line that is cut off to SYM120.
 func syntax(p *check.Pass, rep symfmt.Report) {
 	nameless := check.State[names.Nameless](p)
 	dropped := rep.Dropped - nameless.Count
+	if rep.Cut != nil {
+		dropped--
+	}
 	for _, problem := range rep.Problems {
 		var se *symfmt.SyntaxError
 		switch {
+		case problem.Err == rep.Cut:
+			dropped++
 		case !errors.As(problem.Err, &se):
 			p.ReportLine(0, "%s", bin.Bare(problem.Err, p.Options.File))
 		case nameless.Lines[se.Line]:

@@ -62,7 +62,7 @@ func TestVerdict(t *testing.T) {
 		{"rows that are of no use", module + "FUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1008 .cfa: .undef\n", nil, coverage.SymbolicationOnly,
 			"12.50 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; 100 % of functions have call frame information at their first byte"},
 		{"UTF-16", "\xff\xfe" + strings.Join(strings.Split(check.HeadFunc, ""), "\x00") + "\x00", nil, coverage.Unusable, "the text is in UTF-16: no reader accepts the file"},
-		{"refused", "\xef\xbb\xbf" + strings.TrimSuffix(check.HeadFunc+check.Init, "\n"), nil, coverage.GoodForUnwinding,
+		{"refused", "\xef\xbb\xbf" + check.HeadFunc + check.Init + "PUBLIC 2000 0 g", nil, coverage.GoodForUnwinding,
 			wholeReasons + "; rust-minidump may refuse the file: see SYM114, SYM120"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

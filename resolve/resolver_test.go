@@ -151,7 +151,7 @@ func TestFind(t *testing.T) {
 		}},
 		{"all of 64 bits", "FUNC 1 ffffffffffffffff 0 f\nFUNC 0 ffffffffffffffff 0 g\n", answers{0: "g", 1: "f", 0xffffffffffffffff: "f"}},
 		{"ends of lines, blanks, names with blanks", "FILE 0 a b.c \r\n\r\n  FUNC \t100 10 0  operator new (int) \r\n100 10 1 0\r\n \t\r\n", answers{0x100: "operator new (int) a b.c:1"}},
-		{"no end of line", "FUNC 100 10 0 f\n100 10 8 0", answers{0x100: "f :8"}},
+		{"cut off", "FUNC 100 10 0 f\n100 8 8 0\n108 8 9 0", answers{0x100: "f :8", 0x108: "f"}},
 		{"upper case", "FUNC ABC 10 0 f\nABC 8 1 0\nFAC4 8 2 0\n", answers{0xabc: "f :1", 0xac4: "f"}},
 		{"a record between lines", "FILE 0 a\nFUNC 100 20 0 f\n100 10 1 0\nPUBLIC 500 0 p\nSTACK CFI INIT 100 20 .cfa: $rsp 8 +\nFILE 1 b\n110 10 2 1\n", answers{0x110: "f b:2"}},
 		{"damaged records", "FILE 0 a\nFUNC 100 20 0 f\n100 10 1 0\nrubbish\n110 10 x 0\n118 8 3 0\nFUNC 200 zz 0 lost\n200 10 9 0\nINLINE 0\nFUNC 300 10 0\n300 10 4 0\n", answers{

@@ -39,7 +39,7 @@ import (
 // than building the index.
 const (
 	sideMagic   = "symtoolX"
-	sideVersion = 4
+	sideVersion = 5
 	sideCRC     = 12
 	sideParts   = 80
 	maxSide     = 1 << 36 // far more than the index of any symbol file

@@ -214,7 +214,7 @@ func (t *textSource) record(offset uint64, kind symfmt.Kind, number uint64) (*sy
 	return rec, nil
 }
 
-// line reads the line at an offset, without its line feed.
+// line reads the line at an offset, with its line feed.
 func (t *textSource) line(offset uint64) ([]byte, error) {
 	for size := firstRead; ; size *= 4 {
 		data := make([]byte, size)
@@ -223,7 +223,7 @@ func (t *textSource) line(offset uint64) ([]byte, error) {
 			return nil, err
 		}
 		if end := bytes.IndexByte(data[:n], '\n'); end >= 0 {
-			return data[:end], nil
+			return data[:end+1], nil
 		}
 		if err == io.EOF && offset+uint64(n) != t.size {
 			return nil, errChanged

@@ -4,8 +4,8 @@
 // # The format as we read it
 //
 // It is the format of Breakpad's docs/symbol_files.md (the specification, cited
-// by its headings). Each line is a record, ended by LF, CR LF or CR CR LF, or by
-// the end of the file; blank lines are ignored. Fields are separated by blanks
+// by its headings). Each line is a record, ended by LF, CR LF or CR CR LF; a last line
+// without an end is damage, and not used. Blank lines are ignored. Fields are separated by blanks
 // (one or more spaces or tabs: the specification's own example aligns STACK CFI
 // with six); the last field may contain blanks. Hexadecimal numbers have up to
 // 64 bits and digits of either case, decimal ones up to 32 bits.
@@ -70,6 +70,8 @@
 //   - rust-minidump's sizes have 32 bits, and it drops STACK WINs of other
 //     types, and those whose flag does not match their type. Here they stay:
 //     TestReaderRecords.
+//   - Breakpad uses a last line without a line feed, of which rust-minidump rejects the file. Here
+//     it is left out and reported, as what is left of a record is often another one: TestCutLines.
 //   - Breakpad's numbers (strtoull) may have a sign or 0x prefix and stop
 //     at 2^64-2. Here they are digits up to 2^64-1: TestReaderBadRecords,
 //     TestReaderRecords.

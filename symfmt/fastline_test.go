@@ -77,7 +77,6 @@ func TestFastLines(t *testing.T) {
 		want, wantErr := readOne(t, strings.NewReader(" "+text+"\n"))
 		for _, in := range []io.Reader{
 			strings.NewReader(text + "\n"),
-			strings.NewReader(text), // no end
 			iotest.OneByteReader(strings.NewReader(text + "\n")),
 		} {
 			got, err := readOne(t, in)

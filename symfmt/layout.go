@@ -4,8 +4,7 @@ import "bytes"
 
 // Layout describes the form of a text apart from its records.
 type Layout struct {
-	BOM   bool // a byte order mark was skipped
-	NoEnd bool // the last line is not terminated
+	BOM bool // a byte order mark was skipped
 
 	CR        Places // lines that end in CR LF, or in several CRs and LF
 	ManyCR    Places // lines that end in several CRs and LF
@@ -13,7 +12,8 @@ type Layout struct {
 	Split     Places // line records and INLINEs after a blank line
 	OddBlanks Places // records with fields separated by tabs or with leading blanks; line records and INLINEs with trailing blanks
 
-	crPrefix int // number of lines at the start of the text that end in CR
+	crPrefix int  // number of lines at the start of the text that end in CR
+	noEnd    bool // the last line is not terminated
 }
 
 // Places are the lines that share a property.
@@ -43,7 +43,7 @@ func (l *Layout) endsInCR(line, n int) {
 // Mixed returns the first line with an ending other than the first line's, or 0 if
 // there is none. lines is the number of lines.
 func (l *Layout) Mixed(lines int) int {
-	if l.NoEnd {
+	if l.noEnd {
 		lines--
 	}
 	switch {

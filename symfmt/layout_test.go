@@ -18,7 +18,7 @@ func TestLayout(t *testing.T) {
 		{"CR CR LF", module + "\r\r\n1000 10 1 0\r\r\n", Layout{CR: Places{2, 1}, ManyCR: Places{2, 1}}, 0},
 		{"LF, then CR LF", module + "\n1000 10 1 0\n1010 10 1 0\r\n", Layout{CR: Places{1, 3}}, 3},
 		{"CR LF, then LF", module + "\r\n1000 10 1 0\r\n1010 10 1 0\nFILE 0 a\r\n", Layout{CR: Places{3, 1}}, 3},
-		{"no end behind CR LF", module + "\r\n1000 10 1 0", Layout{CR: Places{1, 1}, NoEnd: true}, 0},
+		{"no end behind CR LF", module + "\r\n1000 10 1 0", Layout{CR: Places{1, 1}, noEnd: true}, 0},
 		{"byte order mark", "\xef\xbb\xbf" + module + "\n", Layout{BOM: true}, 0},
 		{"blank lines", module + "\n\n \t\nFUNC 1000 10 0 f\n", Layout{Blank: Places{2, 2}}, 0},
 		{"blank line before a line record", module + "\n\n1000 10 1 0\n\r\nINLINE 0 1 2 3 4 5\n",

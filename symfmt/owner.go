@@ -167,14 +167,13 @@ func (r *Reader) skipOwned() {
 				r.fill()
 				continue
 			}
-			n = r.end - r.pos // the last line, unterminated, or a line that is too long
+			return // the last line, unterminated, or a line that is too long
 		}
-		line := r.buf[r.pos : r.pos+n]
-		g := r.ownerOf(line)
+		g := r.ownerOf(r.buf[r.pos : r.pos+n])
 		if g == nil || n > MaxLine {
 			return
 		}
-		r.pos = min(r.pos+n+1, r.end)
+		r.pos += n + 1
 		r.report.Lines++
 		g.end = r.Offset()
 	}

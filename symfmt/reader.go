@@ -46,6 +46,7 @@ type Report struct {
 	Lines       int       // lines read
 	Bytes       int64     // bytes of text read, after decompression
 	Layout      Layout    // layout of the text
+	Cut         error     // the last line, which the text ends inside of; also in Problems, or dropped
 	Damage      error     // damage of compressed data, which ended the reading; also in Problems, or dropped
 }
 
@@ -209,13 +210,14 @@ func (r *Reader) next() (*Record, *SyntaxError, error) {
 			}
 			return &r.rec, nil, nil
 		}
-		text, err := r.line()
+		text, bad, err := r.line()
 		if err != nil {
 			return nil, nil, err
 		}
 		r.rec.line = r.report.Lines
-		if text == nil {
-			return nil, r.tooLong(), nil
+		if bad != nil {
+			r.rec.text = nil
+			return nil, bad, nil
 		}
 		if n := len(text); n > 0 && text[n-1] == '\r' {
 			text = trimCR(text)
@@ -239,8 +241,8 @@ func (r *Reader) next() (*Record, *SyntaxError, error) {
 	}
 }
 
-// line returns the next line without its '\n', or nil if it is too long.
-func (r *Reader) line() ([]byte, error) {
+// line returns the next line without its '\n', or what is wrong with it as a whole.
+func (r *Reader) line() ([]byte, *SyntaxError, error) {
 	seen := 0
 	for r.err == nil {
 		if n := bytes.IndexByte(r.buf[r.pos+seen:r.end], '\n'); n >= 0 {
@@ -249,10 +251,9 @@ func (r *Reader) line() ([]byte, error) {
 			r.pos += seen + n + 1
 			r.report.Lines++
 			if len(text) > MaxLine {
-				r.rec.Kind = kindOf(text)
-				return nil, nil
+				return nil, r.tooLong(text), nil
 			}
-			return text, nil
+			return text, nil, nil
 		}
 		seen = r.end - r.pos
 		if r.eof {
@@ -263,17 +264,24 @@ func (r *Reader) line() ([]byte, error) {
 			text := r.buf[r.pos:r.end]
 			r.at, r.pos = r.pos, r.end
 			r.report.Lines++
-			r.report.Layout.NoEnd = true
-			return text, nil
+			return nil, r.cutOff(text), nil
 		}
 		if seen > MaxLine {
-			r.rec.Kind = kindOf(r.buf[r.pos:r.end])
 			r.report.Lines++
-			return nil, r.skipLine()
+			return nil, r.tooLong(r.buf[r.pos:r.end]), r.skipLine()
 		}
 		r.fill()
 	}
-	return nil, r.err
+	return nil, nil, r.err
+}
+
+// cutOff reports a last line without its end. What is left of a record often reads as another
+// one: a shorter name, a smaller number, a rule with a register less.
+func (r *Reader) cutOff(text []byte) *SyntaxError {
+	bad := r.badLine(text, len(text), "the file ends inside this line: want a line feed")
+	r.report.Cut = bad
+	r.report.Layout.noEnd = true
+	return bad
 }
 
 // skipLine skips the rest of a line.
@@ -396,13 +404,24 @@ func kindOf(text []byte) Kind {
 			return Kind(k)
 		}
 	}
+	if _, next := fastHex(append(text[:min(len(text), maxNumber):min(len(text), maxNumber)], '\n'), 0); next >= 0 {
+		return KindLine
+	}
 	return KindNone
 }
 
-func (r *Reader) tooLong() *SyntaxError {
-	r.rec.text = nil
+// maxNumber is how far the first field of a line record, and the blank after it, may reach.
+const maxNumber = 17
+
+func (r *Reader) tooLong(text []byte) *SyntaxError {
+	return r.badLine(text, MaxLine, fmt.Sprintf("line is over %d bytes long", MaxLine))
+}
+
+// badLine returns the error for the last line read, which is not parsed, at byte at of it.
+func (r *Reader) badLine(text []byte, at int, msg string) *SyntaxError {
+	r.rec.Kind = kindOf(text)
 	return &SyntaxError{
-		File: r.opts.File, Line: r.report.Lines, Col: MaxLine + 1,
-		Record: r.rec.Kind.String(), Msg: fmt.Sprintf("line is over %d bytes long", MaxLine),
+		File: r.opts.File, Line: r.report.Lines, Col: at + 1,
+		Record: r.rec.Kind.String(), Msg: msg,
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestReaderReset(t *testing.T) {
-	const text = "MODULE Linux x86_64 0 a\nFUNC 10 4 0 f\n10 4 7 0\nFUNC 20 4 0 \xef\xbb\xbfg\n20 4 8 0"
+	const text = "MODULE Linux x86_64 0 a\nFUNC 10 4 0 f\n10 4 7 0\nFUNC 20 4 0 \xef\xbb\xbfg\n20 4 8 0\n"
 	rd := NewReader(strings.NewReader("FUNC 1 2"), ReadOptions{Tolerant: true, Plain: true})
 	if _, err := rd.Next(); !errors.Is(err, io.EOF) || len(rd.Report().Problems) != 1 {
 		t.Fatalf("bad record: %v, %v", err, rd.Report().Problems)
@@ -31,7 +31,7 @@ func TestReaderReset(t *testing.T) {
 }
 
 func TestReaderOffset(t *testing.T) {
-	lines := []string{"MODULE Linux x86_64 0 a\n", "\nFILE 0 f\r\n", "FUNC 10 4 0 f\n", "10 4 7 0\n", "bad\nPUBLIC 5 0 p"}
+	lines := []string{"MODULE Linux x86_64 0 a\n", "\nFILE 0 f\r\n", "FUNC 10 4 0 f\n", "10 4 7 0\n", "bad\nPUBLIC 5 0 p\n"}
 	rd := NewReader(strings.NewReader("\xef\xbb\xbf"+strings.Join(lines, "")), ReadOptions{Tolerant: true})
 	want := int64(3)
 	for i, line := range lines {

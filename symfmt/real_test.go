@@ -28,6 +28,9 @@ func symbolFiles(t testing.TB) map[string][]byte {
 		if i := bytes.Index(text, []byte("\n# ")); i >= 0 { // notes in a golden file
 			text = text[:i+1]
 		}
+		if !bytes.HasSuffix(text, []byte("\n")) { // one of Breakpad's tests
+			text = append(text, '\n')
+		}
 		files[path] = text
 	}
 	return files

@@ -216,7 +216,7 @@ func TestRejected(t *testing.T) {
 	good := symbols(t, 1)[0]
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":     {"", "is empty"},
-		"cut":       {"MODULE Linux x86_64 AB a\nFUNC 1000", "the last line has no line feed; 1 record cannot be read: "},
+		"cut":       {"MODULE Linux x86_64 AB a\nFUNC 1000", "2:10: FUNC: the file ends inside this line: want a line feed"},
 		"no module": {"FUNC 1000 10 0 f\n", "no complete MODULE record: its module is unknown"},
 		"name":      {"MODULE Linux x86_64 AB ..\n", `MODULE name "..": is not the name of a file`},
 		"id":        {"MODULE Linux x86_64 A/B a\n", `MODULE: id "A/B": want hexadecimal digits`},

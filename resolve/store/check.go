@@ -14,10 +14,10 @@ type checked struct {
 	name, id string // of MODULE; name is "" if there is none
 	os, arch string // of MODULE
 	code     string // of the first INFO CODE_ID
-	problems int    // number of unreadable records
+	problems int    // number of unreadable records, without cut
 	first    error  // the first of their errors
 	damage   error  // what ended the text early, such as damaged compressed data, or nil
-	cut      bool   // the last line has no line feed
+	cut      error  // the last line, which the text ends inside of, or nil
 	empty    bool
 	symbols  bool // there are records other than MODULE and INFO
 	vars     bool // there are records of variables
@@ -33,17 +33,12 @@ func (c *checked) ext() string {
 
 // ending records how a text ends.
 type ending struct {
-	r    io.Reader
-	last byte
-	any  bool
-	err  error // what ended it early
+	r   io.Reader
+	err error // what ended it early
 }
 
 func (l *ending) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
-	if n > 0 {
-		l.last, l.any = p[n-1], true
-	}
 	if err != nil && err != io.EOF {
 		l.err = err
 	}
@@ -75,8 +70,12 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 		return c, unlessDamaged(c.damage)
 	}
 	report := rd.Report()
+	c.empty, c.cut = report.Bytes == 0, report.Cut
 	c.problems = len(report.Problems) + report.Dropped
-	if len(report.Problems) > 0 {
+	if c.cut != nil {
+		c.problems--
+	}
+	if c.problems > 0 {
 		c.first = report.Problems[0].Err
 	}
 	if variables.finish(); variables.problems > 0 {
@@ -85,7 +84,6 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 			c.first = variables.first
 		}
 	}
-	c.empty, c.cut = !end.any, end.any && end.last != '\n'
 	return c, nil
 }
 
@@ -157,8 +155,8 @@ func (c *checked) faults() (all []fault) {
 		add("damaged", "%v", c.damage)
 	case c.empty:
 		add("truncated", "is empty")
-	case c.cut:
-		add("truncated", "the last line has no line feed")
+	case c.cut != nil:
+		add("truncated", "%v", c.cut)
 	}
 	if c.problems == 1 {
 		add("damaged", "1 record cannot be read: %v", c.first)

@@ -53,7 +53,7 @@ func ReadWanted(r io.Reader, use func(Wanted) error) error {
 // nameAndID parses a line.
 func nameAndID(text string) (name, id string, err error) {
 	rd := symfmt.NewReader(nil, symfmt.ReadOptions{})
-	rd.ResetText([]byte(text))
+	rd.ResetText([]byte(text + "\n"))
 	rec, err := rd.Next()
 	var bad *symfmt.SyntaxError
 	switch {

@@ -117,11 +117,11 @@ func ReadModule(text io.Reader) (head []byte, name, id string, err error) {
 	if head = head[:n]; err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return head, "", "", err
 	}
-	first, _, _ := strings.Cut(strings.TrimLeft(string(head), "\r\n"), "\n")
 	rd := symfmt.NewReader(nil, symfmt.ReadOptions{})
-	rd.ResetText([]byte(first))
+	rd.ResetText(head)
 	rec, err := rd.Next()
 	if err != nil || rec.Kind != symfmt.KindModule {
+		first, _, _ := strings.Cut(strings.TrimLeft(string(head), "\r\n"), "\n")
 		return head, "", "", &NotSymbolsError{first}
 	}
 	return head, string(rec.Name), string(rec.DebugID), nil

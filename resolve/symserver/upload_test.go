@@ -112,7 +112,7 @@ func TestUploadPut(t *testing.T) {
 		{"another id", nil, "/a.so/AB0/a.so.sym", text, nil, 400, "MODULE is that of", nil},
 		{"no place", nil, "/a.so", text, nil, 405, "want GET or HEAD", nil},
 		{"empty", nil, uploadAt, []byte{}, nil, 400, "is empty", nil},
-		{"cut", nil, uploadAt, text[:len(text)-1], nil, 400, "the last line has no line feed", nil},
+		{"cut", nil, uploadAt, text[:len(text)-1], nil, 400, "the file ends inside this line: want a line feed", nil},
 		{"damaged", nil, uploadAt, append(slices.Clone(text), "FUNC x\n"...), nil, 400, "1 record cannot be read: 125:6: FUNC", nil},
 		{"not symbols", nil, uploadAt, []byte("<html>\n"), nil, 400, "record", nil},
 		{"damaged gzip", nil, uploadAt, gzipped(t, text)[:100], nil, 400, "unexpected EOF", nil},
@@ -377,7 +377,7 @@ func TestUploadForm(t *testing.T) {
 		{"no fields", nil, "symbol_file", text, 200, "added a.so/"},
 		{"another module", []string{"debug_file", "b.so", "debug_identifier", uploadID}, "symbol_file", text, 400, "MODULE is that of a.so"},
 		{"a bad name", []string{"debug_file", "..", "debug_identifier", uploadID}, "symbol_file", text, 400, "debug_file and debug_identifier: name"},
-		{"damaged", fields, "symbol_file", text[:100], 400, "the last line has no line feed"},
+		{"damaged", fields, "symbol_file", text[:100], 400, "the file ends inside this line: want a line feed"},
 		{"another field", fields, "dump", text, 400, `the field "dump" has a file: want symbol_file, or a zip`},
 		{"a long field", []string{"x", strings.Repeat("y", maxField+1)}, "symbol_file", text, 400, `the field "x" has over 65536 bytes`},
 		{"many fields", slices.Repeat([]string{"x", "y"}, 200), "symbol_file", text, 200, "added"}, // of one name
@@ -437,7 +437,7 @@ func TestUploadZip(t *testing.T) {
 			`"user":"ci".*"added_keys":\["a.so/[^"]*","b.so/x/b.so.sym"\],"skipped_keys":\[\],"ignored_keys":\["README"\]`, 2},
 		{"twice", pack(uploadAt[1:], string(text), "again.sym", string(text)), 201, `"skipped_keys":\["again.sym"\]`, 1},
 		{"out of the folder", pack("../../a.so.sym", string(text)), 201, `"added_keys":\["../../a.so.sym"\]`, 1},
-		{"damaged", pack(uploadAt[1:], string(text), "b.sym", b[:50]), 400, `^b.sym: the last line has no line feed`, 1},
+		{"damaged", pack(uploadAt[1:], string(text), "b.sym", b[:50]), 400, `^b.sym: 1:51: MODULE: the file ends inside this line: want a line feed`, 1},
 		{"too long", pack("a.sym", string(symbolText("a.so", uploadID, 200_000))), 413, "limit uploads to 100000 bytes", 0},
 		{"not a zip", []byte("PK"), 400, "the zip cannot be read: zip: not a valid zip file", 0},
 		{"too many", pack(slices.Repeat([]string{"x", ""}, 20)...), 429, "please send at most 10 files a minute", 0},
@@ -520,7 +520,7 @@ func TestUploadAPIRefused(t *testing.T) {
 		{"another module", text, strings.Replace(good, "a.so", "b.so", 1), "", "up", 400, "MODULE is that of a.so"},
 		{"no module", text, `{}`, "", "up", 400, `symbol_id: name \"\": is empty`},
 		{"another type", text, `{symbol_upload_type: "ELF"}`, "", "up", 400, `symbol_upload_type is \"ELF\", want BREAKPAD`},
-		{"damaged", text[:50], good, "", "up", 400, "the last line has no line feed"},
+		{"damaged", text[:50], good, "", "up", 400, "the file ends inside this line: want a line feed"},
 	} {
 		s, dir := uploadServer(t, Config{})
 		create := body(t, ask(t, s, "POST", "/v1/uploads:create?key=up", nil))

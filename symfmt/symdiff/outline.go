@@ -239,6 +239,9 @@ func (b *outliner) finish() (*Outline, error) {
 	for _, count := range o.Records {
 		n += count
 	}
+	if n == 0 && o.Source.damage != nil {
+		return nil, o.Source.damage
+	}
 	if n == 0 {
 		return nil, &symfmt.SyntaxError{File: o.Source.Name, Line: 1, Col: 1, Msg: "not a symbol file: no record in it, want MODULE first"}
 	}

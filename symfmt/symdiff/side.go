@@ -32,7 +32,7 @@ func (s *side) first(at, end int64) (*symfmt.Record, error) {
 		to := min(end, at+n)
 		s.one.Reset(s.o.Source.reader(at, to))
 		rec, err := s.one.Next()
-		if to == end || err == nil && s.one.Offset() < to-at {
+		if to == end || err == nil { // otherwise the part may end inside of the record
 			if errors.Is(err, io.EOF) {
 				err = fmt.Errorf("%s: no record at offset %d, where there was one before: the file has changed", s.o.Source.Name, at)
 			}

@@ -35,7 +35,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfm
 		line, read, err := d.next(in)
 		if read > 0 {
 			d.number++
-			d.line(line, read > symfmt.MaxLine)
+			d.line(line, read > symfmt.MaxLine, err == io.EOF)
 			d.offset += uint64(read)
 		}
 		if err == io.EOF {
@@ -50,6 +50,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfm
 			Err: &bin.Error{File: o.File, Msg: fmt.Sprintf("more than %d bad lines", maxProblems)}})
 	}
 	if len(d.m.Funcs)+len(d.m.Publics) == 0 {
+		if d.cut != nil {
+			return nil, d.cut
+		}
 		return nil, &bin.Error{File: o.File, Msg: fmt.Sprintf("no symbol in %d lines: not %s", d.number, o.Format)}
 	}
 	return &symfmt.Result{Module: d.m, Report: symfmt.Report{Problems: d.problems}}, nil
@@ -71,15 +74,22 @@ type reader struct {
 	number   int    // number of the line
 	long     []byte // a line longer than the buffer
 	offset   uint64 // of its start
+	cut      error  // the last line, which the list ends inside of
 }
 
-func (d *reader) problem(format string, args ...any) {
+func (d *reader) problem(format string, args ...any) { d.report(d.bad(format, args...)) }
+
+// bad returns the error for the line.
+func (d *reader) bad(format string, args ...any) error {
+	return &bin.Error{File: d.o.File, Offset: d.offset, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (d *reader) report(bad error) {
 	if len(d.problems) == maxProblems {
 		d.more++
 		return
 	}
-	d.problems = append(d.problems, symfmt.Problem{Lost: fmt.Sprintf("line %d", d.number),
-		Err: &bin.Error{File: d.o.File, Offset: d.offset, Msg: fmt.Sprintf(format, args...)}})
+	d.problems = append(d.problems, symfmt.Problem{Lost: fmt.Sprintf("line %d", d.number), Err: bad})
 }
 
 // next reads a line including its end, and keeps at most symfmt.MaxLine bytes of it.
@@ -98,12 +108,15 @@ func (d *reader) next(in *bufio.Reader) (line []byte, read int, err error) {
 	return d.long, read, err
 }
 
-// line parses a line including its end.
-func (d *reader) line(line []byte, long bool) {
+// line parses a line including its end, if it has one.
+func (d *reader) line(line []byte, long, cut bool) {
 	line = bytes.TrimRight(line, "\r\n")
 	switch {
 	case long:
 		d.problem("line is over %d bytes long", symfmt.MaxLine)
+	case cut:
+		d.cut = d.bad("the file ends inside this line: want a line feed")
+		d.report(d.cut)
 	case len(bytes.TrimLeft(line, " \t")) == 0:
 	case d.o.Format == PerfMap:
 		d.perf(line)

@@ -157,8 +157,11 @@ func TestReadDamage(t *testing.T) {
 		{"perf of 64 bits", "ffffffffffffffff 2 a\n10000000000000000 1 b\n1 1 c\n", ReadOptions{}, []string{"1 1 c"}, []string{
 			`x+offset 0x0: code at 0xffffffffffffffff of 0x2 bytes ends beyond 64 bits`,
 			`x+offset 0x15: START is "10000000000000000", want a hexadecimal number of up to 64 bits`}},
-		{"perf, long", "1 1 " + long + "\n2 1 b", ReadOptions{}, []string{"2 1 b"}, []string{
+		{"perf, long", "1 1 " + long + "\n2 1 b\n", ReadOptions{}, []string{"2 1 b"}, []string{
 			fmt.Sprintf(`x+offset 0x0: line is over %d bytes long`, symfmt.MaxLine)}},
+		{"perf, cut off", "1 1 a\n2 1 bc", ReadOptions{}, []string{"1 1 a"}, []string{`x+offset 0x6: the file ends inside this line: want a line feed`}},
+		{"nm, cut off", "0000000000001000 T a\n0000000000002000 D da", ReadOptions{Format: NM}, []string{"1000 a"}, []string{
+			`x+offset 0x15: the file ends inside this line: want a line feed`}},
 		{"nm", "0000000000001000 0000000000000010 T a b\n                 U puts\n0000000000002000 D data\n" +
 			"0000000000001020 t c\n0000000000001030 W d\nx.o:\n0000000000001040 zz T e\n0000000000001050 T\n", ReadOptions{Format: NM},
 			[]string{"1000 10 a b", "1020 c", "1030 d"}, []string{
@@ -194,6 +197,10 @@ func TestReadDamage(t *testing.T) {
 func TestReadNothing(t *testing.T) {
 	_, _, err := read(strings.NewReader("hello\n"), 6, ReadOptions{File: "x"})
 	if want := "x: no symbol in 1 lines: not a perf map (START SIZE name)"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, _, err = read(strings.NewReader("1 1 a"), 5, ReadOptions{File: "x"})
+	if want := "x: the file ends inside this line: want a line feed"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	text := strings.Repeat("bad\n", 1000) + "1 1 a\n"

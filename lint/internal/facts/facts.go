@@ -26,6 +26,7 @@ type Facts struct {
 
 	Lines  int           // lines of text; set at the end
 	Layout symfmt.Layout // layout of the text; set at the end
+	Cut    error         // symfmt.Report.Cut; set at the end
 
 	Func      Func        // last FUNC; Size 0 if there is none
 	FuncName  []byte      // of Func; changes with it

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -181,15 +182,16 @@ refuses the file. The CR mostly comes from a line break inside a name.`,
 			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: Overview",
-			Doc: `rust-minidump refuses the file ("unexpected EOF"). The file may have been cut off:
-compare its size with the original, and dump it again.`,
-			Bad:  strings.TrimSuffix(check.Head, "\n"),
-			Good: check.Head,
-			At:   1,
+			Doc: `rust-minidump refuses the file ("unexpected EOF"), and symtool does not use the line: the
+file may have been cut off. Compare its size with the original, and dump it again.`,
+			Bad:  check.Head + "FUNC 1000 10 0 f",
+			Good: check.Head + "FUNC 1000 10 0 f\n",
+			At:   2,
 		},
-		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
-			if l.NoEnd {
-				p.ReportLine(p.Lines, "the file ends inside this line, want a LF")
+		Check: check.AtEnd(func(p *check.Pass) {
+			var cut *symfmt.SyntaxError
+			if errors.As(p.Cut, &cut) {
+				p.ReportPos(symfmt.Pos{Line: cut.Line, Col: cut.Col}, "%s", cut.Msg)
 			}
 		}),
 	},

@@ -137,6 +137,7 @@ func diffHostile(t *testing.T, n int, line func(b *bytes.Buffer, i int, new bool
 		for k := range n {
 			line(&b, k, i == 1)
 		}
+		b.WriteByte('\n') // a line may not have ended
 		texts[i] = b.Bytes()
 	}
 	watch := testenv.StartWatch()
