@@ -1,8 +1,11 @@
 package dwarf
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 	"unsafe"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -142,43 +145,59 @@ type decl struct {
 }
 
 // Abbrevs is one table of .debug_abbrev, compiled. As codes are dense in
-// practice, low ones index a slice.
+// practice, they index a slice; those that are far from the number of
+// declarations before them are in a sorted list, for a code in a damaged file
+// must not determine the size of an allocation.
 type Abbrevs struct {
 	All  bool // the programs take every attribute: for Unit.Take
 	Vars bool // with All: but those that variables and types do not need
 
-	offset uint64
-	sizes  FormSizes
-	forms  formTable
-	dense  []decl
-	sparse map[uint64]*decl
-	steps  []step // storage of all skip programs
-	length int    // of the table in the section
+	offset   uint64
+	sizes    FormSizes
+	forms    formTable
+	declared int // number of declarations
+	dense    []decl
+	sparse   []sparseDecl // by code; of several with one code, the last counts
+	decls    []decl       // storage of those in sparse: the chunk in use
+	steps    []step       // storage of skip programs: the chunk in use
+	stepped  int          // number of steps in all chunks
+	length   int          // of the table in the section
 }
+
+// sparseDecl is a declaration whose code is not in the dense part.
+type sparseDecl struct {
+	code uint64
+	*decl
+}
+
+// freeDense is how many codes the dense part may have more than there are declarations.
+const freeDense = 256
+
+// Storage is in chunks of so many declarations or steps, which double, as copies of a large table
+// would take twice its memory.
+const (
+	minChunk = 64
+	maxChunk = 4096
+)
 
 // Cost estimates the work to make the table and the memory that it takes.
 func (t *Abbrevs) Cost() uint64 {
-	return uint64(t.length) + uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(len(t.steps))*uint64(unsafe.Sizeof(step{}))
+	return uint64(t.length) + uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(t.stepped)*uint64(unsafe.Sizeof(step{}))
 }
 
 // lookup returns the declaration of code, which is not zero.
 func (t *Abbrevs) lookup(code uint64) *decl {
-	if code < uint64(len(t.dense)) {
+	if code < uint64(len(t.dense)) && t.dense[code].known {
 		return &t.dense[code]
 	}
-	if d := t.sparse[code]; d != nil {
-		return d
+	if i := sort.Search(len(t.sparse), func(i int) bool { return t.sparse[i].code > code }); i > 0 && t.sparse[i-1].code == code {
+		return t.sparse[i-1].decl
 	}
 	return &undeclared
 }
 
 // undeclared is the declaration of an unknown code. Its size takes the scan off the fast path.
 var undeclared = decl{size: -1}
-
-// maxDense bounds the part of a table that is a slice. No compiler comes near
-// it, and a larger code in a damaged file must not determine the size of an
-// allocation.
-const maxDense = 1 << 14
 
 // Parse compiles the table at offset of .debug_abbrev (DWARF 5, 7.5.3), reusing
 // the storage of t.
@@ -196,16 +215,18 @@ func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) (cost uint6
 
 // parseUpTo is like Parse, up to the declaration of a code; 0 means all.
 func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last uint64) error {
-	t.offset, t.sizes, t.length = offset, sizes, 0
-	t.dense, t.steps = t.dense[:0], t.steps[:0]
-	clear(t.sparse)
+	t.offset, t.sizes, t.length, t.declared, t.stepped = offset, sizes, 0, 0, 0
+	t.dense, t.sparse, t.decls, t.steps = t.dense[:0], t.sparse[:0], t.decls[:0], t.steps[:0]
 	if offset >= uint64(len(section)) {
 		return &bin.Error{Section: ".debug_abbrev", Offset: offset,
 			Msg: fmt.Sprintf("table starts outside the section's %d bytes", len(section))}
 	}
 	data := section[offset:]
 	c := bin.NewAt(".debug_abbrev", data, offset, nil)
-	defer func() { t.length = c.Pos() }()
+	defer func() {
+		t.length = c.Pos()
+		slices.SortStableFunc(t.sparse, func(a, b sparseDecl) int { return cmp.Compare(a.code, b.code) })
+	}()
 	t.forms.fill(sizes)
 	for {
 		code := c.ULEB()
@@ -259,12 +280,13 @@ func skipDecl(data []byte, pos int) int {
 }
 
 func (t *Abbrevs) add(code uint64, d decl) {
-	if code >= maxDense {
-		if t.sparse == nil {
-			t.sparse = make(map[uint64]*decl)
+	t.declared++
+	if code >= uint64(freeDense+t.declared) {
+		if len(t.decls) == cap(t.decls) {
+			t.decls = make([]decl, 0, min(max(minChunk, 2*cap(t.decls)), maxChunk))
 		}
-		sparse := d // not &d, or each d would be allocated
-		t.sparse[code] = &sparse
+		t.decls = append(t.decls, d)
+		t.sparse = append(t.sparse, sparseDecl{code, &t.decls[len(t.decls)-1]})
 		return
 	}
 	for uint64(len(t.dense)) <= code {
@@ -300,7 +322,7 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 		} else if !f.known {
 			d.bad, d.badForm = true, uint32(form)
 		} else {
-			t.addStep(first, d.class, at, form, constant, f)
+			first = t.addStep(first, d.class, at, form, constant, f)
 		}
 		if f.n < 0 {
 			fixed = false
@@ -328,8 +350,9 @@ func attrSpec(c *bin.Cursor, data []byte) (at, form uint64) {
 	return c.ULEB(), c.ULEB()
 }
 
-// addStep appends a step that skips (or takes) one attribute to the program that starts at first.
-func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f *formStep) {
+// addStep appends a step that skips (or takes) one attribute to the program that starts at first. It
+// returns where the program starts then.
+func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f *formStep) int {
 	switch last := len(t.steps) - 1; {
 	case t.All && !(t.Vars && c.varsSkip(at)) || !t.All && c.wants(at):
 		if form == dw.FormFlagPresent {
@@ -339,12 +362,25 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f
 		if s.kind != None && !fits(at, s.kind) {
 			s.kind = None // for takenSlowly
 		}
-		t.steps = append(t.steps, s)
+		return t.push(first, s)
 	case f.op == opFixed && last >= first && t.steps[last].op == opFixed:
 		t.steps[last].n += int64(f.n)
 	case f.op != opFixed || f.n > 0:
-		t.steps = append(t.steps, step{op: f.op, n: int64(f.n)})
+		return t.push(first, step{op: f.op, n: int64(f.n)})
 	}
+	return first
+}
+
+// push appends a step to the program that starts at first, which moves to another chunk if this one is full.
+func (t *Abbrevs) push(first int, s step) int {
+	if len(t.steps) == cap(t.steps) {
+		program := t.steps[first:]
+		size := max(minChunk, min(2*cap(t.steps), maxChunk), 2*len(program))
+		t.steps, first = append(make([]step, 0, size), program...), 0
+	}
+	t.steps = append(t.steps, s)
+	t.stepped++
+	return first
 }
 
 // varsSkip reports whether an attribute of a DIE of class c is not needed for variables and types. Those

@@ -107,7 +107,7 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 			continue
 		}
 		var d *decl
-		if code < uint64(len(dense)) {
+		if code < uint64(len(dense)) && dense[code].known {
 			d = &dense[code]
 		} else {
 			d = u.Abbrevs.lookup(code)
