@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/walk"
 )
 
@@ -171,9 +172,9 @@ func marshal(v any) []byte {
 	return b
 }
 
-// shortName returns the part of a name that a page shows.
+// shortName returns the part of a name that a page shows, as it shows it.
 func shortName(name string) string {
-	if len(name) > maxPageName {
+	if name = text.Printable(name); len(name) > maxPageName {
 		return strings.ToValidUTF8(name[:maxPageName], "") + "..."
 	}
 	return name

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -184,6 +185,6 @@ func WriteFailure(w io.Writer, dump string, err error) error {
 	if err := enc.Encode(doc); err != nil {
 		return err
 	}
-	_, err = w.Write(escapeControls(buf.Bytes()))
+	_, err = w.Write(text.EscapeJSON(buf.Bytes()))
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/internal/walked"
@@ -64,7 +65,7 @@ func validate(t *testing.T, schema *jsonschema.Schema, doc *Document) {
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", form.indent)
-		if err := enc.Encode(doc); err != nil || !bytes.Equal(escapeControls(want.Bytes()), form.got.Bytes()) {
+		if err := enc.Encode(doc); err != nil || !bytes.Equal(text.EscapeJSON(want.Bytes()), form.got.Bytes()) {
 			t.Errorf("encoding/json writes %d bytes (%v), Write %d", want.Len(), err, form.got.Len())
 		}
 	}

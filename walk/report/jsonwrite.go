@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // WriteOptions configure Document.Write. With the zero value, a document is one line, so that several
@@ -166,33 +168,5 @@ func (s *documentWriter) piece(v any, depth int) {
 		json.Indent(&s.pretty, b, strings.Repeat("  ", depth), "  ") // no error: b is valid JSON
 		b = s.pretty.Bytes()
 	}
-	_, s.err = s.w.Write(escapeControls(b))
-}
-
-// escapeControls escapes the control characters that encoding/json does not: DEL and those from
-// U+0080 to U+009F. In JSON they occur in strings only.
-func escapeControls(b []byte) []byte {
-	if bytes.IndexByte(b, 0x7f) < 0 && bytes.IndexByte(b, 0xc2) < 0 {
-		return b
-	}
-	var out []byte
-	done := 0
-	for i := 0; i < len(b); i++ {
-		c, n := rune(0), 0
-		switch {
-		case b[i] == 0x7f:
-			c, n = 0x7f, 1
-		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] < 0xa0:
-			c, n = rune(b[i+1]), 2
-		default:
-			continue
-		}
-		out = fmt.Appendf(append(out, b[done:i]...), `\u%04x`, c)
-		i += n - 1
-		done = i + 1
-	}
-	if out == nil {
-		return b
-	}
-	return append(out, b[done:]...)
+	_, s.err = s.w.Write(text.EscapeJSON(b))
 }

@@ -284,7 +284,7 @@ func (d *dumper) writeFile(ctx context.Context, r *dumpResult, m *symfmt.Module,
 	}
 	place, err := store.Path(m, extension)
 	if err != nil {
-		return "", &cli.StatusError{Status: cli.StatusOutput, Err: fmt.Errorf("%s: %w", r.File, err)}
+		return "", &cli.StatusError{Status: cli.StatusInput, Err: fmt.Errorf("%s: %w: --name gives the module another name", r.File, err)}
 	}
 	path = filepath.Join(d.store, place)
 	out, err := d.root.Begin()

@@ -4,16 +4,19 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // invalid is LLVM's word for what is unknown.
 const invalid = "<invalid>"
 
+// orInvalid returns a name as people see it.
 func orInvalid(name string) string {
 	if name == "" {
 		return invalid
 	}
-	return name
+	return text.Printable(name)
 }
 
 // symbol is {{{symbol:NAME}}}.

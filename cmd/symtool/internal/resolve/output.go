@@ -1,13 +1,14 @@
 package resolve
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve"
 )
 
@@ -74,7 +75,7 @@ func appendNearest(b []byte, a *answer) []byte {
 	if !a.hasNearest() {
 		return b
 	}
-	return fmt.Appendf(b, " (0x%x after %s, which may have ended)", a.rva-uint64(a.at.Start), a.at.Frames[0].Function)
+	return fmt.Appendf(b, " (0x%x after %s, which may have ended)", a.rva-uint64(a.at.Start), text.Printable(a.at.Frames[0].Function))
 }
 
 // hasNearest reports whether the address is unknown but has a PUBLIC before it.
@@ -88,14 +89,14 @@ func appendBehind(b []byte, at *resolve.Location, rva uint64) []byte {
 	return strconv.AppendUint(append(b, "+0x"...), rva-uint64(at.Start), 16)
 }
 
-// appendFrame appends "function at file:line", as far as they are known.
+// appendFrame appends "function at file:line", as far as they are known, for people.
 func appendFrame(b []byte, f *resolve.Frame) []byte {
-	b = append(b, orUnknown(f.Function)...)
+	b = append(b, text.Printable(orUnknown(f.Function))...)
 	if f.File == "" && f.Line == 0 {
 		return b
 	}
 	b = append(b, " at "...)
-	b = append(b, orUnknown(f.File)...)
+	b = append(b, text.Printable(orUnknown(f.File))...)
 	if f.Line > 0 {
 		b = strconv.AppendUint(append(b, ':'), uint64(f.Line), 10)
 	}
@@ -182,13 +183,13 @@ func hexString(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
 // appendDocument appends v as one line of JSON; HTML characters are not escaped.
 func appendDocument(b []byte, v any) []byte {
-	var text strings.Builder
-	enc := json.NewEncoder(&text)
+	var doc bytes.Buffer
+	enc := json.NewEncoder(&doc)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(err) // v has only strings and numbers
 	}
-	return append(b, text.String()...)
+	return append(b, text.EscapeJSON(doc.Bytes())...)
 }
 
 // llvmJSON writes the output of `llvm-symbolizer --output-style=JSON`: a list for addresses from
@@ -240,12 +241,12 @@ func (j *llvmJSON) answer(a *answer) error {
 	if a.bad {
 		out.Address = a.text
 	}
-	text := appendDocument(nil, out)
+	doc := appendDocument(nil, out)
 	if j.together {
-		text = append([]byte{"[,"[min(j.n, 1)]}, text[:len(text)-1]...)
+		doc = append([]byte{"[,"[min(j.n, 1)]}, doc[:len(doc)-1]...)
 	}
 	j.n++
-	_, err := j.w.Write(text)
+	_, err := j.w.Write(doc)
 	return err
 }
 

@@ -375,7 +375,7 @@ func (p *walkPrinter) json(v any, indent bool) error {
 	if err := e.Encode(v); err != nil {
 		panic(err) // v has only our own types
 	}
-	_, err := p.out.Write(b.Bytes())
+	_, err := p.out.Write(text.EscapeJSON(b.Bytes()))
 	return p.written(err)
 }
 
