@@ -41,6 +41,7 @@ type Collected struct {
 	Bytes    int64          // size of these files
 	Left     int64          // size of the remaining versions
 	Layouts  map[string]int // number of files in other layouts; all of them stay
+	Future   []Entry        // files dated in the future, that keep their version from becoming old
 	Problems []symfmt.Problem
 }
 
@@ -53,7 +54,7 @@ type collector struct {
 
 // Collect removes the leftovers of writers that have ended, empty folders, and versions according
 // to a policy. A version is as old as its newest symbol file; versions of the same age are
-// removed in the order of name and id. A version whose files were rewritten, or added again,
+// removed in the order of name and id. One that is dated in the future is the newest. A version whose files were rewritten, or added again,
 // after they were listed is not touched.
 func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collected, error) {
 	l, err := s.List(now)
@@ -64,6 +65,9 @@ func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collecte
 	c.Problems, c.Layouts = l.Problems, l.Layouts()
 	for _, e := range l.Leftovers {
 		c.problem(e.Path, c.leftover(e, now))
+	}
+	for _, v := range l.Versions {
+		c.Future = append(c.Future, v.future(now)...)
 	}
 	for _, v := range c.choose(l.Versions, now) {
 		if ctx.Err() != nil {

@@ -157,6 +157,7 @@ func TestKinds(t *testing.T) {
 		"a/A0/a.sym": good, "a/A0/a.sym.gz": testenv.Gzip(t, good),
 		"a/A1/a.sym": strings.Replace(good, " A0 ", " A1 ", 1), "a/A1/a.sym.gz": testenv.Gzip(t, strings.Replace(good, " A0 ", " A1 ", 1)+"PUBLIC 1 0 other\n"),
 		"b/A0/b.sym": good, "c/A0/c.sym": strings.Replace(good, " a\n", " c\n", 1) + "FUNC what\n", "d/A0/d.sym": "", ".symtool-1.new": "", "e": "", "f/A0/f.sym": strings.Replace(good, " a\n", " f\n", 1),
+		"h/A0/h.sym": strings.Replace(good, " a\n", " h\n", 1), "i/A0/i.sym": strings.Replace(good, " a\n", " i\n", 1),
 	} {
 		path := s.Path(name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
@@ -166,8 +167,12 @@ func TestKinds(t *testing.T) {
 	if err := errors.Join(os.Mkdir(s.Path("g"), 0o755), os.Chmod(s.Path("f"), 0o754), os.Chmod(s.Path("f/A0/f.sym"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	soon, later := time.Now().Add(clockSlack/2), time.Now().AddDate(10, 0, 0)
+	if err := errors.Join(os.Chtimes(s.Path("i/A0/i.sym"), soon, soon), os.Chtimes(s.Path("h/A0/h.sym"), later, later)); err != nil {
+		t.Fatal(err)
+	}
 	all := findings(t, s.Dir)
-	want := "leftover .symtool-1.new, differs a/A1/a.sym.gz, misplaced b/A0/b.sym, damaged c/A0/c.sym, truncated d/A0/d.sym, other e, permissions f, permissions f/A0/f.sym, empty g"
+	want := "leftover .symtool-1.new, differs a/A1/a.sym.gz, misplaced b/A0/b.sym, damaged c/A0/c.sym, truncated d/A0/d.sym, other e, permissions f, permissions f/A0/f.sym, empty g, future h/A0/h.sym"
 	if got := strings.Join(all, ", "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -176,7 +181,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("no finding of the kind %q", kind)
 		}
 	}
-	if n := len(Kinds); n != 8 {
+	if n := len(Kinds); n != 9 {
 		t.Errorf("%d kinds", n)
 	}
 }

@@ -52,6 +52,20 @@ func (v *Version) Time() (last time.Time) {
 	return last
 }
 
+// clockSlack is by how much a file may be newer than this computer's clock says: those of a store on
+// a network differ.
+const clockSlack = time.Hour
+
+// future returns the files that are dated in the future, which count as the newest until then.
+func (v *Version) future(now time.Time) (all []Entry) {
+	for _, e := range slices.Concat(v.Files, v.Programs) {
+		if e.Time.Sub(now) > clockSlack {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 // Listing is the contents of a store. All lists are sorted by name.
 type Listing struct {
 	Versions  []*Version

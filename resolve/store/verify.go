@@ -25,7 +25,7 @@ type Finding struct {
 }
 
 // Kinds are the kinds of findings.
-var Kinds = []string{"damaged", "truncated", "misplaced", "differs", "leftover", "permissions", "other", "empty"}
+var Kinds = []string{"damaged", "truncated", "misplaced", "differs", "leftover", "permissions", "future", "other", "empty"}
 
 // Report is the result of Verify.
 type Report struct {
@@ -46,6 +46,11 @@ func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, e
 	r := &Report{Writing: l.Writing, Problems: l.Problems}
 	if err := s.verifyNames(r, l); err != nil {
 		return nil, err
+	}
+	for _, v := range l.Versions {
+		for _, e := range v.future(now) {
+			r.add(e.Path, "future", "is dated %s, which is in the future: gc counts it as the newest until then", e.Time.UTC().Format(time.RFC3339))
+		}
 	}
 	err = par.OrderedLight(ctx, jobs, len(l.Versions),
 		func(ctx context.Context, _, i int) (*Report, error) { return s.verifyVersion(ctx, l.Versions[i]) },

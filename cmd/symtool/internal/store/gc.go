@@ -53,6 +53,10 @@ func (r *storeRun) gc(ctx context.Context) error {
 	for _, p := range c.Problems {
 		r.fail(&cli.StatusError{Status: cli.StatusOutput, Err: p.Err})
 	}
+	if n := len(c.Future); n > 0 {
+		first := c.Future[0]
+		r.msgs.Warnf("symtool: %s: %s dated in the future, which gc counts as the newest until then, such as %s (%s)", r.dir, text.Count(n, "file"), first.Path, first.Time.UTC().Format(time.RFC3339))
+	}
 	r.reportLayouts(c.Layouts, "counted, and none removed")
 	doc.Versions, doc.Files, doc.Bytes, doc.Left = c.Versions, c.Files, c.Bytes, c.Left
 	if over := c.Left - r.policy.MaxSize; r.policy.MaxSize >= 0 && over > 0 {

@@ -35,12 +35,14 @@ they are to NAME/ID/NAME, where Microsoft's tools look for them: the ID of a
 program is its time and its size.
 
 verify reads all files and checks that they are whole, match their paths, and
-are readable for everyone who can read DIR, and that there is nothing else.
+are readable for everyone who can read DIR, that none is dated in the future,
+and that there is nothing else.
 Findings go to standard output, one a line, and the status is then 1.
 
 gc always removes empty folders and what killed writers left behind, and removes
 versions of modules as --keep-last, --older-than and --max-size say. A version
-is as old as its newest file. Files that are being written are never removed.
+is as old as its newest file; one that is dated in the future counts as the
+newest, with a warning. Files that are being written are never removed.
 
 ls prints a line for each version: name, id, bytes, time in UTC, files.
 
