@@ -8,7 +8,7 @@ import (
 // What a profile may cost. In profile.proto an empty sample has two bytes, and a hundred times as many in memory; gzip
 // makes a thousandth of them. Profiles of programs take 10 to 20 times their size, and gzip makes a tenth of that.
 const (
-	freeProfile    = 64 << 20
+	freeProfile    = 16 << 20
 	perPackedByte  = 256 // of memory, for each byte of the file
 	perProfileByte = 32  // of memory, for each byte of the profile, unpacked
 	maxGzipRatio   = 100
