@@ -2,9 +2,11 @@ package dwarf2sym
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"unsafe"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -58,27 +60,39 @@ func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bo
 		if c.Lo >= hi {
 			break
 		}
-		if lo < c.Lo {
-			w.symbolFuncs(w.symbolSpans(lo, c.Lo, labels))
-		}
+		w.fillGap(lo, c.Lo, labels)
 		lo = c.Hi
 	}
+	w.fillGap(lo, hi, labels)
+}
+
+// fillGap makes functions for the code in [lo, hi), which no function of the unit covers.
+func (w *worker) fillGap(lo, hi uint64, labels bool) {
 	if lo < hi {
+		w.restFunc(lo, hi, labels)
 		w.symbolFuncs(w.symbolSpans(lo, hi, labels))
 	}
 }
 
-// symbolFuncs makes functions of code that symbols name.
+// symbolFuncs makes functions of code that symbols name. Those of functions of a compiled language have the lines of rows
+// that begin in them: what a compiler adds without a line, as for Ada's types, is not on the line of the function before
+// it. In assembly, and behind a label, a row may go on, as the assembler writes none for the same line again.
 func (w *worker) symbolFuncs(spans []dwarf.Span) {
-	empty := openFunc{die: w.u.Off}
 	for _, s := range spans {
 		if w.only != nil && !w.wants(s) {
 			continue
 		}
+		in := w.symbols.In(w.code.RVA(s.Lo), w.code.RVA(s.Lo)+1)
+		of := openFunc{die: w.u.Off, ownRows: !w.u.Assembly() && len(in) > 0 && in[0].Func}
+		if of.ownRows {
+			if w.needLines(); !w.lines.Begins(s.Lo, s.Hi) {
+				continue
+			}
+		}
 		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			return
 		}
-		w.funcs = append(w.funcs, w.record(&empty, s, true))
+		w.funcs = append(w.funcs, w.record(&of, s, true))
 		w.stats.SymbolFuncs++
 	}
 }
@@ -90,8 +104,32 @@ func (w *worker) tailFunc(lo, hi uint64) {
 	if in := w.symbols.In(w.code.RVA(lo), w.code.RVA(hi)); len(in) > 0 {
 		hi = w.code.Addr(in[0].RVA)
 	}
-	s, ok := w.symbols.OpenBefore(w.code.RVA(lo))
-	if lo >= hi || !ok || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+	if s, ok := w.symbols.OpenBefore(w.code.RVA(lo)); ok {
+		w.continued(&s, lo, hi)
+	}
+}
+
+// restFunc makes a record of the code at the begin of [lo, hi) that belongs to a symbol before it: GHC's functions are
+// described up to the end of their first block only, and assembly may have DIEs that are shorter than its symbols.
+func (w *worker) restFunc(lo, hi uint64, labels bool) {
+	rva := w.code.RVA(lo)
+	s, ok := companion.Reaching(w.symbols, rva)
+	if !ok {
+		return
+	}
+	hi = min(hi, lo+s.Size-uint64(rva-s.RVA))
+	in := w.symbols.In(rva, w.code.RVA(hi))
+	if i := slices.IndexFunc(in, func(s companion.Symbol) bool { return s.HasCode(labels) }); i >= 0 {
+		hi = w.code.Addr(in[i].RVA)
+	}
+	if w.Spend(uint64(len(in)) * dwarf.SpanCost) {
+		w.continued(&s, lo, hi)
+	}
+}
+
+// continued makes a record of [lo, hi), in which the function of a symbol before it continues.
+func (w *worker) continued(s *companion.Symbol, lo, hi uint64) {
+	if lo >= hi || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 		return
 	}
 	f := w.record(&openFunc{die: w.u.Off}, dwarf.Span{Lo: lo, Hi: hi}, true)

@@ -21,6 +21,8 @@ type openFunc struct {
 	all   []dwarf.Span // with what the linker dropped
 	extra bool         // not wanted, except for its code
 
+	ownRows bool // rows that begin before it do not go on in it
+
 	inlined uint64 // for an extra function: a bit for each of the first 64 spans, set if something is inlined in it
 
 	inlines     []inlineDIE
@@ -267,18 +269,24 @@ func (w *worker) body(fn *openFunc, s dwarf.Span) (body symfmt.Body, inlined boo
 		inlined = w.addInlines(fn, s)
 	}
 	if w.at == nil || anyIn(w.at, s) {
-		w.addLines(s)
+		w.addLines(s, fn.ownRows)
 	}
 	return b.Finish(&w.arena), inlined
 }
 
-// addLines adds the line records of s. Adjacent records of the same line are
+// addLines adds the line records of s, with own only of rows that begin in it. Adjacent records of the same line are
 // joined. Line 0 is kept: it means that the compiler gave no line.
-func (w *worker) addLines(s dwarf.Span) {
+func (w *worker) addLines(s dwarf.Span, own bool) {
 	var open symfmt.Line
 	rows := 0
 	looked := w.lines.RowsIn(s.Lo, s.Hi, func(lo, hi uint64, r *dwarf.Row) {
-		rows++
+		if rows++; own && r.Addr < s.Lo {
+			at, ok := w.lines.Repeat(lo, hi)
+			if !ok {
+				return
+			}
+			lo = at
+		}
 		id, ok := w.fileID(uint64(r.File))
 		if !ok {
 			w.loseFile(uint64(r.File), func(l *lostFiles) *error { return &l.rows })

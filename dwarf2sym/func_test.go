@@ -343,16 +343,83 @@ func TestFuncsFromSymbols(t *testing.T) {
 				1000 8 1 0
 				FUNC 1008 8 0 f
 				1008 8 1 0
-				FUNC 1018 8 0 behind
-				1018 8 2 0
 				FUNC 1020 4 0 f.__part.1
 				1020 4 2 0
-				FUNC 1024 8 0 unsized
-				1024 8 2 0
 				FUNC 102c 8 0 f.__part.2
 				102c 8 2 0
 				PUBLIC 1010 0 label
-				PUBLIC 101a 0 place`},
+				PUBLIC 1018 0 behind
+				PUBLIC 101a 0 place
+				PUBLIC 1024 0 unsized`},
+		{name: "a row does not go on in the function behind, which the unit does not describe",
+			in: `
+			.symbol 0x1008 0x08 late
+			.symbol 0x1018 0x08 none
+			.symbol 0x1020 0x08 again
+			.debug_info
+				unit 4
+					compile_unit language/data1=0x0c stmt_list/sec_offset=0 comp_dir/string="/s"
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=8
+						subprogram name/string="g" low_pc/addr=0x1010 high_pc/data1=8
+			.debug_line
+				program 4
+				file "x.c" 0
+				set_address 0x1000
+				copy
+				advance_pc 0x0c
+				special 0x13
+				advance_pc 4
+				special 0x13
+				advance_pc 0x12
+				copy
+				advance_pc 6
+				end_sequence`,
+			want: `
+				FILE 0 /s/x.c
+				FUNC 1000 8 0 f
+				1000 8 1 0
+				FUNC 1008 8 0 late
+				100c 4 2 0
+				FUNC 1010 8 0 g
+				1010 8 3 0
+				FUNC 1020 8 0 again
+				1022 6 3 0
+				PUBLIC 1018 0 none`},
+		{name: "symbols that are longer than what describes their functions",
+			in: `
+			.symbol 0x1000 0x20 f
+			.label 0x1004 label
+			.symbol 0x1018 0x04 nested
+			.symbol 0x1020 0x10 g
+			.label 0x1029 label2
+			.symbol 0x1030 0x04 exact
+			.symbol 0x1038 0x100 over
+			.debug_info
+				unit 4
+					compile_unit language/data1=0x0c stmt_list/sec_offset=0 comp_dir/string="/s"
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=8
+						subprogram name/string="g" low_pc/addr=0x1020 high_pc/data1=4
+						subprogram name/string="h" low_pc/addr=0x1026 high_pc/data1=2
+						subprogram name/string="exact" low_pc/addr=0x1030 high_pc/data1=4
+						subprogram name/string="over" low_pc/addr=0x1038 high_pc/data1=1` + lines,
+			want: `
+				FILE 0 /s/x.s
+				FUNC 1000 18 0 f
+				1000 10 1 0
+				1010 8 2 0
+				FUNC 1020 6 0 g
+				1020 6 2 0
+				FUNC 1026 2 0 h
+				1026 2 2 0
+				FUNC 1028 8 0 g
+				1028 8 2 0
+				FUNC 1030 4 0 exact
+				1030 4 2 0
+				FUNC 1038 8 0 over
+				1038 8 2 0
+				PUBLIC 1004 0 label
+				PUBLIC 1018 0 nested
+				PUBLIC 1029 0 label2`},
 		{name: "a function without a size goes on in another unit, where no other one begins",
 			in: `
 			.code 0x0f00 0x3000
@@ -424,7 +491,9 @@ func TestFuncsFromSymbols(t *testing.T) {
 				end_sequence
 				set_address 0x1000
 				copy
-				advance_pc 0x10
+				advance_pc 8
+				copy
+				advance_pc 8
 				end_sequence
 				asm: program 4
 				file "x.s" 0

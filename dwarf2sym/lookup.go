@@ -365,7 +365,13 @@ func (l *Lookup) join(w *worker) *symfmt.Module {
 func (l *Lookup) symbolsOf(funcs []funcRecord) (out []companion.Symbol) {
 	for i := range funcs {
 		rva := l.r.code.RVA(funcs[i].addr)
-		if s, ok := l.symbolUpTo(rva); ok && (s.RVA == rva || funcs[i].tail) {
+		if s, ok := l.symbolUpTo(rva); ok && s.RVA == rva {
+			out = append(out, s)
+		}
+		if !funcs[i].tail {
+			continue
+		}
+		if s, ok := companion.Before(*l.symbols.Load(), rva); ok {
 			out = append(out, s)
 		}
 	}

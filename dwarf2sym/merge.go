@@ -225,13 +225,15 @@ func (m *merger) isCalled(f *funcRecord, sym *companion.Symbol) bool {
 	return false
 }
 
-// appendTail appends the end of a function whose code comes from several
-// units: to the function at its symbol, which is the last of out, or as the
-// only part of it that has lines. It is dropped if another function begins
-// between the two.
+// appendTail appends the end of a function whose code comes from several units or is described in part: to the function
+// at its symbol, if that is the last of out, or as the only part of it that has lines. If another function begins between
+// the two, the end is a function of its own or, if the symbol does not say that it extends to it, is dropped.
 func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
 	rva := m.code.RVA(f.addr)
-	sym := companion.OpenSymbol(m.symbols[:companion.SearchSymbols(m.symbols, rva)])
+	sym, ok := companion.Before(companion.Sorted(m.symbols), rva)
+	if !ok {
+		return out
+	}
 	tail := symfmt.Func{RVA: rva, Size: f.size, Body: f.body}
 	whole := symfmt.Func{RVA: sym.RVA, Name: m.names.final(names.ID(sym.ID)), Multiple: sym.Multiple}
 	if n := len(out); n > 0 {
@@ -239,22 +241,40 @@ func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
 		switch end := last.RVA + symfmt.RVA(last.Size); {
 		case last.RVA == sym.RVA && end <= rva:
 			whole, out = last, out[:n-1]
-		case end > sym.RVA:
+		case end > sym.RVA && sym.Size == 0:
 			return out
+		case end > sym.RVA:
+			whole.RVA = rva
 		}
 	}
+	whole.Body = m.joinBodies(&whole, &tail)
+	whole.Size = uint64(rva-whole.RVA) + tail.Size
+	return append(out, whole)
+}
+
+// joinBodies packs the records of two functions as those of the first. A line that goes on in the second is one record.
+func (m *merger) joinBodies(whole, tail *symfmt.Func) symfmt.Body {
 	m.builder.Reset(whole.RVA)
-	for _, part := range []symfmt.Func{whole, tail} {
+	var open symfmt.Line
+	for _, part := range []*symfmt.Func{whole, tail} {
 		for in := range part.Inlines() {
 			m.builder.AddInline(in)
 		}
 		for l := range part.Lines() {
-			m.builder.AddLine(l)
+			if open.RVA+symfmt.RVA(open.Size) == l.RVA && open.Num == l.Num && open.File == l.File {
+				open.Size += l.Size
+				continue
+			}
+			if open.Size > 0 {
+				m.builder.AddLine(open)
+			}
+			open = l
 		}
 	}
-	whole.Size = uint64(rva-whole.RVA) + tail.Size
-	whole.Body = m.builder.Finish(&m.arena)
-	return append(out, whole)
+	if open.Size > 0 {
+		m.builder.AddLine(open)
+	}
+	return m.builder.Finish(&m.arena)
 }
 
 // cut resolves overlaps: each address belongs to the function that starts

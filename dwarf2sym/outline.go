@@ -274,12 +274,17 @@ func (w *worker) declaredAt(off uint64) (out []dwarf.Span) {
 func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
 	rva := l.r.code.RVA(s.Lo)
 	if sym, ok := (*l.symbols.Load()).OpenBefore(rva); ok {
-		if at, _ := l.symbolUpTo(rva); at.RVA == rva {
-			return s
+		if at, _ := l.symbolUpTo(rva); at.RVA != rva {
+			return l.extended(s, sym)
 		}
-		if lo := l.r.code.Addr(sym.RVA); l.r.code.Together(lo, s.Lo) {
-			s.Lo = min(s.Lo, lo)
-		}
+	}
+	return s
+}
+
+// extended extends code to a symbol before it.
+func (l *Lookup) extended(s dwarf.Span, to companion.Symbol) dwarf.Span {
+	if lo := l.r.code.Addr(to.RVA); l.r.code.Together(lo, s.Lo) {
+		s.Lo = min(s.Lo, lo)
 	}
 	return s
 }
@@ -373,7 +378,9 @@ func (l *Lookup) outlineOf(w *worker, p int, at *portion) (found []outlinedFunc)
 func (l *Lookup) codeOf(f *funcRecord) dwarf.Span {
 	code := dwarf.Span{Lo: f.addr, Hi: f.addr + f.size}
 	if f.tail {
-		code = l.withOpenSymbol(code)
+		if sym, ok := companion.Before(*l.symbols.Load(), l.r.code.RVA(f.addr)); ok {
+			code = l.extended(code, sym)
+		}
 	}
 	return code
 }

@@ -70,6 +70,29 @@ func (s Sorted) OpenBefore(rva symfmt.RVA) (Symbol, bool) {
 	return Symbol{}, false
 }
 
+// maxLabels is the maximum number of labels between an address and the symbol that reaches it.
+const maxLabels = 64
+
+// Reaching returns the last symbol before an address that names code. It reports false if that has no size or ends before
+// the address, or if there is none.
+func Reaching(f Finder, rva symfmt.RVA) (s Symbol, ok bool) {
+	for at, n := rva, 0; at > 0 && n < maxLabels; at, n = s.RVA, n+1 {
+		if s, ok = f.UpTo(at - 1); !ok || s.HasCode(false) {
+			return s, ok && s.Size > uint64(rva-s.RVA)
+		}
+	}
+	return s, false
+}
+
+// Before returns the symbol before an address whose function may continue there: one without a size, or one that
+// reaches it.
+func Before(f Finder, rva symfmt.RVA) (Symbol, bool) {
+	if s, ok := f.OpenBefore(rva); ok {
+		return s, true
+	}
+	return Reaching(f, rva)
+}
+
 // HasCode reports whether a symbol names code rather than a place in it; with labels, an untyped
 // symbol without a size does.
 func (s *Symbol) HasCode(labels bool) bool { return s.Func || s.Size > 0 || labels }

@@ -49,6 +49,8 @@ type LineTable struct {
 	Rows  []Row
 	Seqs  []Sequence
 
+	repeats []uint64 // where rows begin that repeat the line of the row before them
+
 	overlaps
 }
 
@@ -69,6 +71,7 @@ func (t *LineTable) Read(u *Unit, w *Window) []Fault {
 	}
 	t.run(u)
 	slices.SortStableFunc(t.Seqs, func(a, b Sequence) int { return cmp.Compare(a.Lo, b.Lo) })
+	slices.Sort(t.repeats)
 	t.findOverlaps()
 	return t.faults
 }
@@ -103,7 +106,7 @@ func (t *LineTable) ReadFiles(u *Unit, w *Window) error {
 func (t *LineTable) Clear() {
 	t.data, t.version, t.prog, t.faults = nil, 0, 0, nil
 	t.dirs, t.files = t.dirs[:0], t.files[:0]
-	t.Rows, t.Seqs, t.reach = t.Rows[:0], t.Seqs[:0], t.reach[:0]
+	t.Rows, t.Seqs, t.reach, t.repeats = t.Rows[:0], t.Seqs[:0], t.reach[:0], t.repeats[:0]
 }
 
 // Size returns the size of the program in bytes.
@@ -323,7 +326,7 @@ func (s *lineState) add(n uint64) {
 func (s *lineState) wrap() { s.past, s.none = s.past || !s.none, true }
 
 // run executes the program. Rows that only repeat the line of the row before
-// are dropped, and of several rows at the same address the last one is kept.
+// are dropped, of which the address stays in repeats, and of several rows at the same address the last one is kept.
 func (t *LineTable) run(u *Unit) {
 	special := t.specials()
 	s := lineState{file: 1, num: 1}
@@ -413,6 +416,7 @@ func (t *LineTable) emit(s *lineState) {
 			return
 		}
 		if last.Line == r.Line && last.File == r.File && last.Addr < r.Addr {
+			t.repeats = append(t.repeats, r.Addr)
 			return
 		}
 	}

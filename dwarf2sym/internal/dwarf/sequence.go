@@ -65,6 +65,28 @@ func (t *LineTable) RowsIn(lo, hi uint64, emit func(lo, hi uint64, r *Row)) (loo
 	return last - first
 }
 
+// Begins reports whether a row begins in [lo, hi), of the line of the row before it, too.
+func (t *LineTable) Begins(lo, hi uint64) bool {
+	for i := t.from(lo); i < len(t.Seqs) && t.Seqs[i].Lo < hi; i++ {
+		rows := t.Rows[t.Seqs[i].First:t.Seqs[i].Last]
+		k := sort.Search(len(rows), func(k int) bool { return rows[k].Addr >= lo })
+		if k < len(rows) && rows[k].Addr < hi {
+			return true
+		}
+	}
+	_, repeated := t.Repeat(lo, hi)
+	return repeated
+}
+
+// Repeat returns the first address in [lo, hi) where a row begins that repeats the line of the row before it.
+func (t *LineTable) Repeat(lo, hi uint64) (addr uint64, ok bool) {
+	k, _ := slices.BinarySearch(t.repeats, lo)
+	if k == len(t.repeats) || t.repeats[k] >= hi {
+		return 0, false
+	}
+	return t.repeats[k], true
+}
+
 // rowsOf is like RowsIn, for one sequence.
 func (t *LineTable) rowsOf(s *Sequence, lo, hi uint64, emit func(lo, hi uint64, r *Row)) {
 	end := min(hi, s.Hi)
