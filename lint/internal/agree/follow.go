@@ -45,7 +45,7 @@ var checkFollow = sharedWithBinary(func(p *check.Pass, b *image.Image) {
 	for _, r := range b.ExecRanges() {
 		size += r.End - r.Start
 	}
-	code := &follow.Binary{Base: b.Base, Size: size, Code: b.CodeAt, Exported: b.Exported, Tables: b.OS == "windows"}
+	code := &follow.Binary{Base: b.Base, Size: size, Code: b.CodeAt, Exported: b.Exported, Begins: b.Begins, Tables: b.OS == "windows"}
 	p.Followed = follow.Run(cpu, rows, code, func(f follow.Finding) {
 		p.As(followRules[f.Kind], func() { reportFollowed(p, b, f) })
 	})

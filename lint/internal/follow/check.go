@@ -22,6 +22,10 @@ func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, 
 		f.abstain(reasonStart)
 		return nil, false
 	}
+	if f.outOfStep() {
+		f.abstain(reasonStep)
+		return nil, false
+	}
 	f.ruled = f.ruledSaves(b)
 	f.walk(0, false)
 	if f.self {
@@ -51,6 +55,17 @@ func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, 
 		f.save = nil // if the CFA is wrong, so is everything else
 	}
 	return v.wrong, late
+}
+
+// outOfStep reports whether a function begins inside of what would be the block's first instruction: FDEs of GHC begin
+// a byte before the code, for walkers that look at the byte before a return address.
+func (f *follower) outOfStep() bool {
+	if f.begins == nil {
+		return false
+	}
+	var s frameState
+	st := f.cpu.step(f.code, f.start, &s)
+	return st.size > 1 && f.begins(f.start+1, f.start+uint64(st.size))
 }
 
 // compare compares the rules with the state at each instruction followed.

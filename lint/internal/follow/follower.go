@@ -71,6 +71,7 @@ type follower struct {
 
 	refuted map[uint32]bool // frameState.from of code to which others lead
 	exits   []exitFact
+	leaves  map[uint64]bool // where control leaves the block to: targets of exits, whatever is known of the stack there
 	bad     [reasonCount]int
 	clash   []clashFact
 	self    bool
@@ -78,9 +79,10 @@ type follower struct {
 	ruled   uint16        // caller's registers, see ruledSaves
 	save    *saveMismatch // what check found about the caller's registers
 
-	calls  map[uint64]bool          // targets of calls in all blocks, and whether they move the stack or frame pointer
-	codeAt func(addr uint64) []byte // like Binary.Code, or nil
-	tables bool                     // like Binary.Tables
+	calls  map[uint64]bool            // targets of calls in all blocks, and whether they move the stack or frame pointer
+	codeAt func(addr uint64) []byte   // like Binary.Code, or nil
+	tables bool                       // like Binary.Tables
+	begins func(from, to uint64) bool // like Binary.Begins
 	stats  Stats
 
 	confirmed map[uint64]bool // where functions jump to, and the stack is as the rules say

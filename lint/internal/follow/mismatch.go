@@ -9,6 +9,7 @@ const (
 	reasonNone      reason = iota
 	reasonNoCode           // the binary has no bytes there
 	reasonStart            // the rule at the first instruction is not a register plus offset
+	reasonStep             // the first instruction begins before a function does
 	reasonSelfCall         // a call into the same block
 	reasonLong             // the block is too long
 	reasonOverlap          // too many blocks share the code
@@ -21,7 +22,8 @@ const (
 )
 
 var reasonText = [reasonCount]string{
-	"no instruction is reached", "the binary has no bytes there", "the first rule does not have the form register + offset", "calls into itself",
+	"no instruction is reached", "the binary has no bytes there", "the first rule does not have the form register + offset",
+	"begins in the middle of an instruction", "calls into itself",
 	"too long to be followed", "shares its code with other STACK CFI INITs", "unknown instruction", "paths with different stacks", "the frame has no caller",
 	"the rule does not have the form register + offset", "the rule's register has a value that cannot be followed",
 }

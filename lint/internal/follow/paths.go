@@ -13,8 +13,9 @@ func (f *follower) walk(entry int64, known bool) bool {
 	f.long = false
 	f.bad = [reasonCount]int{}
 	if f.sites == nil {
-		f.sites, f.refuted = map[uint32]bool{}, map[uint32]bool{}
+		f.sites, f.refuted, f.leaves = map[uint32]bool{}, map[uint32]bool{}, map[uint64]bool{}
 	}
+	clear(f.leaves)
 	clear(f.sites)
 	clear(f.refuted)
 	if cap(f.index) < len(f.code) {
@@ -361,6 +362,7 @@ func (f *follower) jump(from uint32, target uint64, s *frameState) {
 }
 
 func (f *follower) exit(at uint32, target uint64, s *frameState) {
+	f.leaves[target] = true
 	if s.knows(frameSP) && !s.anchored {
 		f.exits = append(f.exits, exitFact{at, s.off[frameSP], target})
 	}

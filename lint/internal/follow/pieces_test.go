@@ -128,3 +128,38 @@ func TestDoubted(t *testing.T) {
 		}
 	}
 }
+
+// A return address is on the stack where code is called, returns, or is jumped to by such code. What is only jumped
+// to, as the code of GHC, may have it elsewhere, and its registers are nobody's.
+func TestJumpedTo(t *testing.T) {
+	// 1000: mov [rbp], rbx; jmp [rbp]. 1006: call 1000; ret. Or: jmp 1000. Or: nothing that leads there.
+	const body = "\x48\x89\x5d\xf8\xff\x65\x00"
+	const rules = "STACK CFI INIT 1000 7 .cfa: $rbp 0 + .ra: .cfa ^\n"
+	const other = "STACK CFI INIT 1007 6 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+	for _, c := range []struct {
+		name, code, rules string
+		exported          bool
+		want              int
+	}{
+		{"jumped to", body, rules, false, 0},
+		{"called", body + "\xe8\xf4\xff\xff\xff\xc3", rules + other, false, 1},
+		{"jumped to by code that returns", body + "\x74\xf7\xc3\x90\x90\x90", rules + other, false, 1},
+		{"jumped to by code that is not called", body + "\xeb\xf7\x90\x90\x90\x90", rules + other, false, 0},
+		{"exported", body, rules, true, 1},
+		{"out of step", "\x00" + body, "STACK CFI INIT 1000 8 .cfa: $rbp 0 + .ra: .cfa ^\n", true, 0},
+		{"returns", "\x48\x89\x5d\xf8\xc3", "STACK CFI INIT 1000 5 .cfa: $rbp 0 + .ra: .cfa ^\n", false, 1},
+	} {
+		b := &Binary{Size: uint64(len(c.code)), Code: func(addr uint64) []byte { return []byte(c.code)[addr-0x1000:] }}
+		b.Exported = func(fn func(uint64)) {
+			if c.exported {
+				fn(0x1000)
+			}
+		}
+		b.Begins = func(from, to uint64) bool { return c.name == "out of step" && from <= 0x1001 && 0x1001 < to }
+		n := 0
+		stats := Run(frameAMD64, rowsOf(t, []byte(c.rules), arch.X86_64), b, func(f Finding) { n++ })
+		if n != c.want || stats.WrongSaves != c.want {
+			t.Errorf("%s: %d findings, %d counted, want %d", c.name, n, stats.WrongSaves, c.want)
+		}
+	}
+}

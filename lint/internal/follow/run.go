@@ -12,6 +12,8 @@ type Binary struct {
 	Tables bool
 	// Exported calls fn for each function that other modules may call.
 	Exported func(fn func(addr uint64))
+	// Begins reports whether a symbol begins in [from, to); nil if none is known.
+	Begins func(from, to uint64) bool
 }
 
 // Kind is the kind of a Finding.
@@ -65,7 +67,7 @@ func CPUOf(cpu *arch.Arch, addrSize int) *CPU {
 // mistake: at most two per STACK CFI INIT, one about the CFA and one about the other rules.
 func Run(cpu *CPU, rows *Table, b *Binary, report func(Finding)) *Stats {
 	f := newFollower(cpu, rows, b.Base)
-	f.codeAt, f.tables = b.Code, b.Tables
+	f.codeAt, f.tables, f.begins = b.Code, b.Tables, b.Begins
 	f.all(b, report)
 	return &f.stats
 }
@@ -79,6 +81,7 @@ type lateBlock struct {
 // all follows all blocks.
 func (f *follower) all(bin *Binary, report func(Finding)) {
 	var late, doubted []lateBlock
+	var saves saveEvidence
 	budget := 4 * bin.Size
 	var code []byte // section of the previous block
 	var start uint64
@@ -105,10 +108,7 @@ func (f *follower) all(bin *Binary, report func(Finding)) {
 		budget -= b.Size
 		rest := code[addr-start:]
 		m, isLate := f.check(b, rest[:min(b.Size, uint64(len(rest)))], addr)
-		if f.save != nil {
-			f.stats.WrongSaves++
-			report(f.save.finding())
-		}
+		saves.add(f, addr)
 		switch {
 		case m != nil && m.byExits:
 			doubted = append(doubted, lateBlock{addr, m})
@@ -119,6 +119,7 @@ func (f *follower) all(bin *Binary, report func(Finding)) {
 			late = append(late, lateBlock{addr, f.whole(off, f.cpu.entry)})
 		}
 	}
+	saves.report(f, bin, report)
 	f.checkDoubted(doubted, report)
 	f.checkLate(late, bin, report)
 }

@@ -24,6 +24,8 @@ type Image struct {
 	// Problems are messages about parts that could not be read.
 	Problems []string
 
+	begins []uint64 // where functions begin, in order; nil until Begins
+
 	rows *follow.Table // nil until the first STACK CFI INIT
 	mini *object.File
 	all  []execcode.Part   // nil until Parts

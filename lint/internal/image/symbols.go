@@ -1,6 +1,8 @@
 package image
 
 import (
+	"slices"
+
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -8,9 +10,14 @@ import (
 // EachFunction calls fn for the function symbols in executable code of all
 // tables. The Symbol is reused.
 func (b *Image) EachFunction(fn func(s *object.Symbol, addr uint64)) {
+	b.eachSymbol((*object.Symbol).IsFunction, fn)
+}
+
+// eachSymbol calls fn for the wanted symbols in executable code of all tables.
+func (b *Image) eachSymbol(wanted func(*object.Symbol) bool, fn func(s *object.Symbol, addr uint64)) {
 	one := func(f *object.File, which object.Table) {
 		err := f.Symbols(which, func(s *object.Symbol) {
-			if !s.IsFunction() || s.Undefined || len(s.Name) == 0 {
+			if !wanted(s) || s.Undefined || len(s.Name) == 0 {
 				return
 			}
 			if addr := b.codeAddr(s.Addr); !s.Absolute && b.Executable(addr) {
@@ -40,6 +47,18 @@ func (b *Image) Exported(fn func(addr uint64)) {
 		}
 	})
 	b.Problem("symbols", err)
+}
+
+// Begins reports whether a function, or an object among the code, begins in [from, to): GHC declares some functions as
+// objects, as they have tables.
+func (b *Image) Begins(from, to uint64) bool {
+	if b.begins == nil {
+		b.begins = []uint64{}
+		b.eachSymbol(func(s *object.Symbol) bool { return s.IsFunction() || s.Kind == object.Data }, func(_ *object.Symbol, at uint64) { b.begins = append(b.begins, at) })
+		slices.Sort(b.begins)
+	}
+	i, _ := slices.BinarySearch(b.begins, from)
+	return i < len(b.begins) && b.begins[i] < to
 }
 
 // codeAddr clears the bit that marks another instruction set.
