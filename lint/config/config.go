@@ -41,6 +41,7 @@ func (e *Error) Error() string {
 // Read reads a configuration, in TOML; file is its name for messages. A malformed
 // configuration is a *ConfigError.
 //
+//	preset = "stripped"          # a name of lint.Presets
 //	select = ["all"]             # IDs, prefixes of IDs, families
 //	ignore = ["SYM606"]
 //	min-cfi = 99.0               # percent of the code
@@ -70,6 +71,7 @@ func Read(in io.Reader, file string) (*filter.Config, error) {
 		return nil, wrong
 	}
 	b := builder{config: &filter.Config{File: file, Severities: map[string]lint.Severity{}}, lines: keyLines(data)}
+	b.preset(text.Preset)
 	b.selection(text)
 	b.thresholds(text)
 	b.severity(text.Severity)
@@ -101,6 +103,13 @@ func (b *builder) line(key string) int {
 		line = b.lines[key]
 	}
 	return line
+}
+
+func (b *builder) preset(name string) {
+	if _, ok := lint.PresetByName(name); !ok && name != "" {
+		b.fail("preset", "preset is %q, want %s", name, strings.Join(lint.PresetNames(), ", "))
+	}
+	b.config.Preset = name
 }
 
 func (b *builder) selection(text *fileText) {

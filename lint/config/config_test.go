@@ -15,6 +15,7 @@ import (
 
 func TestReadConfig(t *testing.T) {
 	c, err := Read(strings.NewReader(`
+preset = "stripped"
 select = ["all"]
 ignore = ["SYM606", "names"]
 min-cfi = 99
@@ -39,12 +40,12 @@ reason = "because"
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *c.MinCFI != 99 || *c.MinLines != 90.5 || !slices.Equal(c.Select, []string{"all"}) || !slices.Equal(c.Ignore, []string{"SYM606", "names"}) {
+	if c.Preset != "stripped" || *c.MinCFI != 99 || *c.MinLines != 90.5 || !slices.Equal(c.Select, []string{"all"}) || !slices.Equal(c.Ignore, []string{"SYM606", "names"}) {
 		t.Errorf("%+v", c)
 	}
 	s := c.Suppressions
-	if len(s) != 2 || s[0].Rule != "SYM6" || s[0].Reason != "why" || s[0].Line != 12 || s[0].Function.String() != "^f" || s[0].Message.String() != "m$" ||
-		s[1].Rule != "SYM101" || s[1].Line != 18 || s[1].File != "" {
+	if len(s) != 2 || s[0].Rule != "SYM6" || s[0].Reason != "why" || s[0].Line != 13 || s[0].Function.String() != "^f" || s[0].Message.String() != "m$" ||
+		s[1].Rule != "SYM101" || s[1].Line != 19 || s[1].File != "" {
 		t.Errorf("suppressions %+v", s)
 	}
 	for id, want := range map[string]lint.Severity{"SYM601": lint.Warning, "SYM602": lint.Note, "SYM613": lint.Error, "SYM102": lint.Error, "SYM901": lint.Warning} {
@@ -94,6 +95,7 @@ func TestConfigErrors(t *testing.T) {
 		{"min-cfi = 101", "a.toml:1: min-cfi is 101, want 0 to 100 percent"},
 		{"min-lines = -0.5", "a.toml:1: min-lines is -0.5, want 0 to 100 percent"},
 		{"min-lines = nan", "a.toml:1: min-lines is NaN, want 0 to 100 percent"},
+		{"preset = 'strip'", `a.toml:1: preset is "strip", want stripped`},
 		{"[severity]\nSYM601 = 'note'\nSYM602 = 'fatal'", `a.toml:3: severity of SYM602 is "fatal", want note, warning, error; ignore = ["SYM602"] leaves the rule out`},
 		{"[severity]\nSYM6 = 'off'", `a.toml:2: severity of SYM6 is "off", want note, warning, error; ignore = ["SYM6"] leaves the rule out`},
 		{"severity.all = 'note'\nseverity.none = 'note'", `a.toml:2: severity: unknown rule "none"`},

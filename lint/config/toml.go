@@ -14,6 +14,7 @@ import (
 
 // fileText is a configuration as written; only types have been checked.
 type fileText struct {
+	Preset   string            `toml:"preset"`
 	Select   []string          `toml:"select"`
 	Ignore   []string          `toml:"ignore"`
 	MinCFI   *float64          `toml:"min-cfi"`
@@ -33,7 +34,7 @@ type suppressText struct {
 
 // The keys of a configuration, and of a suppression in it.
 const (
-	fileKeys     = "select, ignore, min-cfi, min-lines, severity or suppress"
+	fileKeys     = "preset, select, ignore, min-cfi, min-lines, severity or suppress"
 	suppressKeys = "rule, file, function, message, reason or expires"
 )
 

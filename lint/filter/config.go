@@ -10,6 +10,7 @@ import (
 // Config is a project's configuration of lint. Package lint/config reads it from a file.
 type Config struct {
 	File           string   // used in messages
+	Preset         string   // the name of one, or ""
 	Select, Ignore []string // see SelectRules
 	// MinCFI and MinLines are percentages, or nil for no limit.
 	MinCFI, MinLines *float64

@@ -23,8 +23,8 @@ stack pointer cannot be followed nothing is reported (SYM552). The function's ru
 wrong at a call, so that each walk through the function goes wrong, or at half of its
 instructions; other functions are reported as SYM553.
 
-The mistake may be in the binary's own call frame information: hand-written assembly
-often has it. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
+If the binary's own .eh_frame has the same rule, SYM557 is reported instead. Compare
+"readelf --debug-dump=frames-interp" with "objdump -d".`,
 		Cites: []string{"llvm-project#145443", "llvm-project#145633", "llvm-project#220720"},
 	},
 	Check: checkFollow,
@@ -47,7 +47,11 @@ var checkFollow = sharedWithBinary(func(p *check.Pass, b *image.Image) {
 	}
 	code := &follow.Binary{Base: b.Base, Size: size, Code: b.CodeAt, Exported: b.Exported, Begins: b.Begins, Tables: b.OS == "windows"}
 	p.Followed = follow.Run(cpu, rows, code, func(f follow.Finding) {
-		p.As(followRules[f.Kind], func() { reportFollowed(p, b, f) })
+		rule := followRules[f.Kind]
+		if (f.Kind == follow.WrongCFA || f.Kind == follow.WrongReturn) && tableSays(b, f.Addr, f.Kind == follow.WrongReturn) {
+			rule, f.Text = "SYM557", f.Text+"; the binary's .eh_frame has the same rule"
+		}
+		p.As(rule, func() { reportFollowed(p, b, f) })
 	})
 	p.As("SYM552", func() { reportSkipped(p, p.Followed) })
 })

@@ -187,4 +187,16 @@ one.`,
 		},
 		Check: checkFollow, // as SYM551
 	},
+	{
+		Rule: &finding.Rule{
+			ID: "SYM557", Title: "rule of the binary's .eh_frame that its instructions contradict", Severity: finding.Warning, Since: "0.1", Misleads: true,
+			Spec: binarySpec + "STACK CFI records",
+			Doc: `As SYM551 and SYM554, but the binary's own .eh_frame has the same rules of the CFA and
+of the return address at this address: the symbol file repeats them. Unwinders that
+read the binary go the same way. Most are mistakes in hand-written assembly; some are
+meant, to skip a frame: __morestack of libgcc, which calls the function that called
+it, and StgRun of GHC. Report it to whoever wrote the function, or suppress it there.`,
+		},
+		Check: checkFollow, // as SYM551
+	},
 }

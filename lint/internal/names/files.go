@@ -2,6 +2,7 @@ package names
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/lint/finding"
@@ -101,6 +102,47 @@ the module: one that was stored under a name with a folder is not found, and one
 		On:    []symfmt.Kind{symfmt.KindModule},
 		Check: moduleName,
 	},
+	{
+		Rule: &finding.Rule{
+			ID:       "SYM615",
+			Title:    "lines of a placeholder for a source file",
+			Severity: finding.Warning,
+			Since:    "0.1",
+			Spec:     "symbol_files: FILE records",
+			Doc: `The writer did not know the file: frames with lines of it show a line of nothing. The
+line table has a file number that does not exist, or refers to a section or a
+supplementary file (dwz) that was missing when the symbols were dumped. Such lines are
+better left out. An INLINE that is called from an unknown file is not reported:
+compilers leave the file of calls out (-gstrict-dwarf -gdwarf-2).`,
+			PerFile: true,
+			Bad:     check.Head + "FILE 0 ??\nFILE 1 /src/??\nFUNC 1000 8 0 f\n1000 4 1 0\n1004 4 1 1\n",
+			Good:    check.Head + "FILE 0 /src/a??.c\nFILE 1 ??\nINLINE_ORIGIN 0 g\nFUNC 1000 8 0 f\nINLINE 0 1 1 0 1000 4\n1000 8 1 0\n",
+			At:      5,
+		},
+		On:    []symfmt.Kind{symfmt.KindFile, symfmt.KindLine},
+		Check: placeholderFiles,
+	},
+}
+
+// placeholderFiles counts the lines of files that are placeholders.
+func placeholderFiles(p *check.Pass) (func(*symfmt.Record), func()) {
+	t := tally{}
+	names := map[symfmt.FileID]string{}
+	return func(r *symfmt.Record) {
+			switch {
+			case r.Kind == symfmt.KindFile && isPlaceholder(r.Name):
+				names[symfmt.FileID(r.ID)] = string(r.Name)
+			case r.Kind == symfmt.KindLine && len(names) > 0 && names[r.Line.File] != "":
+				t.add(r, []byte(names[r.Line.File]))
+			}
+		}, func() {
+			t.reportAs(p, "line", "is of a placeholder for a file", "are of placeholders for files")
+		}
+}
+
+// isPlaceholder reports whether a path, or its last part, stands for a file that the writer did not know.
+func isPlaceholder(name []byte) bool {
+	return slices.Contains(placeholderNames, string(name[bytes.LastIndexAny(name, `/\`)+1:]))
 }
 
 // fileTally returns a check that counts the FILE records with a kind of name.

@@ -26,13 +26,16 @@ func (t *tally) add(r *symfmt.Record, name []byte) {
 
 // report reports the names at the first one. one and many are the verb phrases for one name
 // ("is C++") and for several ("are C++").
-func (t *tally) report(p *check.Pass, one, many string) {
+func (t *tally) report(p *check.Pass, one, many string) { t.reportAs(p, "name", one, many) }
+
+// reportAs is like report, for things that are called what.
+func (t *tally) reportAs(p *check.Pass, what, one, many string) {
 	switch t.count {
 	case 0:
 	case 1:
-		p.ReportLine(t.line, "a name %s: %s", one, t.name)
+		p.ReportLine(t.line, "a %s %s: %s", what, one, t.name)
 	default:
-		p.ReportLine(t.line, "%d names %s; the first is %s", t.count, many, t.name)
+		p.ReportLine(t.line, "%d %ss %s; the first is %s", t.count, what, many, t.name)
 	}
 }
 

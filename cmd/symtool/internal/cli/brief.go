@@ -33,7 +33,7 @@ var flagGroups = []flagGroup{
 		"no-generator info name id os rename-module names old-inline-origin gsym-version symcache-version sframe-version " +
 		"byte-order thread goroutines crashed-only brief registers memory streams stack-bytes max-frames max-scan techniques trace source"},
 	{"Paths", "prefix-map map map-file map-var map-links map-manifest map-list source-map"},
-	{"Checks", "check-cfi min-cfi min-lines verify allow-missing verdict fail-on tolerance select ignore config baseline " +
+	{"Checks", "check-cfi min-cfi min-lines verify allow-missing verdict fail-on tolerance select ignore preset config baseline " +
 		"write-baseline max-per-rule explain docs"},
 	{"Versions", "damaged force replace keep no-sync keep-last older-than max-size dry-run last"},
 	{"Builds", "restat stamp MD MF MT MP"},

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// configure reads the configuration and the baseline. Flags override the configuration: --select
-// replaces its list, --ignore adds to it.
+// configure reads the configuration and the baseline. Flags override the configuration: --preset
+// and --select replace what it has, --ignore adds to it.
 func (l *linter) configure(c *cli.Context) error {
 	settings, err := readLintFile(c, "config", config.Read)
 	if err != nil {
@@ -26,17 +26,24 @@ func (l *linter) configure(c *cli.Context) error {
 		return err
 	}
 	selected, ignored := cli.List(c, "select"), cli.List(c, "ignore")
+	preset := c.String("preset")
 	if settings != nil {
+		if !c.IsSet("preset") {
+			preset = settings.Preset
+		}
 		if !c.IsSet("select") {
 			selected = settings.Select
 		}
 		ignored = append(ignored, settings.Ignore...)
 	}
+	if p, ok := lint.PresetByName(preset); ok {
+		ignored = append(ignored, p.Ignore...)
+	}
 	if l.options.Rules, err = lint.SelectRules(selected, ignored); err != nil {
 		return err
 	}
 	if len(l.options.Rules) == 0 {
-		return fmt.Errorf("--select and --ignore leave no rules")
+		return fmt.Errorf("--select, --ignore and --preset leave no rules")
 	}
 	l.options.MinCFI, l.options.MinLines = c.Float64("min-cfi"), c.Float64("min-lines")
 	if settings != nil && settings.MinCFI != nil && !c.IsSet("min-cfi") {

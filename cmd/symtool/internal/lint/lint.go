@@ -45,6 +45,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 at findings of `SEVERITY` and above: error\n(default), warning or never", Value: "error"}, "error", "warning", "never"),
 			cli.WordList(&cli.StringSliceFlag{Name: "select", Usage: "check only `RULES`; may be repeated"}, ruleNames()...),
 			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "do not check `RULES`; may be repeated"}, ruleNames()...),
+			cli.Words(&cli.StringFlag{Name: "preset", Usage: "do not check what files of a `KIND` cannot have: stripped (libraries\nwithout debug information)"}, lint.PresetNames()...),
 			&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "in documents, given `OLD=NEW`, replace OLD with NEW at the start of\nsource files' names, so that they are relative to the checkout;\nmay be repeated, the last match counts"},
 			&cli.StringFlag{Name: "config", Usage: "read severities and suppressions from `FILE`"},
 			&cli.StringFlag{Name: "baseline", Usage: "omit the findings that are in `FILE`"},
@@ -92,7 +93,8 @@ type linter struct {
 	stdin    io.Reader
 	stdout   io.Writer
 
-	status int
+	status  int
+	repeats int // files that dropRepeats removed
 }
 
 // lintNoValue lists the flags whose value must not be empty.

@@ -24,7 +24,7 @@ type linted struct {
 
 // run checks all files and prints the findings in the order of the operands.
 func (l *linter) run(ctx context.Context) error {
-	inputs := lintInputs(l.operands)
+	inputs := l.dropRepeats(lintInputs(l.operands))
 	out, err := cli.CreateOutput(l.output, l.stdout)
 	if err != nil {
 		return cli.OutputError(l.output, err)
@@ -45,6 +45,7 @@ func (l *linter) run(ctx context.Context) error {
 	if err := cli.OutputError(out.Name(), err); err != nil {
 		return err
 	}
+	l.reportRepeats()
 	return l.end()
 }
 

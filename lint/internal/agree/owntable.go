@@ -1,0 +1,261 @@
+package agree
+
+import (
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/lint/internal/follow"
+	"github.com/symtool/symtool/lint/internal/image"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// ownRule is what a binary's .eh_frame says of an address: the CFA is a register and an offset, and the return address
+// is in memory at an offset from the CFA.
+type ownRule struct {
+	reg, ret       uint64 // DWARF numbers of the CFA's register, and of the return address's
+	off, at        int64
+	known, inPlace bool // false for a CFA or a return address of another form
+}
+
+// tableSays reports whether the .eh_frame of the binary has the rule that the symbol file has at an address, for the CFA
+// and, with ret, for the return address: whoever is wrong then, it is not who made the symbol file. Tables of unusual
+// forms, and none, say nothing.
+func tableSays(b *image.Image, addr uint64, ret bool) bool {
+	rows := b.Rows()
+	block := rows.Block(b.RVA(addr))
+	if block == nil {
+		return false
+	}
+	row := rows.Row(block, b.RVA(addr))
+	own, ok := ownRuleAt(b, addr)
+	if row == nil || !ok || !own.known {
+		return false
+	}
+	name, _ := b.Arch.RegName(own.reg)
+	cfa, ra := rows.Place(row, 0), rows.Place(row, 1)
+	if cfa.Kind != follow.PlaceSum || cfa.Base != rows.Names.Lookup(name) || cfa.Off != own.off {
+		return false
+	}
+	return !ret || own.inPlace && ra == follow.Place{Kind: follow.PlaceLoad, Base: cfi.CFA, Off: own.at}
+}
+
+// ownRuleAt returns the rule of the FDE that covers an address.
+func ownRuleAt(b *image.Image, addr uint64) (rule ownRule, ok bool) {
+	s := b.Section(".eh_frame")
+	if s == nil || !s.HasData() {
+		return ownRule{}, false
+	}
+	data, err := s.Data()
+	if err != nil {
+		return ownRule{}, false // SYM510 names it
+	}
+	for off := uint64(0); off+8 <= uint64(len(data)); {
+		c := bin.New(s.Name, data[off:], b.Order)
+		length := uint64(c.U32())
+		back := uint64(c.U32())
+		if length < 4 || length == 0xffffffff || length > uint64(len(data))-off-4 {
+			break
+		}
+		end := off + 4 + length
+		if back != 0 && back <= off+4 {
+			if cie, known := readCIE(data[off+4-back:], b); known {
+				if rule, ok = cie.rule(bin.New(s.Name, data[off+8:end], b.Order), s.Addr+off+8, addr); ok {
+					return rule, true
+				}
+			}
+		}
+		off = end
+	}
+	return ownRule{}, false
+}
+
+// ownCIE is what FDEs share.
+type ownCIE struct {
+	pointers  uint8 // their encoding
+	size      int   // their bytes
+	augmented bool
+	codeAlign uint64
+	dataAlign int64
+	initial   ownState
+}
+
+// readCIE reads a CIE; known is false if it has an unusual form.
+func readCIE(data []byte, b *image.Image) (cie ownCIE, known bool) {
+	c := bin.New(".eh_frame", data, b.Order)
+	length := uint64(c.U32())
+	if length < 8 || length > uint64(c.Len()) || c.U32() != 0 {
+		return ownCIE{}, false
+	}
+	c = bin.New(".eh_frame", data[8:4+length], b.Order)
+	version, augmentation := c.U8(), string(c.CStr())
+	cie.codeAlign, cie.dataAlign = c.ULEB(), c.SLEB()
+	ret := uint64(0)
+	if version == 1 {
+		ret = uint64(c.U8())
+	} else {
+		ret = c.ULEB()
+	}
+	if cie.augmented = strings.HasPrefix(augmentation, "z"); cie.augmented {
+		rest := bin.New(".eh_frame", c.Bytes(c.ULEB()), b.Order)
+		for _, letter := range augmentation[1:] {
+			switch letter {
+			case 'R':
+				cie.pointers = rest.U8()
+			case 'P':
+				n := pointerSize(rest.U8())
+				if n == 0 {
+					n = b.AddrSize
+				}
+				rest.Skip(uint64(n))
+			case 'L':
+				rest.U8()
+			}
+		}
+	} else if augmentation != "" {
+		return ownCIE{}, false
+	}
+	if cie.size = pointerSize(cie.pointers); cie.pointers&7 == 0 {
+		cie.size = b.AddrSize
+	}
+	cie.initial.ret = ret
+	ok := cie.run(&c, &cie.initial, 0, ^uint64(0))
+	return cie, ok && cie.size > 0 && cie.pointers&^(encPCRel|0xf) == 0 && c.Err() == nil
+}
+
+// rule returns the rule at an address, if it is the FDE's, whose pointers begin at place.
+func (cie *ownCIE) rule(c bin.Cursor, place, addr uint64) (rule ownRule, ok bool) {
+	start := c.Uint(cie.size)
+	if cie.size == 4 && cie.pointers&8 != 0 {
+		start = uint64(int64(int32(start)))
+	}
+	if cie.pointers&encPCRel != 0 {
+		start += place
+	}
+	if size := c.Uint(cie.size); c.Err() != nil || addr-start >= size {
+		return ownRule{}, false
+	}
+	if cie.augmented {
+		c.Skip(c.ULEB())
+	}
+	s := cie.initial
+	ok = cie.run(&c, &s, start, addr)
+	return s.ownRule, ok
+}
+
+// ownState is the state of call frame instructions.
+type ownState struct {
+	ownRule
+	kept []ownRule
+}
+
+// run interprets instructions up to those for code beyond addr; ok is false if it does not know one.
+func (cie *ownCIE) run(c *bin.Cursor, s *ownState, at, addr uint64) (ok bool) {
+	for c.Len() > 0 && c.Err() == nil {
+		op := c.U8()
+		if delta, is := advance(c, op); is {
+			if at += delta * cie.codeAlign; at > addr {
+				return true
+			}
+			continue
+		}
+		if !cie.apply(c, s, op) {
+			return false
+		}
+	}
+	return c.Err() == nil
+}
+
+// advance returns how far an instruction moves on, if it does.
+func advance(c *bin.Cursor, op uint8) (delta uint64, is bool) {
+	switch {
+	case op&0xc0 == dw.CFAAdvanceLoc:
+		return uint64(op & 0x3f), true
+	case op == dw.CFAAdvanceLoc1:
+		return uint64(c.U8()), true
+	case op == dw.CFAAdvanceLoc2:
+		return uint64(c.U16()), true
+	case op == dw.CFAAdvanceLoc4:
+		return uint64(c.U32()), true
+	}
+	return 0, false
+}
+
+// apply interprets an instruction that changes rules.
+func (cie *ownCIE) apply(c *bin.Cursor, s *ownState, op uint8) (ok bool) {
+	low := uint64(op & 0x3f)
+	switch op & 0xc0 {
+	case dw.CFAOffset:
+		s.saved(low, int64(c.ULEB())*cie.dataAlign)
+		return true
+	case dw.CFARestore:
+		s.restore(&cie.initial, low)
+		return true
+	}
+	switch op {
+	case dw.CFANop:
+	case dw.CFADefCFA:
+		s.reg, s.off, s.known = c.ULEB(), int64(c.ULEB()), true
+	case dw.CFADefCFASF:
+		s.reg, s.off, s.known = c.ULEB(), c.SLEB()*cie.dataAlign, true
+	case dw.CFADefCFARegister:
+		s.reg = c.ULEB()
+	case dw.CFADefCFAOffset:
+		s.off = int64(c.ULEB())
+	case dw.CFADefCFAOffsetSF:
+		s.off = c.SLEB() * cie.dataAlign
+	case dw.CFADefCFAExpression:
+		c.Skip(c.ULEB())
+		s.known = false
+	case dw.CFAOffsetExtended:
+		reg := c.ULEB()
+		s.saved(reg, int64(c.ULEB())*cie.dataAlign)
+	case dw.CFAOffsetExtendedSF:
+		reg := c.ULEB()
+		s.saved(reg, c.SLEB()*cie.dataAlign)
+	case dw.CFARestoreExtended:
+		s.restore(&cie.initial, c.ULEB())
+	case dw.CFAUndefined, dw.CFASameValue:
+		s.otherwise(c.ULEB())
+	case dw.CFARegister, dw.CFAValOffset, dw.CFAValOffsetSF:
+		s.otherwise(c.ULEB())
+		c.ULEB() // an SLEB has as many bytes
+	case dw.CFAExpression, dw.CFAValExpression:
+		s.otherwise(c.ULEB())
+		c.Skip(c.ULEB())
+	case dw.CFARememberState:
+		s.kept = append(s.kept, s.ownRule)
+	case dw.CFARestoreState:
+		if len(s.kept) == 0 {
+			return false
+		}
+		s.ownRule, s.kept = s.kept[len(s.kept)-1], s.kept[:len(s.kept)-1]
+	case dw.CFAGNUArgsSize:
+		c.ULEB()
+	case dw.CFAAArch64NegateRAState: // on arm64, the return address is signed from here on
+	default:
+		return false
+	}
+	return true
+}
+
+// saved sets the place of a register's value.
+func (s *ownState) saved(reg uint64, at int64) {
+	if reg == s.ret {
+		s.at, s.inPlace = at, true
+	}
+}
+
+// otherwise notes that a register has a rule of another form.
+func (s *ownState) otherwise(reg uint64) {
+	if reg == s.ret {
+		s.inPlace = false
+	}
+}
+
+// restore gives a register the rule of the CIE.
+func (s *ownState) restore(initial *ownState, reg uint64) {
+	if reg == s.ret {
+		s.at, s.inPlace = initial.at, initial.inPlace
+	}
+}

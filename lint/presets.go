@@ -1,0 +1,41 @@
+package lint
+
+import "slices"
+
+// Preset is a selection of rules for a kind of symbol files.
+type Preset struct {
+	Name   string
+	Title  string   // what it is for
+	Ignore []string // rules that are not checked, as words for SelectRules
+}
+
+// Presets returns all presets.
+func Presets() []Preset { return slices.Clone(presets) }
+
+// presets leave out what files of their kind cannot have. Order, references, agreement with the binary and the share of
+// code with call frame information count as ever.
+var presets = []Preset{
+	{
+		Name:   "stripped",
+		Title:  "for libraries of others, without debug information: exported functions have names, and code has no lines",
+		Ignore: []string{"SYM420", "SYM505", "SYM704", "SYM705"},
+	},
+}
+
+// PresetNames returns the names of all presets.
+func PresetNames() []string {
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// PresetByName returns a preset; ok is false if there is none of the name.
+func PresetByName(name string) (p Preset, ok bool) {
+	i := slices.IndexFunc(presets, func(p Preset) bool { return p.Name == name })
+	if i < 0 {
+		return Preset{}, false
+	}
+	return presets[i], true
+}
