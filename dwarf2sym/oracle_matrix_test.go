@@ -69,7 +69,7 @@ const (
 )
 
 // matrix lists the builds that are compared, besides libc, symtool itself and the fixtures.
-var matrix = slices.Concat(cxxMatrix(), languages(), layouts, []matrixBuild{
+var matrix = slices.Concat(cxxMatrix(), languages(), layouts, optionBuilds(), []matrixBuild{
 	// Forms of DWARF: sections, units, formats.
 	cxxBuild("gcc5-O2-gz-zlib", gxx, "-O2", "-gdwarf-5", "-gz=zlib"),
 	cxxBuild("clang5-O2-gz-zstd", clxx, "-O2", "-gdwarf-5", "-gz=zstd"),
