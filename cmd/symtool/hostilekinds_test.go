@@ -25,7 +25,7 @@ import (
 
 // hostileKind is a family of inputs that grow with n, made so that a careless reader needs
 // far more than their size. The commands run in the folder of the files, one after the
-// other, and may read the output of earlier ones.
+// other, and may read the output of earlier ones, and a file after < from standard input.
 type hostileKind struct {
 	name     string
 	n        int // the smaller size; the larger is 4n
@@ -53,6 +53,12 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"vars":    hostileVars,
 	"pdb":     hostilePDBs,
 	"macho":   hostileMachO,
+	"logs":    hostileLogs,
+	"names":   hostileNames,
+	"configs": hostileConfigs,
+	"lines":   hostileLines,
+	"frames":  hostileFrames,
+	"members": hostileMembers,
 }
 
 // Limits on a command over a hostile input. From n to 4n the processor time may
@@ -227,11 +233,20 @@ func (c hostileCost) wrong(more int64) string {
 // measureHostile runs one command in a folder.
 func measureHostile(t *testing.T, program, dir, command string) hostileCost {
 	t.Helper()
+	command, stdin, _ := strings.Cut(command, " < ")
 	args := strings.Fields(command)
-	cost := hostileCost{input: hostileInput(dir, args)}
+	cost := hostileCost{input: hostileInput(dir, append(args, stdin))}
 	before := folderSize(t, dir)
 	var stderr bytes.Buffer
 	cmd := exec.Command(program, args...)
+	if stdin != "" {
+		in, err := os.Open(filepath.Join(dir, stdin))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		cmd.Stdin = in
+	}
 	cmd.Dir, cmd.Stderr = dir, &stderr
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+dir, "DEBUGINFOD_URLS=")
 	stdout, err := cmd.StdoutPipe()
@@ -302,6 +317,9 @@ func limitProcess(t *testing.T, pid int) {
 // beside NAME.sym, which is read with it.
 func hostileInput(dir string, args []string) (sum int64) {
 	for _, arg := range args {
+		if arg == "" {
+			continue
+		}
 		if name, found := strings.CutSuffix(arg, ".sym"); found {
 			sum += hostileInput(dir, []string{name + ".vars"})
 		}
