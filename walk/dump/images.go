@@ -19,7 +19,7 @@ const maxHole = 2 << 20
 
 // Images returns the images among mappings, which are sorted by address. They are guesses, for want of the program
 // headers, which say what belongs to a module. A mapping does not continue an image if it is elsewhere in the file than
-// the next segment would be, or far away: programs map parts of their own files again, as data.
+// the next segment would be, or far away: programs map parts of their own files again, as data or as code.
 func Images(maps []Mapping) (list []Image) {
 	for i := 0; i < len(maps); i++ {
 		if maps[i].IsFile() {
@@ -28,7 +28,34 @@ func Images(maps []Mapping) (list []Image) {
 			i = g.Last
 		}
 	}
-	return list
+	return withoutCopies(maps, list)
+}
+
+// withoutCopies drops images with code that begin in the middle of another image of their file. A loader maps a file from
+// its headers on; V8 maps the code of its built-in functions again, near that which it compiles. Addresses in the copy
+// would count from a place that only the loader's image has.
+func withoutCopies(maps []Mapping, list []Image) []Image {
+	first := map[string]*Image{} // of each file: the image with code that begins first in the file
+	for i := range list {
+		g := &list[i]
+		if f := first[g.Path]; g.Exec && (f == nil || maps[g.First].Offset < maps[f.First].Offset) {
+			first[g.Path] = g
+		}
+	}
+	copies := make([]bool, len(list))
+	for i := range list {
+		if f := first[list[i].Path]; f != nil && f != &list[i] && list[i].Exec {
+			at, last := maps[list[i].First].Offset, &maps[f.Last]
+			copies[i] = at > maps[f.First].Offset && at < last.Offset+last.Size
+		}
+	}
+	out := make([]Image, 0, len(list))
+	for i := range list {
+		if !copies[i] {
+			out = append(out, list[i])
+		}
+	}
+	return out
 }
 
 // ImageFrom returns the image that begins with the mapping at an index.

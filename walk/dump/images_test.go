@@ -21,6 +21,9 @@ func TestImages(t *testing.T) {
 		{"a payload below", "1000-2000 r--p 8000 0:0 0 /a\n2000-3000 r-xp 0 0:0 0 /a\n", "/a 1000-2000, /a 2000-3000 code"},
 		{"far behind in the file", "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 r--p 900000 0:0 0 /a\n", "/a 1000-2000 code, /a 2000-3000"},
 		{"back in the file", "1000-2000 r-xp 0 0:0 0 /a\n2000-4000 r--p 3000 0:0 0 /a\n4000-5000 r--p 2000 0:0 0 /a\n", "/a 1000-4000 code, /a 4000-5000"},
+		{"code again", "1000-2000 r--p 0 0:0 0 /a\n2000-3000 r-xp 1000 0:0 0 /a\n3000-4000 rw-p 2000 0:0 0 /a\n7f0000000000-7f0000001000 r-xp 1000 0:0 0 /a\n", "/a 1000-4000 code"},
+		{"code again, below", "1000-2000 r-xp 1000 0:0 0 /a\n400000-401000 r--p 0 0:0 0 /a\n401000-402000 r-xp 1000 0:0 0 /a\n", "/a 400000-402000 code"},
+		{"libraries in an archive", "1000-2000 r--p 0 0:0 0 /a\n10000-11000 r--p 8000 0:0 0 /a\n11000-12000 r-xp 9000 0:0 0 /a\n20000-21000 r-xp 900000 0:0 0 /a\n", "/a 1000-12000 code, /a 20000-21000 code"},
 		{"a name in brackets", "1000-2000 r-xp 0 0:0 0 [vdso]\n", ""},
 	} {
 		var maps []Mapping

@@ -206,6 +206,9 @@ func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 			return formats[i].read(data, path, o)
 		}
 	}
+	if why := kernelDump(head); why != "" {
+		return nil, &bin.Error{File: path, Msg: why}
+	}
 	return nil, unknown(path)
 }
 

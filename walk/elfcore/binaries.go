@@ -168,6 +168,9 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 		if id := f.BuildID(); !bytes.Equal(id, m.BuildID) {
 			return fmt.Sprintf("build-id %x, want %x", id, m.BuildID)
 		}
+		if r.kernel != nil {
+			return r.unlikeKernel(f, m)
+		}
 		return ""
 	}
 	head := r.d.Memory.Bytes(m.Addr, headPage)

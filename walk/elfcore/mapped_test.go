@@ -66,6 +66,7 @@ func TestMappedAgain(t *testing.T) {
 		{"below", []dump.Mapping{mapped(stacksBase-0x400000, 0x400000, 0x8000, false)}, []uint64{stacksBase}},
 		{"behind .bss", []dump.Mapping{mapped(stacksBase+0x5000, 0x1000, 0x4000, false)}, []uint64{stacksBase}},
 		{"the whole file", []dump.Mapping{mapped(again, 0x5000, 0, false)}, []uint64{stacksBase}},
+		{"its code", []dump.Mapping{mapped(again, 0x1000, 0x1000, true)}, []uint64{stacksBase}},
 		{"loaded twice", segments(again), []uint64{stacksBase, again}},
 	} {
 		for _, headless := range []bool{false, true} {

@@ -69,7 +69,9 @@ func (r *reader) size(base uint64, f *elfobj.File) uint64 {
 // memory; and the vdso.
 func (r *reader) findModules() {
 	var list []dump.Module
-	if len(r.files) > 0 {
+	if r.kernel != nil {
+		list = r.kernelModules()
+	} else if len(r.files) > 0 {
 		list = r.mappedModules()
 	} else {
 		list = r.unnamedModules()
@@ -162,6 +164,10 @@ func (r *reader) identify(m *dump.Module, id []byte) {
 // headers, which a bit of coredump_filter leaves out, it is the mappings that follow each other as segments do.
 func (r *reader) mappedModules() (list []dump.Module) {
 	maps := r.d.Maps
+	images := map[int]bool{}
+	for _, g := range dump.Images(maps) {
+		images[g.First] = true
+	}
 	for i := 0; i < len(maps) && len(list) <= maxModules; i++ {
 		first := &maps[i]
 		if !first.IsFile() {
@@ -175,7 +181,7 @@ func (r *reader) mappedModules() (list []dump.Module) {
 			for i+1 < len(maps) && m.Contains(maps[i+1].Addr) {
 				i++
 			}
-		case img == nil && r.d.Memory.Find(first.Addr) == nil:
+		case img == nil && images[i] && r.d.Memory.Find(first.Addr) == nil:
 			if g := dump.ImageFrom(maps, i); g.Exec {
 				list = append(list, dump.Module{Range: g.Range, Path: first.Path, DebugFile: baseName(first.Path)})
 				i = g.Last

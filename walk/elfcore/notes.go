@@ -50,8 +50,9 @@ var noteNames = map[string]map[uint32]string{
 		0x800: "NT_MIPS_DSP", 0x801: "NT_MIPS_FP_MODE", 0x802: "NT_MIPS_MSA",
 		0x900: "NT_RISCV_CSR", 0x901: "NT_RISCV_VECTOR", 0x902: "NT_RISCV_TAGGED_ADDR_CTRL",
 	},
-	"GDB":          {0xff000000: "NT_GDB_TDESC"},
-	dump.RestOwner: {dump.RestType: dump.RestOwner},
+	"GDB":           {0xff000000: "NT_GDB_TDESC"},
+	ownerVMCoreInfo: {0: "VMCOREINFO"},
+	dump.RestOwner:  {dump.RestType: dump.RestOwner},
 }
 
 // note is a note of the core.
@@ -75,7 +76,8 @@ var noteReaders = map[string]map[uint32]func(*reader, note){
 		nt386TLS: (*reader).readSegments,
 		ntARMTLS: (*reader).readThreadPointer,
 	},
-	dump.RestOwner: {dump.RestType: func(r *reader, n note) { r.rest = &n }},
+	ownerVMCoreInfo: {0: (*reader).readVMCoreInfo},
+	dump.RestOwner:  {dump.RestType: func(r *reader, n note) { r.rest = &n }},
 }
 
 func (r *reader) readNotes() {

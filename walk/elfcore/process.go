@@ -179,6 +179,9 @@ func (r *reader) findCrash() {
 		r.problem("threads", 0, "no NT_PRSTATUS")
 		return
 	}
+	if r.kernel != nil {
+		return // whose panic is in its log
+	}
 	t, s := &d.Threads[0], r.signals[0]
 	if s.number == 0 {
 		s.number = uint32(t.Signal)

@@ -118,6 +118,10 @@ func newReader(data []byte, path string, o Options) (*reader, error) {
 
 // finish returns the Dump of a process whose notes were read, with its memory.
 func (r *reader) finish(memory []dump.Region) *dump.Dump {
+	if r.kernel != nil {
+		r.nameCPUs()
+		memory = r.kernelStacks(memory)
+	}
 	r.loads = memory
 	r.readMaps()
 	r.findCrash()
@@ -146,7 +150,8 @@ type reader struct {
 	files    []fileMap // from NT_FILE, by address
 	signals  []signal  // one for each thread
 	times    []cpuTime
-	rest     *note // symtool's own
+	rest     *note      // symtool's own
+	kernel   kernelInfo // nil in the core of a process
 	loads    []dump.Region
 	segments []dump.Mapping // the PT_LOAD segments, by address
 	places   []*place       // from Options.Binaries

@@ -61,6 +61,10 @@ func ReadStream(in io.Reader, path string, o StreamOptions) (*dump.Dump, error) 
 	}
 	r.chosen = true
 	r.readNotes()
+	if r.kernel != nil {
+		err := &bin.Error{File: path, Msg: "a dump of the kernel, whose page tables may be anywhere"}
+		return nil, &SeekError{err, io.MultiReader(bytes.NewReader(head), s.in)}
+	}
 	loads := r.loadSegments()
 	slices.SortStableFunc(loads, func(a, b elfobj.Segment) int { return cmp.Compare(a.Offset, b.Offset) })
 	var ranges []dump.Range

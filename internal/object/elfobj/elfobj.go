@@ -86,6 +86,7 @@ type Segment struct {
 	FileSize uint64
 	MemSize  uint64
 	Align    uint64
+	PhysAddr uint64 // p_paddr
 }
 
 // Open opens the ELF file at path. Errors are *bin.Error; for a file that is not

@@ -51,7 +51,7 @@ func TestHeaderFields(t *testing.T) {
 		if d, err := s.Data(); err != nil || string(d) != "code" {
 			t.Errorf("data %q, %v", d, err)
 		}
-		want := Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, Offset: 0x10, Addr: 0x400010, FileSize: 0x20, MemSize: 0x30, Align: 0x1000}
+		want := Segment{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, Offset: 0x10, Addr: 0x400010, FileSize: 0x20, MemSize: 0x30, Align: 0x1000, PhysAddr: 0x405010}
 		if len(f.Segments) != 1 || f.Segments[0] != want {
 			t.Errorf("segments %+v", f.Segments)
 		}
@@ -150,7 +150,7 @@ func compareDebugELF(t *testing.T, path string) {
 		t.Fatalf("%d sections, %d segments, want %d, %d; problems %v", len(f.Sections), len(f.Segments), len(want.Sections), len(want.Progs), f.Problems)
 	}
 	for i, p := range want.Progs {
-		if f.Segments[i] != (Segment{p.Type, p.Flags, p.Off, p.Vaddr, p.Filesz, p.Memsz, p.Align}) {
+		if f.Segments[i] != (Segment{p.Type, p.Flags, p.Off, p.Vaddr, p.Filesz, p.Memsz, p.Align, p.Paddr}) {
 			t.Errorf("segment %d: %+v, want %+v", i, f.Segments[i], p.ProgHeader)
 		}
 	}

@@ -112,7 +112,7 @@ func (f *File) maxNames() uint64 { return max(uint64(f.Size), minNames) }
 func (t *tables) take(file *elf.File) {
 	f := t.f
 	for _, p := range file.Progs {
-		f.Segments = append(f.Segments, Segment{p.Type, p.Flags, p.Off, p.Vaddr, p.Filesz, p.Memsz, p.Align})
+		f.Segments = append(f.Segments, Segment{p.Type, p.Flags, p.Off, p.Vaddr, p.Filesz, p.Memsz, p.Align, p.Paddr})
 	}
 	for i, s := range file.Sections {
 		f.Sections = append(f.Sections, newSection(f, i, s.SectionHeader))
@@ -255,7 +255,7 @@ func (t *tables) segment(i int) Segment {
 	phdrForm.decode(t.f, t.phdrs[i*int(t.ehdr.Phentsize):], &p)
 	return Segment{
 		elf.ProgType(p.Type), elf.ProgFlag(p.Flags), min(p.Off, math.MaxInt64), p.Vaddr,
-		min(p.Filesz, math.MaxInt64), p.Memsz, p.Align,
+		min(p.Filesz, math.MaxInt64), p.Memsz, p.Align, p.Paddr,
 	}
 }
 
