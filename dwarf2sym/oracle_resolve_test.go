@@ -42,7 +42,7 @@ type source struct {
 func sourcesOf(t *testing.T, text []byte, binaries []string) (all []source) {
 	t.Helper()
 	dir := t.TempDir()
-	first, _, _ := bytes.Cut(text, []byte("\n"))
+	first := text[:bytes.IndexByte(text, '\n')+1]
 	rec, err := symfmt.NewReader(bytes.NewReader(first), symfmt.ReadOptions{}).Next()
 	if err != nil || rec.Kind != symfmt.KindModule {
 		t.Fatalf("%q: %v", first, err)
