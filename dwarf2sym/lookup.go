@@ -31,6 +31,7 @@ type Lookup struct {
 	split   *splitter
 	extents symfmt.Extents
 	symbols atomic.Pointer[companion.Finder] // a Table, until the outline is exact
+	entries *companion.Entries
 
 	outline atomic.Pointer[outline]
 	index   *dwarf.CodeIndex // nil if there is none
@@ -105,7 +106,8 @@ func (l *Lookup) newWorker(e *dwarf.Effort) *worker {
 }
 
 func (l *Lookup) readSymbols() {
-	t, problems := companion.OpenTable(l.r.file.Base, l.r.companions)
+	t, entries, problems := companion.OpenTable(l.r.file.Base, l.r.companions)
+	l.entries = entries
 	l.r.fileProblems(problems)
 	l.useSymbols(t)
 }

@@ -46,6 +46,7 @@ type Parts interface {
 	HasRules() bool
 
 	SourceSymbols
+	TableSymbols
 
 	// Last returns the last address of the records.
 	Last() symfmt.RVA
@@ -306,6 +307,9 @@ func (l *lazy) Source(rva symfmt.RVA) []symfmt.SourceFrame { return l.parts.Sour
 
 // Declared implements SourceSymbols.
 func (l *lazy) Declared(rva symfmt.RVA) (symfmt.SourceFile, uint32) { return l.parts.Declared(rva) }
+
+// EachSymbol implements TableSymbols.
+func (l *lazy) EachSymbol(own bool, found func(*symfmt.TableSymbol)) { l.parts.EachSymbol(own, found) }
 
 // Rules implements Symbols.
 func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {

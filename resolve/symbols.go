@@ -68,6 +68,15 @@ type SourceSymbols interface {
 
 var _ SourceSymbols = (*lazy)(nil)
 
+// TableSymbols is implemented by Symbols of binaries, which have more about a symbol than a PUBLIC, and symbols of data.
+type TableSymbols interface {
+	// EachSymbol calls found with the defined symbols of the tables from which the PUBLICs are chosen, in the order of
+	// the tables. With own, the tables are those that the binary has itself, not those of its debug file.
+	EachSymbol(own bool, found func(*symfmt.TableSymbol))
+}
+
+var _ TableSymbols = (*lazy)(nil)
+
 // ContentsOf returns what s has about the contents of a source file of the functions at an address. They are zero if that
 // is nothing, as for symbol files.
 func ContentsOf(s Symbols, rva symfmt.RVA, file string) symfmt.Contents {

@@ -13,9 +13,11 @@ type Tried struct {
 type TriedKind uint8
 
 const (
-	Absent     TriedKind = iota // nothing, or nothing that can be used
-	OtherID                     // symbols with the module's name and another id
-	SeveralIDs                  // symbols of several builds, and the module has no id
+	Absent          TriedKind = iota // nothing, or nothing that can be used
+	OtherID                          // symbols with the module's name and another id
+	SeveralIDs                       // symbols of several builds, and the module has no id
+	OtherDebug                       // a debug file that does not belong to the module's binary, and no other was found
+	OtherSupplement                  // the same of the supplementary file that dwz made
 )
 
 func (t Tried) String() string {
@@ -45,6 +47,17 @@ func Lines(tried []Tried) []string {
 // OtherModules returns the lines of tried for symbols that have the module's name and another id.
 func OtherModules(tried []Tried) []string {
 	return lines(tried, func(k TriedKind) bool { return k == OtherID })
+}
+
+// OtherDebugFiles returns the debug files of tried that do not belong to the binary whose symbols were found, if something
+// is missing in these for that reason.
+func OtherDebugFiles(found Symbols, tried []Tried) (others []Tried) {
+	for _, t := range tried {
+		if found != nil && (t.Kind == OtherSupplement || t.Kind == OtherDebug && found.Detail() == PublicDetail) {
+			others = append(others, t)
+		}
+	}
+	return others
 }
 
 // SeveralBuilds returns the lines of tried for a module without an id whose name belongs to

@@ -97,6 +97,12 @@ func (s *Search) Refuse(path, format string, args ...any) bool {
 	return false
 }
 
+// RefuseOther records that the file at path, which a link or a name leads to, is of another build, and returns false.
+func (s *Search) RefuseOther(path, format string, args ...any) bool {
+	s.Tried = append(s.Tried, Tried{Path: path, Why: fmt.Sprintf(format, args...), OtherBuild: true})
+	return false
+}
+
 // refuseError rejects the file at path for err.
 func (s *Search) refuseError(path string, err error) bool {
 	s.Tried = append(s.Tried, Tried{Path: path, Why: bin.Bare(err, path), OtherBuild: errors.Is(err, ErrOtherBuild)})
@@ -250,7 +256,7 @@ func (s *Search) tryCRC(path string, want uint32) bool {
 	}
 	if got != want {
 		debug.Close()
-		return s.Refuse(path, "CRC-32 %08x, want %08x", got, want)
+		return s.RefuseOther(path, "CRC-32 %08x, want %08x", got, want)
 	}
 	return s.take(debug)
 }

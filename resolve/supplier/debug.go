@@ -18,8 +18,17 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*o
 	if f.HasDWARF() {
 		return nil, nil
 	}
+	before := len(s.tried)
+	debug, err := b.lookForDebug(ctx, s, f)
+	if debug != nil && debug.HasDWARF() {
+		s.settle(before)
+	}
+	return debug, err
+}
+
+func (b *Binaries) lookForDebug(ctx context.Context, s *search, f *object.File) (*object.File, error) {
 	debug, tried, damage := objfile.FindDebug(f, b.debugDirs, b.limits)
-	s.tryDebug(tried)
+	s.tryDebug(tried, resolve.OtherDebug)
 	if debug != nil && debug.HasDWARF() {
 		return debug, nil
 	}
@@ -49,14 +58,24 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*o
 	return fetched, nil
 }
 
-// tryDebug records where debug files were not found.
-func (s *search) tryDebug(tried []object.Tried) {
+// tryDebug records where debug files were not found. other is the kind of those of another build.
+func (s *search) tryDebug(tried []object.Tried, other resolve.TriedKind) {
 	for _, t := range tried {
 		kind := resolve.Absent
 		if t.OtherBuild {
-			kind = resolve.OtherID
+			kind = other
 		}
 		s.tried = append(s.tried, resolve.Tried{Place: t.Path, Why: t.Why, Kind: kind})
+	}
+}
+
+// settle makes the debug files of other builds among the places from number on ordinary ones, as the right file was found
+// elsewhere.
+func (s *search) settle(from int) {
+	for i := range s.tried[from:] {
+		if t := &s.tried[from+i]; t.Kind == resolve.OtherDebug || t.Kind == resolve.OtherSupplement {
+			t.Kind = resolve.Absent
+		}
 	}
 }
 
@@ -84,15 +103,19 @@ func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *obje
 	if link == nil || err != nil {
 		return nil // damage is reported by the reader
 	}
+	before := len(s.tried)
 	sup, tried, err := objfile.FindSupplement(f, link, b.debugDirs, b.limits)
-	s.tryDebug(tried)
+	s.tryDebug(tried, resolve.OtherSupplement)
 	if err != nil {
 		s.errs = append(s.errs, err)
 	}
-	if sup != nil {
-		return sup
+	if sup == nil {
+		sup = b.fetch(ctx, s, fetchDebug, link.ID)
 	}
-	return b.fetch(ctx, s, fetchDebug, link.ID)
+	if sup != nil {
+		s.settle(before)
+	}
+	return sup
 }
 
 // fetch fetches a file by its build-id and opens it. It returns nil if no server has it, or there

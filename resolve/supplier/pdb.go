@@ -28,10 +28,11 @@ func (b *Binaries) findPDB(ctx context.Context, s *search, f *object.File) (stri
 	if path != "" {
 		return path, nil
 	}
+	before := len(s.tried)
 	for _, t := range tried {
 		kind := resolve.Absent
 		if errors.Is(t.Err, pdb.ErrOtherBuild) {
-			kind = resolve.OtherID
+			kind = resolve.OtherDebug
 		}
 		s.note(kind, t.Path, "%s", bin.Bare(t.Err, t.Path))
 	}
@@ -39,7 +40,11 @@ func (b *Binaries) findPDB(ctx context.Context, s *search, f *object.File) (stri
 	if err != nil {
 		return "", err
 	}
-	return x.pdbs[f.ID()], nil
+	path = x.pdbs[f.ID()]
+	if path != "" {
+		s.settle(before)
+	}
+	return path, nil
 }
 
 // onlyPDB returns the path of the PDB of a module whose binary is missing, or "". A module without an id gets the only

@@ -86,6 +86,7 @@ type pubCandidate struct {
 type pubTable struct {
 	names []byte
 	all   []pubCandidate
+	from  []source
 }
 
 func (t *pubTable) name(p *pubCandidate) []byte { return t.names[p.name:][:p.nameLen] }
@@ -102,7 +103,7 @@ type pubCollector struct {
 
 // collect returns the symbols of one table.
 func (c *pubCollector) collect(f File, which object.Table) pubTable {
-	var found pubTable
+	found := pubTable{from: []source{{f, which}}}
 	var err error
 	if found.names, err = f.SymbolNames(which); err == nil {
 		err = f.Symbols(which, func(s *object.Symbol) {
@@ -141,6 +142,7 @@ func (t *pubTable) add(other pubTable) {
 		t.all = append(t.all, p)
 	}
 	t.names = slices.Concat(t.names, other.names)
+	t.from = append(t.from, other.from...)
 }
 
 func (c *pubCollector) candidate(f File, s *object.Symbol) (pubCandidate, bool) {

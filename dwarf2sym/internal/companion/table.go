@@ -28,10 +28,10 @@ type Table struct {
 // about a microsecond.
 const bucketSize = 16
 
-// OpenTable returns the Table of a binary's symbols: see Publics.
-func OpenTable(base uint64, files []File) (*Table, []bin.Problem) {
+// OpenTable returns the Table of a binary's symbols, as Publics, and the entries of which they are chosen.
+func OpenTable(base uint64, files []File) (*Table, *Entries, []bin.Problem) {
 	from, problems := collectPublics(base, files)
-	return newTable(from), problems
+	return newTable(from), entriesOf(base, files, from.from), problems
 }
 
 func newTable(from *pubTable) *Table {

@@ -28,11 +28,17 @@ func Append(dst []byte, raw string) ([]byte, error) { return appendAs(dst, raw, 
 // AppendLLVM is like Append, in the form of llvm-cxxfilt. Most expressions, constraints, and parameters of lambdas whose types are
 // arguments of the template around them are still printed as c++filt does.
 func AppendLLVM(dst []byte, raw string) ([]byte, error) {
-	if strings.HasPrefix(raw, "_ZGT") { // clones for transactions, which LLVM does not know
-		return nil, mangled.ErrNotMangled
+	for _, prefix := range unknownToLLVM {
+		if strings.HasPrefix(raw, prefix) {
+			return nil, mangled.ErrNotMangled
+		}
 	}
 	return appendAs(dst, raw, asLLVM)
 }
+
+// unknownToLLVM are special names that LLVM leaves as they are: clones for transactions, hidden aliases, functions for type
+// information, classes of Java.
+var unknownToLLVM = []string{"_ZGT", "_ZGA", "_ZTF", "_ZTJ"}
 
 func appendAs(dst []byte, raw string, as style) ([]byte, error) {
 	d := decoders.Get().(*decoder)

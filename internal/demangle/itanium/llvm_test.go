@@ -30,6 +30,12 @@ func TestAppendLLVM(t *testing.T) {
 		{"_ZZ1fIiEiT_ENKUliE1_clEi", "int f<int>(int)::'lambda1'(int)::operator()(int) const"},
 		{"_ZZ1fvENKUlT_E_clIiEEDaS_", "auto f()::'lambda'(auto)::operator()<int>(int) const"},
 		{"_ZN1AUt1_E", "A::'unnamed1'"},
+		{"_ZTW1x", "thread-local wrapper routine for x"},
+		{"_ZTHN2ns1yE", "thread-local initialization routine for ns::y"},
+		{"_ZTC3Foo0_3Bar", "construction vtable for Bar-in-Foo"},
+		{"_ZGVZ1fvE1x", "guard variable for f()::x"},
+		{"_ZTcv0_n24_v0_n32_N3Foo3barEv", "covariant return thunk to Foo::bar()"},
+		{"_Z1fDv4_f", "f(float vector[4])"},
 		{"_Z1fIiEDTcl1gfp_EET_", "decltype(g(fp)) f<int>(int)"},
 		{"_Z1fIiiEDTcl1gfp_fp0_fpTEET_T0_", "decltype(g(fp, fp0, this)) f<int, int>(int, int)"},
 	} {
@@ -38,8 +44,10 @@ func TestAppendLLVM(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", c.name, out, err, c.want)
 		}
 	}
-	if out, err := AppendLLVM(nil, "_ZGTtNKSt9exception4whatEv"); err == nil {
-		t.Errorf("a name that LLVM does not know: %s", out)
+	for _, name := range []string{"_ZGTtNKSt9exception4whatEv", "_ZGA1fv", "_ZTF1x", "_ZTJ1x"} {
+		if out, err := AppendLLVM(nil, name); err == nil {
+			t.Errorf("%s, a name that LLVM does not know: %s", name, out)
+		}
 	}
 }
 

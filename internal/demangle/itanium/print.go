@@ -213,7 +213,7 @@ func (d *decoder) printOther(r ref, n *node) {
 		d.numbered("{default arg#", int(n.f[1])+1, "}::")
 		d.print(n.f[0])
 	case kSpecial:
-		d.text(specialPrefixes[n.op])
+		d.specialText(n.op)
 		d.print(n.f[0])
 	case kConstruction:
 		d.text("construction vtable for ")

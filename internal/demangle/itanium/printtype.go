@@ -179,6 +179,12 @@ func (d *decoder) printInner(r ref) {
 		d.byte(' ')
 		d.print(n.f[0])
 	case kVector:
+		if d.style == asLLVM {
+			d.text(" vector[")
+			d.print(n.f[0])
+			d.byte(']')
+			break
+		}
 		d.text(" __vector(")
 		d.print(n.f[0])
 		d.byte(')')

@@ -31,6 +31,18 @@ const (
 	spModule
 )
 
+// specialText prints the prefix of a special name.
+func (d *decoder) specialText(prefix uint8) {
+	switch {
+	case d.style == asLLVM && prefix == spTLSInit:
+		d.text("thread-local initialization routine for ")
+	case d.style == asLLVM && prefix == spTLSWrapper:
+		d.text("thread-local wrapper routine for ")
+	default:
+		d.text(specialPrefixes[prefix])
+	}
+}
+
 func (d *decoder) addSpecial(prefix uint8, r ref) ref {
 	return d.add(node{kind: kSpecial, op: prefix, f: [4]ref{r}})
 }

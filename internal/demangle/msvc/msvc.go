@@ -25,6 +25,9 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 // names have in FUNC and PUBLIC records of a PDB.
 func Append(dst []byte, raw string) ([]byte, error) { return appendForm(dst, raw, record) }
 
+// AppendLLVM is like Append, in the form of llvm-symbolizer: types of variables and empty lists of parameters are written.
+func AppendLLVM(dst []byte, raw string) ([]byte, error) { return appendForm(dst, raw, symbolizer) }
+
 // appendForm appends the source form of a name in a form.
 func appendForm(dst []byte, raw string, form form) ([]byte, error) {
 	d := decoders.Get().(*decoder)
@@ -45,8 +48,9 @@ const (
 	compact                     // struct, __cdecl of pointers, some blanks: the form of FUNC records
 	inArgs                      // with compact: in template arguments, which compilers print
 
-	full   form = 0
-	record      = noAccess | noCall | noMember | noReturn | noVariable | compact
+	full       form = 0
+	symbolizer      = noAccess | noCall | noMember | noReturn
+	record          = symbolizer | noVariable | compact
 )
 
 // decoder reads names of Microsoft's scheme. Its memory is reused for the next name.

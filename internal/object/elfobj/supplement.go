@@ -3,6 +3,7 @@ package elfobj
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -99,7 +100,35 @@ func supplementPaths(s *object.Search, l *object.Link) (paths []string) {
 			paths = append(paths, filepath.Join(dir, l.Name))
 		}
 	}
-	return append(paths, s.BuildIDPaths(l.ID)...)
+	return append(append(paths, belowDirs(s, l)...), s.BuildIDPaths(l.ID)...)
+}
+
+// dwzFolder is the folder in which distributions install supplementary files, below /usr/lib/debug.
+const dwzFolder = ".dwz"
+
+// belowDirs returns where the file that a link names may be in folders of debug files: its path from .dwz on, as GDB looks
+// for it, and its absolute path, as in a copy of the whole system.
+func belowDirs(s *object.Search, l *object.Link) (paths []string) {
+	if l.Name == "" || strings.ContainsRune(l.Name, 0) {
+		return nil
+	}
+	name := filepath.Clean(l.Name)
+	var below []string
+	parts := strings.Split(name, string(filepath.Separator))
+	if i := slices.Index(parts, dwzFolder); i >= 0 {
+		below = append(below, filepath.Join(parts[i:]...))
+	}
+	if filepath.IsAbs(name) {
+		below = append(below, name)
+	}
+	for _, dir := range s.Dirs {
+		for _, rest := range below {
+			if path := filepath.Join(dir, rest); path != name {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
 }
 
 // trySupplement opens the file at path; it returns nil if the file is rejected.
@@ -108,11 +137,12 @@ func trySupplement(s *object.Search, path string, l *object.Link) *File {
 	if sup == nil {
 		return nil
 	}
-	if bytes.Equal(sup.BuildID(), l.ID) || bytes.Equal(sup.supplementID(), l.ID) {
+	id := sup.supplementID()
+	if bytes.Equal(sup.BuildID(), l.ID) || bytes.Equal(id, l.ID) {
 		return sup
 	}
+	s.RefuseOther(path, "id %x, want %x", id, l.ID)
 	sup.Close()
-	s.Refuse(path, "not the supplementary file with the id %x", l.ID)
 	return nil
 }
 

@@ -94,7 +94,7 @@ func TestFindSupplement(t *testing.T) {
 		return sup.Path, tried
 	}
 	if got, tried := find(at("bin", "prog")); got != "" || !slices.ContainsFunc(tried, func(s string) bool {
-		return strings.HasPrefix(s, at("dwz", "common")) && strings.HasSuffix(s, "not the supplementary file with the id abcdef")
+		return strings.HasPrefix(s, at("dwz", "common")) && strings.HasSuffix(s, "id 0909, want abcdef")
 	}) {
 		t.Errorf("found %q; %q", got, tried)
 	}
@@ -108,5 +108,55 @@ func TestFindSupplement(t *testing.T) {
 		if got, tried := find(path); got != at("dwz", "common") {
 			t.Errorf("%s: found %q; %q", path, got, tried)
 		}
+	}
+}
+
+// A supplementary file is also found below folders of debug files: by its path from .dwz on, as GDB looks for it, and by its
+// absolute path.
+func TestFindSupplementBelowFolders(t *testing.T) {
+	e, id := kinds[0].e, []byte{0xab, 0xcd, 0xef}
+	write := func(path string, secs ...testSec) {
+		t.Helper()
+		e.secs = secs
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, e.build(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		link, place string
+		hermetic    bool
+	}{
+		{"/nosuch/debug/.dwz/common", ".dwz/common", false},
+		{"/nosuch/debug/.dwz/common", ".dwz/common", true},
+		{"/nosuch/debug/.dwz/more/common", ".dwz/more/common", false},
+		{"../../.dwz/common", ".dwz/common", true},
+		{"/nosuch/debug/.dwz/common", "nosuch/debug/.dwz/common", false},
+		{"/nosuch/common", "nosuch/common", false},
+	} {
+		dir := t.TempDir()
+		want, program := filepath.Join(dir, "debug", c.place), filepath.Join(dir, "prog")
+		write(program, testSec{name: ".gnu_debugaltlink", typ: stProgbits, data: append([]byte(c.link+"\x00"), id...)})
+		write(want, e.supLink(5, 1, "", id))
+		f, err := Open(program, object.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := f.SupLink()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lim := object.DefaultLimits()
+		lim.Hermetic = c.hermetic
+		sup, tried, err := FindSupplement(f, l, []string{filepath.Join(dir, "none"), filepath.Join(dir, "debug")}, lim)
+		if sup == nil || err != nil || sup.Path != want {
+			t.Errorf("%s, hermetic %t: not found at %s: %v %q", c.link, c.hermetic, c.place, err, object.Lines(tried))
+		}
+		if sup != nil {
+			sup.Close()
+		}
+		f.Close()
 	}
 }

@@ -116,7 +116,20 @@ func (d *Reader) findPDB(ctx context.Context, r *Result, binary *object.File) (s
 		r.Opened.Add(path)
 		return path, nil
 	}
-	return d.fetchPDB(ctx, r, name, binary.ID())
+	fetched, err := d.fetchPDB(ctx, r, name, binary.ID())
+	if fetched == "" && err == nil {
+		r.noteOtherPDBs(tried)
+	}
+	return fetched, err
+}
+
+// noteOtherPDBs notes the PDBs of other builds, where the binary's own is missing.
+func (r *Result) noteOtherPDBs(tried []pdb.Tried) {
+	for _, t := range tried {
+		if errors.Is(t.Err, pdb.ErrOtherBuild) {
+			r.noteOther("PDB", t.Path, bin.Bare(t.Err, t.Path))
+		}
+	}
 }
 
 // fetchPDB fetches a PDB from symbol servers; "" if they do not have it. An error is that of the context.

@@ -114,10 +114,12 @@ func (d *Reader) findDebug(ctx context.Context, r *Result, binary *object.File) 
 	}
 	fetched := d.fetchDebug(ctx, r, binary.BuildID(), what)
 	if fetched == nil {
+		r.noteOthers(what, tried)
 		return debug
 	}
 	if err := object.CheckPair(binary, fetched); err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
+		r.noteOthers(what, tried)
 		fetched.Close()
 		return debug
 	}
@@ -151,6 +153,7 @@ func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *o
 	r.Tried = append(r.Tried, object.Lines(tried)...)
 	if sup = d.fetchDebug(ctx, r, link.ID, what); sup == nil {
 		r.Looked = r.Tried
+		r.noteOthers("supplementary file", tried)
 	}
 	return sup
 }
@@ -316,6 +319,20 @@ func cfiSource(s *dwarf2sym.Stats) string {
 func (r *Result) Note(status int, format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 	r.Status = max(r.Status, status)
+}
+
+// noteOthers notes the files that were found where a file of the binary is expected, and do not belong to it.
+func (r *Result) noteOthers(what string, tried []object.Tried) {
+	for _, t := range tried {
+		if t.OtherBuild {
+			r.noteOther(what, t.Path, t.Why)
+		}
+	}
+}
+
+func (r *Result) noteOther(what, path, why string) {
+	r.OtherDebug = append(r.OtherDebug, path+": "+why)
+	r.Note(cli.StatusOK, "%s is not the %s of %s: %s", path, what, r.File, why)
 }
 
 // remark adds a detail that only --verbose prints.

@@ -13,20 +13,22 @@ import (
 
 // Result is the result for one file: a part of dump's summary, and what is printed about the file.
 type Result struct {
-	File      string               `json:"file"`
-	DebugFile string               `json:"debug_file,omitempty"`
-	Output    string               `json:"output,omitempty"`
-	Alias     string               `json:"alias,omitempty"`     // with --both-names: the same symbols under FILE's name
-	Unchanged bool                 `json:"unchanged,omitempty"` // with --restat: the output was left alone
-	Status    int                  `json:"status"`
-	Error     string               `json:"error,omitempty"`
-	Module    *ModuleSummary       `json:"module,omitempty"`
-	Stats     *dwarf2sym.Stats     `json:"stats,omitempty"`
-	CFICheck  *CFICheck            `json:"cfi_check,omitempty"` // with --check-cfi
-	Mapped    []mappedSummary      `json:"mapped,omitempty"`    // files whose digests are in FILE names
-	Notes     []string             `json:"notes,omitempty"`
-	Looked    []string             `json:"looked,omitempty"` // searched for debug information, without success
-	Problems  []cli.ProblemSummary `json:"problems,omitempty"`
+	File      string           `json:"file"`
+	DebugFile string           `json:"debug_file,omitempty"`
+	Output    string           `json:"output,omitempty"`
+	Alias     string           `json:"alias,omitempty"`     // with --both-names: the same symbols under FILE's name
+	Unchanged bool             `json:"unchanged,omitempty"` // with --restat: the output was left alone
+	Status    int              `json:"status"`
+	Error     string           `json:"error,omitempty"`
+	Module    *ModuleSummary   `json:"module,omitempty"`
+	Stats     *dwarf2sym.Stats `json:"stats,omitempty"`
+	CFICheck  *CFICheck        `json:"cfi_check,omitempty"` // with --check-cfi
+	Mapped    []mappedSummary  `json:"mapped,omitempty"`    // files whose digests are in FILE names
+	Notes     []string         `json:"notes,omitempty"`
+	Looked    []string         `json:"looked,omitempty"` // searched for debug information, without success
+	// OtherDebug are the debug files among them that were found and do not belong to the file.
+	OtherDebug []string             `json:"other_debug,omitempty"`
+	Problems   []cli.ProblemSummary `json:"problems,omitempty"`
 
 	Lines   []string `json:"-"` // Problems as text
 	Remarks []string `json:"-"` // notes that --verbose shows

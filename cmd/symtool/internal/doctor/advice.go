@@ -82,6 +82,7 @@ func (d *doctor) adviseDebugInfo(g *diagnosis) {
 		why = "no debug information here, and " + text.Printable(p.Name) + " with the id " + p.ID + " was not found"
 		do = pdbPlaces(g.File, p)
 	}
+	why += b.notOwn()
 	if b.DebugLink != "" {
 		do = append(do, "symtool dump "+cli.ShellWord(g.File)+" DEBUGFILE, which the link calls "+text.Printable(b.DebugLink))
 	}
@@ -145,6 +146,14 @@ func (b *binaryDiagnosis) adviseObjects(g *diagnosis) {
 	}
 }
 
+// notOwn lists the files that were found where debug files of the binary are looked for, and belong to another build.
+func (b *binaryDiagnosis) notOwn() (list string) {
+	for _, other := range b.OtherDebug {
+		list += "; not its own: " + text.Printable(other)
+	}
+	return list
+}
+
 func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
 	parts := b.parts()
 	link := parts[len(parts)-1].Supplement
@@ -153,7 +162,7 @@ func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
 	}
 	for _, p := range b.report.Problems {
 		if errors.Is(p.Err, dwarf2sym.ErrNoSupplement) {
-			g.missing("names in the supplementary file", "dwz moved them to "+text.Printable(link.Name)+", which was not found",
+			g.missing("names in the supplementary file", "dwz moved them to "+text.Printable(link.Name)+", which was not found"+b.notOwn(),
 				"--debug-dir DIR, with DIR/.build-id/"+strings.Join([]string{link.ID[:min(2, len(link.ID))], link.ID[min(2, len(link.ID)):]}, "/")+".debug",
 				"install the debug package again: the file belongs to it")
 			return

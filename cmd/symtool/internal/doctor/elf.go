@@ -17,13 +17,14 @@ import (
 // binaryDiagnosis is the content of a binary and its separate debug file.
 type binaryDiagnosis struct {
 	*dwarf2sym.Contents
-	DebugFile *debugFileDiagnosis `json:"debug_file,omitempty"`
-	Units     *dwarf2sym.Units    `json:"units"`                  // in the file that has them
-	Read      []string            `json:"read,omitempty"`         // besides these two: the supplementary file, packages, .dwo files
-	Tried     []string            `json:"tried,omitempty"`        // searched for debug information, without success
-	FileName  string              `json:"file_name,omitempty"`    // name of the file, if dump names the module by a different DT_SONAME
-	Guessed   bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which has no DT_SONAME
-	Stats     *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
+	DebugFile  *debugFileDiagnosis `json:"debug_file,omitempty"`
+	Units      *dwarf2sym.Units    `json:"units"`                  // in the file that has them
+	Read       []string            `json:"read,omitempty"`         // besides these two: the supplementary file, packages, .dwo files
+	Tried      []string            `json:"tried,omitempty"`        // searched for debug information, without success
+	OtherDebug []string            `json:"other_debug,omitempty"`  // debug files among them that are of another build
+	FileName   string              `json:"file_name,omitempty"`    // name of the file, if dump names the module by a different DT_SONAME
+	Guessed    bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which has no DT_SONAME
+	Stats      *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
 
 	report  *dwarf2sym.Result
 	wins    int  // number of STACK WIN records
@@ -76,7 +77,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	err := reader.Read(ctx, r, func(read *binfile.Binary) error {
 		b := g.Binary
 		b.report, b.Stats, b.Read = read.Result, r.Stats, read.Result.Others
-		b.Tried, b.wins = r.Tried, len(read.Module.Wins)
+		b.Tried, b.OtherDebug, b.wins = r.Tried, r.OtherDebug, len(read.Module.Wins)
 		b.FileName, b.Guessed = r.FileName, r.NameGuessed
 		var err error
 		g.Symbols, err = diagnoseSymbols(ctx, g.File, read.Module, read.File, d.jobs)

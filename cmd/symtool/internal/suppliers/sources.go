@@ -208,6 +208,10 @@ func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 		s.reportTried(m, r != nil, tried)
 	case r == nil:
 		s.reportSkipped(ctx, m, tried)
+	default:
+		for _, other := range resolve.OtherDebugFiles(r, tried) {
+			s.Msgs.Warnf("symtool: %s is not the debug file of %s: %s", other.Place, cmp.Or(r.Identity().Path, m.String()), other.Why)
+		}
 	}
 	return r
 }

@@ -79,7 +79,7 @@ func (p *elfutilsPrinter) symbolAt(r *request) (sym candidate, inside bool) {
 	if m == nil || !r.ok || !m.spans(r.place) {
 		return sym, false
 	}
-	sym = elfutilsSymbol(m.named, m.which, r.place)
+	sym = elfutilsSymbol(m.tables, symfmt.RVA(r.place-m.base))
 	if p.s.Demangle {
 		sym.name = p.s.demangle(sym.name)
 	}
@@ -101,7 +101,7 @@ func (p *elfutilsPrinter) symbolName(r *request) string {
 		return fmt.Sprintf("()+0x%x", r.place)
 	}
 	name := sym.name
-	if after := r.place - sym.start; after != 0 {
+	if after := r.place - p.s.opened(r).base - uint64(sym.start); after != 0 {
 		name = fmt.Sprintf("%s+0x%x", name, after)
 	}
 	if p.s.Sections {

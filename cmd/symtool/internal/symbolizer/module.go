@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
+	"sync"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -24,22 +24,13 @@ import (
 type module struct {
 	file     *object.File
 	symbols  resolve.Symbols
-	named    *object.File // has the symbol table: file or, for binutils and elfutils, the debug file
-	which    object.Table // of named
-	table    []symbol     // in order of address; of those at one address, the last is LLVM's choice
+	tables   resolve.TableSymbols
+	own      bool         // the names of the file itself count before those of its debug file, as for LLVM
+	base     uint64       // the address that RVAs count from
+	table    func() table // read at the first call
+	others   func() table // with own, the symbols of the debug file
 	reported int          // number of problems that were reported
 	err      error
-}
-
-// symbol is an entry of a symbol table.
-type symbol struct {
-	name       string
-	addr, size uint64
-	file       string // of a local symbol, or of the declaration; "" if it is unknown
-	line       uint32 // of the declaration, or 0
-	number     int32  // in the table of the file
-	data       bool   // the symbol is known to name data
-	code       bool   // or a function
 }
 
 // module returns the binary of a request.
@@ -158,41 +149,37 @@ func (m *module) open(s *Symbolizer, name string) error {
 		m.file.Close()
 		return err
 	}
-	if err = m.openTable(s.Style); err != nil {
+	if err = m.openTables(s.Style.ofLLVM()); err != nil {
 		m.close()
-		return err
 	}
-	m.readTable()
-	return nil
+	return err
 }
 
-// openTable finds the symbol table. LLVM reads that of the file alone, others also the one of its debug file, which is
-// better than the names that the file exports.
-func (m *module) openTable(style Style) (err error) {
-	m.named, m.which = m.file, object.Symtab
-	if m.file.HasSymbols(object.Symtab) {
-		return nil
-	}
-	if path := m.symbols.Identity().DebugPath; path != "" && !style.ofLLVM() {
-		debug, err := objfile.Open(path, object.DefaultLimits())
-		if err != nil {
+// openTables finds the symbol tables. LLVM reads those of the file alone: what has no name there has that of the debug
+// file, as for resolve.
+func (m *module) openTables(own bool) (err error) {
+	m.own = own
+	m.base, _ = m.symbols.Base()
+	var ok bool
+	if m.tables, ok = m.symbols.(resolve.TableSymbols); !ok { // the symbols are those of a PDB, or of object files
+		m.base = m.file.Base
+		if m.tables, err = dwarf2sym.OpenTables(m.file); err != nil {
 			return err
 		}
-		if debug.HasSymbols(object.Symtab) {
-			m.named = debug
+	}
+	unsized := m.file.Format == "Mach-O"
+	m.table = sync.OnceValue(func() table { return readTable(m.tables, m.base, own, unsized) })
+	m.others = sync.OnceValue(func() table {
+		if !own || m.file.HasSymbols(object.Symtab) || m.symbols.Identity().DebugPath == "" {
 			return nil
 		}
-		debug.Close()
-	}
-	m.which = object.Dynamic
+		return readTable(m.tables, m.base, false, unsized)
+	})
 	return nil
 }
 
 func (m *module) close() {
 	if m.err == nil {
-		if m.named != m.file {
-			m.named.Close()
-		}
 		m.symbols.Close()
 		m.file.Close()
 	}
@@ -209,125 +196,35 @@ func (m *module) report(s *Symbolizer) {
 	}
 }
 
-// readTable reads the symbols of code and data, as LLVM's SymbolizableObjectFile does: those of .dynsym only in
-// a file without .symtab. Of those at the same address the longest counts, or else the last. Symbols of macOS have no
-// sizes: each reaches up to the next one, or to the end of its section.
-func (m *module) readTable() {
-	file, unsized := "", m.file.Format == "Mach-O"
-	// Damage is reported by the reader of symbols.
-	_ = m.named.Symbols(m.which, func(sym *object.Symbol) {
-		if sym.Kind == object.OtherKind && sym.Absolute {
-			file = string(sym.Name)
-		}
-		if sym.Undefined || sym.Absolute || sym.Section == nil || !sym.Section.Alloc || sym.Kind == object.Label || sym.Kind == object.OtherKind {
-			return
-		}
-		one := symbol{name: string(sym.Name), addr: sym.Addr, size: sym.Size, number: int32(len(m.table)), data: sym.Kind == object.Data}
-		if sym.IsFunction() {
-			one.code = true
-			one.addr &^= m.file.ISABit
-		}
-		if sym.Bind == object.Local {
-			one.file = file
-		}
-		if unsized {
-			one.size = sym.Section.Addr + sym.Section.FileSize - sym.Addr
-		}
-		m.table = append(m.table, one)
-	})
-	m.named.ReleaseSymbols()
-	slices.SortFunc(m.table, func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size), cmp.Compare(a.number, b.number))
-	})
-	next := uint64(math.MaxUint64)
-	for i := len(m.table) - 1; i >= 0 && unsized; i-- {
-		one := &m.table[i]
-		if i+1 < len(m.table) && m.table[i+1].addr != one.addr {
-			next = m.table[i+1].addr
-		}
-		one.size = min(one.size, next-one.addr)
-	}
-}
-
-// chosen reports whether a symbol of the table is LLVM's choice at its address.
-func (m *module) chosen(i int) bool {
-	return i+1 == len(m.table) || m.table[i+1].addr != m.table[i].addr
-}
-
 // address returns the address of the first symbol with a name that is asked for.
 func (m *module) address(asked func(string) bool) (addr uint64, found bool) {
-	_ = m.named.Symbols(m.which, func(sym *object.Symbol) {
-		if found || sym.Undefined || sym.Kind == object.OtherKind || !asked(string(sym.Name)) {
-			return
-		}
-		addr, found = sym.Addr, true
-		if sym.IsFunction() {
-			addr &^= m.file.ISABit
-		}
-	}) // damage was reported by the reader of symbols
-	m.named.ReleaseSymbols()
-	return addr, found
+	return addressNamed(m.tables, m.base, m.own, asked)
 }
 
-// symbolAt returns the last symbol at or before an address, unless it ends before. It returns nil if there is
-// none.
+// symbolAt returns the symbol at an address that LLVM chooses, or nil.
 func (m *module) symbolAt(addr uint64) *symbol {
-	i := m.before(addr)
-	if i < 0 || m.table[i].size != 0 && addr-m.table[i].addr >= m.table[i].size {
-		return nil
+	if s := m.table().at(addr); s != nil {
+		return s
 	}
-	return &m.table[i]
+	return m.others().at(addr)
 }
 
-// functionBefore returns the last function at or before an address in its section, as binutils do, which do not
-// look where it ends. It returns nil if there is none.
-func (m *module) functionBefore(addr uint64) (best *symbol) {
+// functionBefore returns the last function at or before an address in its section, or nil.
+func (m *module) functionBefore(addr uint64) *symbol {
 	k := slices.IndexFunc(m.file.Sections, func(s *object.Section) bool { return s.Alloc && s.Holds(addr) })
 	if k < 0 {
 		return nil
 	}
-	for i := m.before(addr); i >= 0 && m.table[i].addr >= m.file.Sections[k].Addr; i-- {
-		switch s := &m.table[i]; {
-		case best != nil && s.addr != best.addr:
-			return best
-		case !s.data && (best == nil || s.fits(best, addr)):
-			best = s
-		}
-	}
-	return best
-}
-
-// fits reports whether binutils prefer a symbol to another at the same address (better_fit in elf.c): one that has the
-// place that is asked for, a function, a shorter one, or else the first. If none has the place, the longest is chosen.
-func (s *symbol) fits(old *symbol, place uint64) bool {
-	size, oldSize := max(s.size, 1), max(old.size, 1)
-	reaches, oldReaches := place-s.addr < size, place-old.addr < oldSize
-	switch {
-	case !reaches && !oldReaches && size != oldSize:
-		return size > oldSize
-	case reaches != oldReaches:
-		return reaches
-	case reaches && s.code != old.code:
-		return s.code
-	case reaches && size != oldSize:
-		return size < oldSize
-	}
-	return s.number < old.number
-}
-
-// before returns the index of the last symbol at or before an address, or -1.
-func (m *module) before(addr uint64) int {
-	return sort.Search(len(m.table), func(i int) bool { return m.table[i].addr > addr }) - 1
+	return m.table().functionBefore(m.file.Sections[k].Addr, addr)
 }
 
 // declare sets where a symbol is declared, if the debug information has that.
 func (m *module) declare(sym *symbol) {
-	base, _ := m.symbols.Base()
 	s, ok := m.symbols.(resolve.SourceSymbols)
-	if !ok || sym.addr < base {
+	if !ok || sym.addr < m.base {
 		return
 	}
-	if file, line := s.Declared(symfmt.RVA(sym.addr - base)); line != 0 {
+	if file, line := s.Declared(symfmt.RVA(sym.addr - m.base)); line != 0 {
 		sym.file, sym.line = file.Path, line
 	}
 }

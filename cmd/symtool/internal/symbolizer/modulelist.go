@@ -31,7 +31,7 @@ func (p *stackPrinter) shown(i int) (out shownModule) {
 		}
 		return out
 	}
-	t := p.table(i)
+	t := p.symbolsOf(i)
 	if t.symbols == nil {
 		return out
 	}

@@ -5,12 +5,26 @@ import (
 
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/demangle/itanium"
+	"github.com/symtool/symtool/internal/demangle/msvc"
 )
 
 // demangle returns the source form of a name. LLVM keeps the hash of older names of Rust, and what is behind a dot.
 func (s *Symbolizer) demangle(name string) string {
 	if !s.Style.ofLLVM() {
 		return demangled(name)
+	}
+	switch {
+	case strings.HasPrefix(name, "_D"):
+		return orRaw(demangle.AppendD, name)
+	case strings.HasPrefix(name, "?"):
+		return orRaw(msvc.AppendLLVM, name)
+	case strings.HasPrefix(name, "__Z"), strings.HasPrefix(name, "____Z"): // with the underscore of macOS
+		if out := s.demangle(name[1:]); out != name[1:] {
+			return out
+		}
+		return name
+	case strings.HasPrefix(name, "_GLOBAL_"): // which LLVM leaves as it is
+		return name
 	}
 	if plain, suffix, dotted := strings.Cut(name, "."); dotted && strings.HasPrefix(name, "_R") {
 		if out, err := demangle.Append(nil, plain); err == nil {
@@ -38,8 +52,11 @@ func (s *Symbolizer) demangle(name string) string {
 }
 
 // demangled returns the source form of a name, or the name itself.
-func demangled(name string) string {
-	if out, err := demangle.Append(nil, name); err == nil {
+func demangled(name string) string { return orRaw(demangle.Append, name) }
+
+// orRaw returns the source form of a name, or the name itself.
+func orRaw(form func([]byte, string) ([]byte, error), name string) string {
+	if out, err := form(nil, name); err == nil {
 		return string(out)
 	}
 	return name

@@ -73,24 +73,25 @@ func TestDemangle(t *testing.T) {
 		{LLVM, "_ZltIcEbT_S0_", "bool operator<<char>(char, char)"},
 		{LLVM, "_ZZZ4mainENKUlvE_clEvENKUliE0_clEi", "main::'lambda'()::operator()() const::'lambda0'(int)::operator()(int) const"},
 		{LLVM, "_ZN1AUt1_E", "A::'unnamed1'"},
+		{LLVM, "_ZTW1x", "thread-local wrapper routine for x"},
+		{LLVM, "__ZTH1x", "thread-local initialization routine for x"},
+		{Addr2line, "_ZTW1x", "TLS wrapper function for x"},
+		{LLVM, "____Z1fv_block_invoke", "invocation function for block in f()"},
+		{LLVM, "__ZN", "__ZN"},
+		{LLVM, "_GLOBAL__I_a", "_GLOBAL__I_a"},
+		{LLVM, "_Dmain", "D main"},
+		{LLVM, "_D8demangle4test12__ModuleInfoZ", "ModuleInfo for demangle.test"},
+		{LLVM, "_D8demangle4testi", "demangle.test"},
+		{LLVM, "_D8demangle4testFZv", "_D8demangle4testFZv"},
+		{LLVM, "_D99x6__initZ", "_D99x6__initZ"},
+		{LLVM, "?f@S@@QEAAXXZ", "S::f(void)"},
+		{LLVM, "?x@ns@@3HA", "int ns::x"},
+		{LLVM, "??_7S@@6B@", "const S::`vftable'"},
+		{Addr2line, "?f@S@@QEAAXXZ", "S::f()"},
 	} {
 		s := &Symbolizer{Options: Options{Style: c.style}}
 		if got := s.demangle(c.name); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
-// A symbol ends by its size; one without goes on to the next.
-func TestSymbolAt(t *testing.T) {
-	m := &module{table: []symbol{{name: "a", addr: 0x10, size: 4}, {name: "d", addr: 0x20, size: 8, data: true}, {name: "z", addr: 0x40}}}
-	for addr, want := range map[uint64]string{0xf: "", 0x10: "a", 0x13: "a", 0x14: "", 0x27: "d", 0x28: "", 0x40: "z", 0x4000: "z"} {
-		got := ""
-		if s := m.symbolAt(addr); s != nil {
-			got = s.name
-		}
-		if got != want {
-			t.Errorf("%#x: %q, want %q", addr, got, want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ const (
 // Stacks prints stacks as eu-stack of elfutils does: without frames that are only guessed by scanning. It returns the
 // exit status.
 func Stacks(ctx context.Context, o StackOptions, msgs *cli.Messages, w io.Writer) (status int, err error) {
-	p := &stackPrinter{StackOptions: o, ctx: ctx, msgs: msgs, out: cli.NewStdout(w), tables: map[int]*symbolTable{}}
+	p := &stackPrinter{StackOptions: o, ctx: ctx, msgs: msgs, out: cli.NewStdout(w), modules: map[int]*stackModule{}}
 	d, err := p.open()
 	switch {
 	case err != nil && o.Unstrip:
@@ -119,7 +119,7 @@ type stackPrinter struct {
 	status int
 
 	binaries *supplier.Binaries
-	tables   map[int]*symbolTable // by module
+	modules  map[int]*stackModule // by module
 }
 
 func (p *stackPrinter) failed(format string, args ...any) {
@@ -186,7 +186,7 @@ func (p *stackPrinter) calls(f *walk.Frame, pc uint64) (all []call) {
 	if f.Module < 0 {
 		return []call{{}}
 	}
-	symbols := p.table(f.Module)
+	symbols := p.symbolsOf(f.Module)
 	var known []symfmt.SourceFrame
 	if p.DebugName || p.Source {
 		known = symbols.source(pc)
@@ -269,21 +269,21 @@ func (p *stackPrinter) fileOf(module int) string {
 	return m.DebugFile
 }
 
-// table returns the symbols of a module.
-func (p *stackPrinter) table(module int) *symbolTable {
-	t := p.tables[module]
+// symbolsOf returns the symbols of a module.
+func (p *stackPrinter) symbolsOf(module int) *stackModule {
+	t := p.modules[module]
 	if t == nil {
 		var err error
-		if t, err = openTable(p.ctx, p.binaries, p.dump, module); err != nil {
+		if t, err = openModule(p.ctx, p.binaries, p.dump, module); err != nil {
 			p.failed("%v", err)
 		}
-		p.tables[module] = t
+		p.modules[module] = t
 	}
 	return t
 }
 
 func (p *stackPrinter) close() {
-	for _, t := range p.tables {
+	for _, t := range p.modules {
 		t.close()
 	}
 }

@@ -260,12 +260,13 @@ func (s *Symbolizer) addressOf(m *module, r *request) {
 func (s *Symbolizer) answerSymbol(m *module, r *request) {
 	var frames []symfmt.SourceFrame
 	known := false
-	for i := range m.table {
-		if m.table[i].name != r.symbol || !m.chosen(i) {
+	all := m.table()
+	for i := range all {
+		if all[i].name != r.symbol || !all.chosen(i) {
 			continue
 		}
 		known = true
-		if at := s.framesAt(m, m.table[i].addr+r.offset, false); len(at) > 0 && at[0].File.Path != "" {
+		if at := s.framesAt(m, all[i].addr+r.offset, false); len(at) > 0 && at[0].File.Path != "" {
 			frames = append(frames, at[0])
 		}
 	}

@@ -261,7 +261,8 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 			continue
 		}
 		name := nameOfModule(w.Dump, i)
-		if (m.Resolver == nil || len(m.OtherBinaries) > 0 || w.Dump.Modules[i].ByPath != "") && !p.isNews("no symbols of "+name) {
+		otherDebug := resolve.OtherDebugFiles(m.Resolver, m.Tried)
+		if (m.Resolver == nil || len(m.OtherBinaries)+len(otherDebug) > 0 || w.Dump.Modules[i].ByPath != "") && !p.isNews("no symbols of "+name) {
 			continue
 		}
 		byPath := w.Dump.Modules[i].ByPath
@@ -273,6 +274,9 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 			}
 			if len(m.OtherBinaries) > 0 {
 				p.msgs.Warnf("symtool: %s: no binary of %s: %s", w.Path, name, m.OtherBinaries[0])
+			}
+			for _, other := range otherDebug {
+				p.msgs.Warnf("symtool: %s: %s is not the debug file of %s: %s", w.Path, other.Place, name, other.Why)
 			}
 			continue
 		}

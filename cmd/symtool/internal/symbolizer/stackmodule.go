@@ -1,0 +1,75 @@
+package symbolizer
+
+import (
+	"context"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// stackModule has what eu-stack prints about the addresses of a module.
+type stackModule struct {
+	module  *dump.Module
+	symbols resolve.Symbols // nil if the file is missing
+	base    uint64          // the address in the file that RVAs count from
+	names   map[uint64]string
+}
+
+// openModule opens the symbols of a module. Without a file there are none, which is no error.
+func openModule(ctx context.Context, b *supplier.Binaries, d *dump.Dump, module int) (t *stackModule, err error) {
+	m := &d.Modules[module]
+	t = &stackModule{module: m, names: map[uint64]string{}}
+	if len(m.BuildID) == 0 && m.DebugID == "" {
+		return t, nil
+	}
+	want := resolve.Module{Name: d.System.OS.Base(m.Path), DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID, Path: m.Path, BuildID: m.BuildID}
+	if t.symbols, _, err = b.Symbols(ctx, want); t.symbols != nil {
+		t.base, _ = t.symbols.Base()
+	}
+	return t, err
+}
+
+func (t *stackModule) close() {
+	if t.symbols != nil {
+		t.symbols.Close()
+	}
+}
+
+// rva returns the place of an address of the process in the module.
+func (t *stackModule) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - t.module.Addr) }
+
+// source returns the functions at an address of the process, the innermost first.
+func (t *stackModule) source(addr uint64) []symfmt.SourceFrame {
+	if s, ok := t.symbols.(resolve.SourceSymbols); ok {
+		return s.Source(t.rva(addr))
+	}
+	return nil
+}
+
+// name returns the name at an address of the process by the symbol table, or "". Names are kept, as many threads wait at
+// the same place.
+func (t *stackModule) name(addr uint64) string {
+	name, known := t.names[addr]
+	if !known {
+		name = t.findName(t.rva(addr))
+		t.names[addr] = name
+	}
+	return name
+}
+
+// findName looks for the name at an address in the whole symbol table. Without one, it is that of a record.
+func (t *stackModule) findName(rva symfmt.RVA) string {
+	if s, ok := t.symbols.(resolve.TableSymbols); ok {
+		return elfutilsSymbol(s, rva).name
+	}
+	var at resolve.Location
+	if t.symbols == nil {
+		return ""
+	}
+	if found, err := t.symbols.Find(rva, &at); !found || err != nil {
+		return ""
+	}
+	return at.Frames[len(at.Frames)-1].Function
+}
