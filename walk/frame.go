@@ -86,7 +86,7 @@ type Frame struct { // 112 bytes
 	PC uint64
 	SP uint64
 	// Inst is the address for which function, line and rules are looked up: PC, or the call before
-	// it.
+	// it. It is PC in a caller, too, if that is a function's first instruction and no call is before it.
 	Inst uint64
 
 	Module int // index in Dump.Modules, or -1
@@ -118,6 +118,10 @@ type Frame struct { // 112 bytes
 
 	paramSize uint64 // bytes of arguments, from STACK WIN, FUNC or PUBLIC
 }
+
+// IsEntry reports whether a frame that was not interrupted is at the first instruction of a function, which nothing called.
+// Such an address is put on the stack of a coroutine, for its first function to return to.
+func (f *Frame) IsEntry() bool { return f.Inst == f.PC && !f.Interrupted && !f.Handler }
 
 // Function returns the name of the function itself, or "".
 func (f *Frame) Function() string {

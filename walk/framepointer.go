@@ -140,20 +140,6 @@ func (u *unwinder) isAddress(pc uint64) bool {
 // isCanonical reports whether the unused bits of an address are as the CPU requires.
 func (u *unwinder) isCanonical(pc uint64) bool { return u.cpu.Arch.IsCanonical(pc) }
 
-// isNowhere reports whether an address certainly has no code: it is not
-// canonical, or the dump says that its memory is not executable. On Windows
-// the latter proves nothing, as data execution prevention may be off.
-func (u *unwinder) isNowhere(pc uint64) bool {
-	if !u.isCanonical(pc) {
-		return true
-	}
-	if !u.isLinux() || u.d.ModuleAt(pc) >= 0 {
-		return false
-	}
-	m := u.d.MappingAt(pc)
-	return m != nil && (m.Read || m.Write) && !m.Exec
-}
-
 // chainWords returns the distance, in words, from a link of the back chain to the return address,
 // and whether the CPU has back chains.
 func (u *unwinder) chainWords() (int, bool) {

@@ -26,7 +26,8 @@ type rowKey struct {
 // cachedRow is the rules in force at an address. Its row is nil if there are
 // none.
 type cachedRow struct {
-	row *cfi.Row
+	row   *cfi.Row
+	start symfmt.RVA // of the function that has them
 	// held is the register that has the return address, or NoReg: the link register until a function
 	// saves it, and any other where a function keeps the stack as it is, as vfork does.
 	held cfi.Reg
@@ -74,7 +75,7 @@ func (c *rowCache) read(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 	if !plain || offset != 0 || held == cfi.CFA {
 		held = cfi.NoReg
 	}
-	return &cachedRow{row: &rules.Row, held: held}
+	return &cachedRow{row: &rules.Row, start: rules.Start, held: held}
 }
 
 // bySymbols uses the STACK CFI of the symbol file.
@@ -147,7 +148,9 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	if row.row.RA.EndsStack() {
 		return outermost
 	}
-	if err := row.row.Caller(u.in, u, u.out); err != nil {
+	err := row.row.Caller(u.in, u, u.out)
+	u.keepCFA(row.row)
+	if err != nil {
 		var fault *cfi.Error
 		if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {
 			return outermost
@@ -173,6 +176,18 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 		return nothing
 	}
 	return found
+}
+
+// keepCFA keeps the frame's CFA for techniques that guess, unless other rules had one.
+func (u *unwinder) keepCFA(row *cfi.Row) {
+	if u.cfa != 0 || u.frame.Handler {
+		return
+	}
+	reads := u.reads
+	if cfa, err := row.CFA.Eval(u.in, u); err == nil {
+		u.cfa = cfa
+	}
+	u.reads = reads
 }
 
 // restoresVolatile reports whether rules load from memory a register that no

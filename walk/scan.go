@@ -45,7 +45,8 @@ func byScan(u *unwinder, f *Frame) outcome {
 	return nothing
 }
 
-// scanRange returns where a scan starts, and its length in words.
+// scanRange returns where a scan starts, and its length in words. Below a CFA that rules give is
+// the frame itself, in which return addresses are those of calls that have returned.
 func (u *unwinder) scanRange() (start uint64, words int) {
 	word := uint64(u.cpu.Arch.PtrSize)
 	start, words = u.frame.SP, scanWords
@@ -57,6 +58,9 @@ func (u *unwinder) scanRange() (start uint64, words int) {
 	}
 	if !u.frame.Interrupted {
 		start, words = start+u.cpu.ArgWords*word, words-int(u.cpu.ArgWords)
+	}
+	if u.cfa > start && u.cfa%word == 0 {
+		start = u.cfa
 	}
 	if _, ok := u.ReadWord(start); !ok {
 		start = u.nextMemory(start)

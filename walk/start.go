@@ -14,6 +14,7 @@ var starts = map[string]bool{
 	"_start": true, "__start": true, "_start_c": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true, // see clones
 	"runtime.rt0_go": true, "runtime.clone": true, "runtime.goexit": true, // Go's
+	"make_fcontext": true, // Boost's: a coroutine's first function returns into it
 }
 
 // injected are functions whose calls a signal handler puts into the code that
@@ -38,6 +39,9 @@ func IsClone(function string) bool { return clones[function] }
 // isStart reports whether the program or a thread begins in the frame: it
 // called the frame above it, or the thread has not begun.
 func (u *unwinder) isStart() bool {
+	if u.frame.IsEntry() && !u.rulesReturn() {
+		return true
+	}
 	if !u.isLinux() {
 		return false
 	}
@@ -54,6 +58,37 @@ func (u *unwinder) isStart() bool {
 		return false
 	}
 	return starts[name] || len(u.frame.Names) == 0 && u.isEntry(u.frame.Inst)
+}
+
+// isFirst reports whether an address is that of a function's first instruction, and does not
+// follow a call, as it would behind one that does not return. Where symbols have no function, call
+// frame information has the extent of one.
+func (u *unwinder) isFirst(pc uint64) bool {
+	i := u.d.ModuleAt(pc)
+	if i < 0 || pc < FirstPage {
+		return false
+	}
+	st, base := u.stateOf(i), u.d.Modules[i].Addr
+	at, first := rva(pc&^u.cpu.Arch.ISABit-base), false
+	if r := st.names(u.ctx); r != nil {
+		p := u.places.find(r, at)
+		first = p.found && p.err == nil && p.at.Start == at
+		if p.found && !p.at.Guess && p.at.Source != resolve.Public && !first {
+			return false
+		}
+	}
+	if r := st.resolver(u.ctx); r != nil && !first {
+		row := u.rows.at(r, at)
+		first = row.row != nil && row.start == at
+	}
+	return first && u.call(pc) == CallNo
+}
+
+// isKernels reports whether a thread that was not to be walked for a crash has neither code nor a
+// stack. Linux creates such threads for io_uring, with the registers that its caller had otherwise.
+func (u *unwinder) isKernels() bool {
+	_, known := u.in.Get(u.cpu.SP)
+	return u.isLinux() && u.frame.PC == 0 && u.frame.SP == 0 && known && u.stack.Thread != u.d.RequestingThread()
 }
 
 // rulesReturn reports whether the frame's rules lead to code that has made a call.

@@ -177,6 +177,7 @@ type unwinder struct {
 	jumps   int          // to other stacks, and steps that left the stack pointer as it was
 	reads   int          // of words, by the technique at work
 	held    bool         // it took the return address from a register
+	cfa     uint64       // the frame's, by the first rules that have one; 0 if there is none
 
 	trampoline askedFor
 }
@@ -199,6 +200,11 @@ func (w *Walker) thread(ctx context.Context, res *Result, s *Stack) {
 	s.Frames = u.scratch[:0]
 	u.begin(c)
 	u.noteStack()
+	if u.isKernels() {
+		u.end(EndOutermost, "the thread has no code and no stack: it is a worker of the kernel's, as for io_uring")
+		u.keepFrames()
+		return
+	}
 	u.walk()
 	if saved := s.savedElsewhere(u.runs()); saved != nil && !u.budget.Exhausted() && len(s.Frames) < w.config.MaxFrames {
 		u.begin(saved)
@@ -232,6 +238,9 @@ func (u *unwinder) push(f *Frame) {
 	if !f.Interrupted && u.isHandlerReturn(f) {
 		// It was not called, so the code before it is another function's.
 		f.Handler, f.Inst = true, f.PC
+	}
+	if !f.Interrupted && !f.Handler && u.isFirst(f.PC) {
+		f.Inst = f.PC // the code before it is another function's
 	}
 	u.in.Set(u.cpu.PC, f.PC)
 	u.registers(f)
@@ -350,6 +359,7 @@ func (u *unwinder) walk() {
 // caller tries the techniques in the CPU's order.
 func (u *unwinder) caller() bool {
 	refused := ""
+	u.cfa = 0
 	for _, try := range u.steps {
 		f := &u.next
 		*f = Frame{}

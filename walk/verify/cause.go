@@ -81,6 +81,16 @@ func (v *verifier) causeAt(f *walk.Frame, x *Finding) *cause {
 	return &cause{i, -1}
 }
 
+// causeAbove returns an error about the rules that led to the current frame, and gave it its registers, or nil.
+func (v *verifier) causeAbove(s *walk.Stack, f *walk.Frame) *cause {
+	if i := v.number(s, f); i > 0 && v.after == nil {
+		if x, ok := v.errorAt(&s.Frames[i-1], KindRulesDiffer, KindFramePointer); ok {
+			return &cause{x, -1}
+		}
+	}
+	return nil
+}
+
 // aboutRules are the kinds of findings about the rules for a frame, the
 // decisive one first.
 var aboutRules = []string{KindRulesDiffer, KindFramePointer, KindNoRules, KindRulesFail, KindNoCall}

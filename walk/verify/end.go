@@ -110,6 +110,9 @@ const wordsNear = 128
 // switch to another. On Linux the functions in which programs and threads begin are known;
 // elsewhere 0 is the system's own mark.
 func (v *verifier) zero(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
+	if f.IsEntry() {
+		return
+	}
 	x := Finding{Severity: SeverityError, Kind: KindBroken}
 	pc, off, answer := u.ReturnAbove(f, wordsNear)
 	switch {

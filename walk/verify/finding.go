@@ -121,7 +121,7 @@ func (v *verifier) add(s *walk.Stack, f *walk.Frame, x Finding) {
 	if len(x.Sides) > 0 {
 		key.text = x.Sides[len(x.Sides)-1].Source
 	}
-	if f != nil {
+	if f != nil && x.after == nil {
 		x.after = v.causeAt(f, &x)
 	}
 	i, ok := v.found[key]

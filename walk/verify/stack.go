@@ -22,8 +22,9 @@ type damage struct {
 
 // notCalled are functions in whose middle there are return addresses that no call left: Go's
 // runtime gives them to the first function of a goroutine, and to what that calls on another
-// stack.
+// stack; Boost, to the first function of a coroutine.
 var notCalled = map[string]bool{
+	"make_fcontext":  true,
 	"runtime.goexit": true, "runtime.goexit.abi0": true, "runtime.systemstack_switch": true, "runtime.systemstack_switch.abi0": true,
 }
 
@@ -164,8 +165,12 @@ func (v *verifier) leadsNowhere(u *walk.Inspector, s *walk.Stack, f *walk.Frame,
 			continue
 		}
 		blame, why := v.culprit(u, f)
+		after := v.causeAbove(s, f)
+		if after != nil {
+			blame, why = NoBlame, "" // the frame's registers are wrong
+		}
 		text := fmt.Sprintf("by %s the caller is %#x, which is not code", sourceName(x.By), x.PC)
-		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoCall, Blame: blame, Text: text + why, brief: text})
+		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoCall, Blame: blame, Text: text + why, brief: text, after: after})
 		return true
 	}
 	return false
@@ -199,7 +204,7 @@ func (v *verifier) unreadable(err error) bool { return errors.Is(err, cfi.Unread
 // returns checks that a caller's address follows a call.
 func (v *verifier) returns(u *walk.Inspector, s *walk.Stack, i int) {
 	f := &s.Frames[i]
-	if f.Interrupted || f.Handler || notCalled[f.Function()] {
+	if f.Interrupted || f.Handler || notCalled[f.Function()] || beginsAt(s, i) {
 		return
 	}
 	switch u.Call(f.PC) {
@@ -227,6 +232,12 @@ func (v *verifier) returns(u *walk.Inspector, s *walk.Stack, i int) {
 			v.lose(from)
 		}
 	}
+}
+
+// beginsAt reports whether a stack begins at the first instruction of a function, to which a
+// coroutine would return. A wrong rule may lead to a function's address, too, but the stack goes on.
+func beginsAt(s *walk.Stack, i int) bool {
+	return i == len(s.Frames)-1 && s.End.Clean() && s.Frames[i].IsEntry()
 }
 
 // culprit returns who is to blame for a wrong caller by a frame's rules.

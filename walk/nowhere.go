@@ -1,0 +1,63 @@
+package walk
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/resolve"
+)
+
+// isNowhere reports whether an address certainly has no code: it is not canonical, the dump says
+// that its memory is not executable or has nothing so low, or it is in a section of data. On Windows permissions prove nothing, as data execution prevention may be off.
+func (u *unwinder) isNowhere(pc uint64) bool {
+	i := u.d.ModuleAt(pc)
+	switch {
+	case !u.isCanonical(pc) || u.isLinux() && u.isProtected(pc):
+		return true
+	case i < 0:
+		return u.isUnmapped(pc)
+	}
+	return u.isData(i, pc)
+}
+
+// isProtected reports whether the dump says that the memory at a return address is not executable.
+// Where code ends with a call that does not return, the address is behind the code's memory.
+func (u *unwinder) isProtected(pc uint64) bool {
+	m := u.d.MappingAt(pc)
+	return m != nil && (m.Read || m.Write) && !m.Exec && !u.isExecutable(pc-u.cpu.Call)
+}
+
+// isUnmapped reports whether an address outside of modules is below all that the dump knows of. Of
+// other places it does not follow that nothing is there: QEMU's cores lack the page to which signal
+// handlers return.
+func (u *unwinder) isUnmapped(pc uint64) bool {
+	return pc >= FirstPage && len(u.d.Modules) > 0 && pc < u.d.Modules[0].Addr && !u.mappedBelow(pc)
+}
+
+// mappedBelow reports whether the dump has a mapping or memory at an address or below.
+func (u *unwinder) mappedBelow(addr uint64) bool {
+	r, m := u.d.Memory.Regions, u.d.Maps
+	return len(r) > 0 && r[0].Addr <= addr || len(m) > 0 && m[0].Addr <= addr
+}
+
+// isData reports whether an address of a module is in a section without code, by its binary. A
+// function that the symbols have there is believed without it.
+func (u *unwinder) isData(module int, pc uint64) bool {
+	st, at := u.stateOf(module), pc-u.d.Modules[module].Addr
+	if r := st.resolver(u.ctx); r != nil {
+		if p := u.places.find(r, rva(at-u.cpu.Call)); p.found && p.err == nil && !p.at.Guess && p.at.Source != resolve.Public {
+			return false
+		}
+	}
+	f := st.file(u.ctx)
+	if f == nil {
+		return false
+	}
+	return slices.ContainsFunc(f.Loaded(), func(s *object.Section) bool { return s.Alloc && !s.Exec && s.Holds(f.Base+at) }) && !hasCode(f, f.Base+at)
+}
+
+// hasCode reports whether a section with code contains an address or ends there, as behind a call
+// that does not return.
+func hasCode(f *object.File, addr uint64) bool {
+	return slices.ContainsFunc(f.Loaded(), func(s *object.Section) bool { return s.Exec && (s.Holds(addr) || s.Holds(addr-1)) })
+}
