@@ -3,7 +3,7 @@ package follow
 // saveEvidence decides which findings about the caller's registers count. That a return address is on the stack, and
 // that registers are the caller's, holds for code that is called. Code that is only jumped to, as GHC's, has a
 // convention of its own: code is called if a call leads to it, if it is exported, if it returns, or if code that is
-// called jumps to it.
+// called jumps to it. None of this is needed where the first rule is that of a function that was just called.
 type saveEvidence struct {
 	found []foundSave
 	jumps map[uint64][]uint64 // by block: the code that it jumps to
@@ -14,12 +14,14 @@ type saveEvidence struct {
 type foundSave struct {
 	block uint64
 	save  *saveMismatch
+	sure  bool // its first rule is that of a function that was just called
 }
 
 // add notes what a block, which was just checked, says.
 func (e *saveEvidence) add(f *follower, block uint64) {
 	if f.save != nil {
-		e.found = append(e.found, foundSave{block, f.save})
+		_, reg, off := f.ruleAt(0)
+		e.found = append(e.found, foundSave{block, f.save, reg == frameSP && off == f.cpu.entry})
 	}
 	for target := range f.leaves {
 		if target == 0 {
@@ -40,7 +42,7 @@ func (e *saveEvidence) report(f *follower, bin *Binary, report func(Finding)) {
 	}
 	called := e.called(f, bin)
 	for _, found := range e.found {
-		if called[found.block] {
+		if found.sure || called[found.block] {
 			f.stats.WrongSaves++
 			report(found.save.finding())
 		}
