@@ -11,7 +11,8 @@
 // 64 bits and digits of either case, decimal ones up to 32 bits.
 //
 //	MODULE os arch id name                             "MODULE records"
-//	INFO key [value]                                   not in the specification; all are kept
+//	INFO key [value]                                   not in the specification; all but DIGEST are kept
+//	INFO DIGEST sha256 [hex]                           digest of the text (digest.go); without hex, it is announced
 //	FILE number name                                   "FILE records"
 //	INLINE_ORIGIN number name                          "INLINE_ORIGIN records"
 //	INLINE_ORIGIN number file name                     the old form; file may be -1

@@ -53,6 +53,7 @@ func (m *Module) Merge(o *Module) (Merged, error) {
 		out.OriginFiles = m.originFiles() + o.originFiles()
 	}
 	m.Infos = uniqueInfos(append(m.Infos, o.Infos...))
+	m.Digest = m.Digest || o.Digest
 	have := len(m.Funcs)
 	out.Funcs = m.mergeFuncs(o)
 	out.Publics = m.mergePublics(o, have)

@@ -39,6 +39,8 @@ type Module struct {
 
 	Vars *vars.Info // parameters and local variables; nil if the file has none
 
+	Digest bool // the text has a digest, INFO DIGEST, which is not among Infos; Write makes a new one
+
 	Contents map[string]Contents // of source files, by the names of Files; nil unless the reader was asked for them
 }
 
@@ -50,7 +52,7 @@ func (m *Module) SplitVars() (symbols, variables *Module) {
 	}
 	apart := *m
 	apart.Vars = nil
-	return &apart, &Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, Vars: m.Vars}
+	return &apart, &Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, Vars: m.Vars, Digest: m.Digest}
 }
 
 // Info is an INFO record, known or unknown. Value is the rest of the line.

@@ -309,6 +309,7 @@ func (b *builder) intern(rules []byte) RuleID {
 // finish closes what is open and does the checks that need the whole file.
 func (b *builder) finish() error {
 	b.endFunc()
+	b.m.Digest = b.rd.report.Digest
 	if b.records == 0 {
 		return &SyntaxError{
 			File: b.rd.opts.File, Line: 1, Col: 1,

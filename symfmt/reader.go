@@ -47,6 +47,8 @@ type Report struct {
 	Bytes       int64     // bytes of text read, after decompression
 	Layout      Layout    // layout of the text
 	Cut         error     // the last line, which the text ends inside of; also in Problems, or dropped
+	Digest      bool      // the text has a digest: INFO DIGEST, which Next checks and does not return
+	BadDigest   error     // what is first wrong with it; also in Problems, or dropped
 	Damage      error     // damage of compressed data, which ended the reading; also in Problems, or dropped
 }
 
@@ -69,6 +71,7 @@ type Reader struct {
 	used   int64 // bytes of text before buf[0]
 	lost   [KindCFI + 1]int
 	groups groups
+	digest digest
 
 	oldForm, newForm bool // with Outline: forms of INLINE returned so far
 }
@@ -112,6 +115,11 @@ func (r *Reader) reset(buf []byte) {
 func (r *Reader) Next() (*Record, error) {
 	for {
 		rec, bad, err := r.next()
+		if err == io.EOF {
+			if bad := r.endDigest(); bad != nil {
+				err = bad
+			}
+		}
 		if err != nil {
 			r.groups.end(r)
 			return nil, err
@@ -141,7 +149,7 @@ func (r *Reader) Next() (*Record, error) {
 
 // lose reports a bad record.
 func (r *Reader) lose(usable bool, bad *SyntaxError) error {
-	if usable {
+	if usable || bad == r.digest.bad {
 		return r.problem(bad, "")
 	}
 	r.lost[r.rec.Kind]++
@@ -200,6 +208,9 @@ func (r *Reader) quiet() bool { return r.opts.Tolerant && r.full() }
 func (r *Reader) next() (*Record, *SyntaxError, error) {
 	layout := &r.report.Layout
 	blank := false
+	if r.digest.ended {
+		return r.behindDigest()
+	}
 	if r.opts.Outline {
 		r.skipOwned()
 	}
@@ -230,6 +241,13 @@ func (r *Reader) next() (*Record, *SyntaxError, error) {
 		}
 		rec, bad := r.parse(text)
 		if rec != nil {
+			if rec.Kind == KindInfo && string(rec.Key) == digestKey {
+				if bad := r.digestRecord(rec); bad != nil {
+					return nil, bad, nil
+				}
+				return r.next()
+			}
+			r.digest.see(rec)
 			if blank && (rec.Kind == KindLine || rec.Kind == KindInline) {
 				layout.Split.add(rec.line)
 			}
@@ -308,6 +326,8 @@ func (r *Reader) fill() {
 		return
 	}
 	if r.pos > 0 {
+		r.digest.feed(r.buf, r.pos)
+		r.digest.from = 0
 		copy(r.buf, r.buf[r.pos:r.end])
 		r.used += int64(r.pos)
 		r.end -= r.pos
@@ -387,7 +407,7 @@ func (r *Reader) start() bool {
 		r.err = &SyntaxError{File: r.opts.File, Line: 1, Col: 1, Msg: encoding.Error()}
 		return false
 	}
-	r.pos = bom
+	r.pos, r.digest.from = bom, bom
 	r.report.Layout.BOM = bom > 0
 	if err == io.EOF {
 		r.eof = true

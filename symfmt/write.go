@@ -1,7 +1,9 @@
 package symfmt
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"math"
@@ -18,6 +20,7 @@ type WriteOptions struct {
 	// processed: the memory that they are mapped to may be released.
 	Passed func()
 
+	CRLF  bool       // end lines with CR LF
 	Names *LateNames // if non-nil, how the names of FUNC, PUBLIC and INLINE_ORIGIN are written
 }
 
@@ -38,6 +41,24 @@ func Write(w io.Writer, m *Module, opts WriteOptions) error {
 	if opts.Passed == nil {
 		opts.Passed = func() {}
 	}
+	out := w
+	var digest *digestWriter
+	if m.Digest {
+		digest = &digestWriter{w, sha256.New()}
+		out = digest
+	}
+	if opts.CRLF {
+		out = crlfWriter{out}
+	}
+	err := writeRecords(out, m, opts)
+	if err == nil && digest != nil {
+		err = digest.end(opts.CRLF)
+	}
+	return err
+}
+
+// writeRecords writes all but the digest.
+func writeRecords(w io.Writer, m *Module, opts WriteOptions) error {
 	t := newWriter(m, opts)
 	var err error
 	if late := opts.Names; late != nil {
@@ -80,6 +101,16 @@ func (t *writer) write(w io.Writer, opts WriteOptions, pieces []piece) error {
 			buffers.Put(out)
 			return err
 		})
+}
+
+// crlfWriter ends lines with CR LF.
+type crlfWriter struct{ w io.Writer }
+
+func (c crlfWriter) Write(p []byte) (int, error) {
+	if _, err := c.w.Write(bytes.ReplaceAll(p, []byte{'\n'}, []byte("\r\n"))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // formatted is the text of a piece.
@@ -271,7 +302,12 @@ func (t *writer) append(dst []byte, p *piece) []byte {
 	case KindModule:
 		dst = appendModule(dst, m)
 		for i := range m.Infos {
-			dst = appendInfo(dst, &m.Infos[i])
+			if m.Infos[i].Key != digestKey { // of another text
+				dst = appendInfo(dst, &m.Infos[i])
+			}
+		}
+		if m.Digest {
+			dst = append(dst, digestRecord+"\n"...)
 		}
 	case KindFile:
 		dst = t.appendFiles(dst, p)

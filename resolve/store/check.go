@@ -18,6 +18,7 @@ type checked struct {
 	first    error  // the first of their errors
 	damage   error  // what ended the text early, such as damaged compressed data, or nil
 	cut      error  // the last line, which the text ends inside of, or nil
+	digest   bool   // the text has a digest
 	empty    bool
 	symbols  bool // there are records other than MODULE and INFO
 	vars     bool // there are records of variables
@@ -70,7 +71,7 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 		return c, unlessDamaged(c.damage)
 	}
 	report := rd.Report()
-	c.empty, c.cut = report.Bytes == 0, report.Cut
+	c.empty, c.cut, c.digest = report.Bytes == 0, report.Cut, report.Digest
 	c.problems = len(report.Problems) + report.Dropped
 	if c.cut != nil {
 		c.problems--

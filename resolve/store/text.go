@@ -77,7 +77,7 @@ func StemOf(name string) (stem, ext string, ok bool) {
 }
 
 // sameText reports whether two files of the store have the same text,
-// compressed or not. Damaged data is the same as nothing.
+// compressed or not, with a digest or without. Damaged data is the same as nothing.
 func (s *Store) sameText(a, b string) (bool, error) {
 	fa, err := s.root.Open(a)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) sameText(a, b string) (bool, error) {
 	if err == nil {
 		var tb io.Reader
 		if tb, _, err = symfmt.Decompress(fb); err == nil {
-			return sameBytes(ta, tb)
+			return sameBytes(symfmt.WithoutDigest(ta), symfmt.WithoutDigest(tb))
 		}
 	}
 	return false, unlessDamaged(err)

@@ -31,6 +31,7 @@ var Kinds = []string{"damaged", "truncated", "misplaced", "differs", "leftover",
 type Report struct {
 	Files    int       // symbol files, files of variables, PE files and PDBs that were read
 	Bytes    int64     // their size in the store
+	NoDigest int       // symbol files and files of variables without a digest: a flipped bit in one may go unnoticed
 	Findings []Finding // in the order of paths
 	Writing  []Entry   // temporary files of active writers, which are not findings
 	Problems []symfmt.Problem
@@ -57,6 +58,7 @@ func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, e
 		func(_ int, one *Report) error {
 			r.Files += one.Files
 			r.Bytes += one.Bytes
+			r.NoDigest += one.NoDigest
 			r.Findings = append(r.Findings, one.Findings...)
 			r.Problems = append(r.Problems, one.Problems...)
 			return nil
@@ -191,6 +193,9 @@ func (s *Store) verifyFile(ctx context.Context, r *Report, e Entry) error {
 	c, err := check(bin.ContextReader(ctx, f), io.Discard)
 	if err != nil {
 		return err
+	}
+	if !c.digest {
+		r.NoDigest++
 	}
 	for _, fault := range c.faults() {
 		r.add(e.Path, fault.kind, "%s", fault.message)

@@ -30,7 +30,7 @@ var flagGroups = []flagGroup{
 	{"Output", "to output store both-names to-store layout protocol endpoint region field format filter summary signature-rules " +
 		"compare check pc compare-cfi detail stat raw color gzip zstd compress zip-size crlf json-names json-indent list resume strict"},
 	{"Contents", "no-inlines no-cfi cfi cfi-only only-cfi module-only only vars vars-types vars-redact vars-depth vars-length demangle " +
-		"no-generator info name id os rename-module names old-inline-origin gsym-version symcache-version sframe-version " +
+		"no-generator info digest name id os rename-module names old-inline-origin gsym-version symcache-version sframe-version " +
 		"byte-order thread goroutines crashed-only brief registers memory streams stack-bytes max-frames max-scan techniques trace source"},
 	{"Paths", "prefix-map map map-file map-var map-links map-manifest map-list source-map"},
 	{"Checks", "check-cfi min-cfi min-lines verify allow-missing verdict fail-on tolerance select ignore preset config baseline " +

@@ -104,6 +104,7 @@ func dumpFlags() []cli.Flag {
 		cli.Words(&cli.StringFlag{Name: "demangle", Usage: "demangle C++ and Rust names: `MODE` is full (default) or none", Value: "full"}, "full", "none"),
 		&cli.BoolFlag{Name: "no-generator", Usage: "omit INFO GENERATOR"},
 		&cli.StringSliceFlag{Name: "info", KeepSpace: true, Usage: "also write the record INFO `TEXT`, a keyword in capitals and a value;\nmay be repeated"},
+		&cli.BoolFlag{Name: "digest", Usage: "end the symbol file with INFO DIGEST, a digest of its text, which\nreaders check"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress the symbol file with gzip"},
 		&cli.BoolFlag{Name: "restat", Usage: "leave an output alone if its bytes would not change"},
 		&cli.BoolFlag{Name: "MD", Usage: "write a depfile for make and ninja with the files that were read,\nlike -MD of a compiler; -MD works too"},
@@ -144,6 +145,7 @@ type dumpConfig struct {
 	depfile        *depfile      // nil without --MD
 	restat         bool
 	gzip           bool
+	digest         bool
 	checkCFI       bool
 	minCFI         float64 // Percentage of the code that satisfies checkCFI
 	verbose        bool
@@ -214,6 +216,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		jobs:      par.Jobs(c.Int("jobs")),
 		restat:    c.Bool("restat"),
 		gzip:      c.Bool("gzip"),
+		digest:    c.Bool("digest"),
 		checkCFI:  c.Bool("check-cfi"),
 		minCFI:    c.Float64("min-cfi"),
 		verbose:   c.Bool("verbose"),
@@ -299,12 +302,12 @@ var (
 	infoForm = regexp.MustCompile(`^([A-Z][A-Z_]*) (\S.*)$`)
 )
 
-// parseInfos parses the values of --info. INFO VAR is not free: it has a grammar of its own.
+// parseInfos parses the values of --info. INFO VAR and INFO DIGEST are not free: they have grammars of their own.
 func parseInfos(texts []string) (all []symfmt.Info, err error) {
 	for _, line := range texts {
 		m := infoForm.FindStringSubmatch(line)
-		if m == nil || m[1] == "VAR" || !text.IsPrintable(line) {
-			return nil, fmt.Errorf("--info is %q, want a keyword in capitals other than VAR, a blank and a value", line)
+		if m == nil || m[1] == "VAR" || m[1] == symfmt.DigestKey || !text.IsPrintable(line) {
+			return nil, fmt.Errorf("--info is %q, want a keyword in capitals other than VAR and DIGEST, a blank and a value", line)
 		}
 		all = append(all, symfmt.Info{Key: m[1], Value: m[2]})
 	}

@@ -229,6 +229,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader
 		r.NoteName("name")
 		r.NoteAlone(cli.StatusInput)
 		b.Module.Infos = append(b.Module.Infos, d.infos...)
+		b.Module.Digest = d.digest
 		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Drop, Names: b.Names()}
 		if !d.checkCFI {
 			return d.write(ctx, r, b.Module, how, nil)

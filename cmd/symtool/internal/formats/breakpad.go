@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"context"
 	"io"
 
@@ -30,18 +29,5 @@ func breakpadLosses(c *Job, _ *symfmt.Module) []symfmt.Loss {
 }
 
 func writeBreakpad(_ context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
-	if c.Crlf {
-		out = crlfWriter{out}
-	}
-	return symfmt.Write(out, m, symfmt.WriteOptions{Jobs: c.Jobs, Passed: c.Passed})
-}
-
-// crlfWriter ends lines with CR LF.
-type crlfWriter struct{ w io.Writer }
-
-func (c crlfWriter) Write(p []byte) (int, error) {
-	if _, err := c.w.Write(bytes.ReplaceAll(p, []byte{'\n'}, []byte("\r\n"))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return symfmt.Write(out, m, symfmt.WriteOptions{Jobs: c.Jobs, Passed: c.Passed, CRLF: c.Crlf})
 }

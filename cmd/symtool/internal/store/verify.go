@@ -17,7 +17,8 @@ type storeVerifyJSON struct {
 	Store    string             `json:"store"`
 	Files    int                `json:"files"`
 	Bytes    int64              `json:"bytes"`
-	Writing  int                `json:"writing"` // temporary files of active writers
+	NoDigest int                `json:"without_digest"` // symbol files in which a flipped bit may go unnoticed
+	Writing  int                `json:"writing"`        // temporary files of active writers
 	Findings []storeFindingJSON `json:"findings"`
 	Problems []string           `json:"problems"`
 }
@@ -35,7 +36,7 @@ func (r *storeRun) verify(ctx context.Context) error {
 		return cmp.Or(context.Cause(ctx), cli.FileError(r.dir, err))
 	}
 	doc := storeVerifyJSON{
-		Store: r.dir, Files: report.Files, Bytes: report.Bytes, Writing: len(report.Writing),
+		Store: r.dir, Files: report.Files, Bytes: report.Bytes, NoDigest: report.NoDigest, Writing: len(report.Writing),
 		Findings: []storeFindingJSON{}, Problems: []string{},
 	}
 	for _, f := range report.Findings {
@@ -59,6 +60,9 @@ func (r *storeRun) verify(ctx context.Context) error {
 	})
 	if !r.quiet {
 		r.msgs.Printf("symtool: %s: %s with %d bytes, %s", r.dir, text.Count(doc.Files, "file"), doc.Bytes, text.Count(len(doc.Findings), "finding"))
+	}
+	if r.verbose && doc.NoDigest > 0 {
+		r.msgs.Printf("symtool: %s: %s without a digest, in which a flipped bit may go unnoticed (dump --digest)", r.dir, text.Count(doc.NoDigest, "file"))
 	}
 	if r.verbose && doc.Writing > 0 {
 		r.msgs.Printf("symtool: %s: %s being written", r.dir, text.Count(doc.Writing, "file"))
