@@ -8,7 +8,8 @@ import (
 )
 
 // isNowhere reports whether an address certainly has no code: it is not canonical, the dump says
-// that its memory is not executable or has nothing so low, or it is in a section of data. On Windows permissions prove nothing, as data execution prevention may be off.
+// that its memory is not executable or has nothing so low, or it is in a section of data. On Windows
+// permissions prove nothing, as data execution prevention may be off.
 func (u *unwinder) isNowhere(pc uint64) bool {
 	i := u.d.ModuleAt(pc)
 	switch {
@@ -24,7 +25,7 @@ func (u *unwinder) isNowhere(pc uint64) bool {
 // Where code ends with a call that does not return, the address is behind the code's memory.
 func (u *unwinder) isProtected(pc uint64) bool {
 	m := u.d.MappingAt(pc)
-	return m != nil && (m.Read || m.Write) && !m.Exec && !u.isExecutable(pc-u.cpu.Call)
+	return m != nil && !m.Unknown && (m.Read || m.Write) && !m.Exec && !u.isExecutable(pc-u.cpu.Call)
 }
 
 // isUnmapped reports whether an address outside of modules is below all that the dump knows of. Of

@@ -53,6 +53,7 @@ func TestReturnNowhere(t *testing.T) {
 		{"data", jit, []dump.Mapping{mapping(jit, false)}, false},
 		{"data of a module", hole, []dump.Mapping{mapping(0x400000, false)}, false},
 		{"not listed", jit, []dump.Mapping{mapping(0x400000, true)}, true},
+		{"mapped, as in gcore's cores, without permissions", hole, []dump.Mapping{{Range: dump.Range{Addr: 0x400000, Size: 0x1000}, Read: true, Unknown: true}}, true},
 		{"code", inG, []dump.Mapping{mapping(0x400000, true)}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -185,7 +185,10 @@ func (u *unwinder) rangeText(r dump.Range) string {
 func (u *unwinder) mappingText(m *dump.Mapping) string {
 	permissions := []byte("---")
 	for i, on := range []bool{m.Read, m.Write, m.Exec} {
-		if on {
+		switch {
+		case m.Unknown:
+			permissions[i] = '?'
+		case on:
 			permissions[i] = "rwx"[i]
 		}
 	}

@@ -57,7 +57,7 @@ func TestDocLinks(t *testing.T) {
 }
 
 // foreignFlags are flags of other programs that the documents name.
-var foreignFlags = []string{"only-keep-debug", "add-gnu-debuglink", "strip-debug", "icf", "crel", "num-threads"}
+var foreignFlags = []string{"only-keep-debug", "add-gnu-debuglink", "strip-debug", "icf", "crel", "num-threads", "long", "ultra"}
 
 // replacedFlags returns the help of the programs that symtool can be called as, which names their
 // options.

@@ -38,7 +38,7 @@ func TestUploadSchema(t *testing.T) {
 	fresh := put("new.sym", "MODULE Linux x86 AB new\n")
 	done := put("done.sym", "MODULE Linux x86 AB done\n")
 	refused := put("refused.sym", "MODULE Linux x86 AB refused\n")
-	damaged := put("damaged.sym", "MODULE Linux x86 AB damaged")
+	damaged := put("damaged.sym", "MODULE Linux x86 AB damaged\nFILE 0 a.c")
 	broken := put("broken.sym", "no symbols\n")
 	other := put("other.sym", "MODULE Linux x86 AB other\n")
 	want := put("want", "have/AB\nnew/AB\ndone/AB\nrefused/AB\ndamaged/AB\nabsent/AB\n")

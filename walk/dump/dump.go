@@ -180,6 +180,7 @@ type Module struct {
 type Mapping struct {
 	Range
 	Read, Write, Exec, Shared bool
+	Unknown                   bool   // of what it can be used for, the dump says nothing
 	Offset                    uint64 // in the file
 	Device                    string // "fd:01"
 	Inode                     uint64

@@ -221,8 +221,8 @@ func (f fileMap) behind(n uint64) fileMap {
 	return f
 }
 
-// mapping returns the first size bytes of an entry that no segment covers. Nothing is known about
-// it but that it was mapped.
+// mapping returns the first size bytes of an entry that no segment covers: gdb's gcore leaves out the
+// code of binaries. Nothing is known about it but that it was mapped.
 func (f fileMap) mapping(size uint64) dump.Mapping {
-	return dump.Mapping{Range: dump.Range{Addr: f.Addr, Size: size}, Read: true, Offset: f.offset, Path: f.path}
+	return dump.Mapping{Range: dump.Range{Addr: f.Addr, Size: size}, Read: true, Unknown: true, Offset: f.offset, Path: f.path}
 }

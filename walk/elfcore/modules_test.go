@@ -267,6 +267,9 @@ func TestNameMaps(t *testing.T) {
 		var got []piece
 		for _, m := range nameMaps(c.maps, c.files) {
 			got = append(got, piece{m.Addr, m.Size, m.Offset, m.Path, m.Exec})
+			if m.Unknown == m.Exec { // all segments are executable
+				t.Errorf("%s: at %d, permissions unknown: %v", name, m.Addr, m.Unknown)
+			}
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -114,9 +114,10 @@ func (w *writer) cut(m *dump.Mapping, memory []dump.Region) {
 
 // empty adds a mapping of which the dump has no bytes. gdb takes them as zeros unless it has them
 // from a binary. So none is added where gdb looks for headers of binaries to check that it has
-// the right ones, at the start of files and of the vdso, nor for writable memory.
+// the right ones, at the start of files and of the vdso, nor for writable memory, nor where nothing
+// but the mapping is known: gcore adds none either.
 func (w *writer) empty(p piece, m *dump.Mapping) {
-	if m.Write || m.IsFile() && m.Offset == 0 || m.Path == "[vdso]" {
+	if m.Write || m.Unknown || m.IsFile() && m.Offset == 0 || m.Path == "[vdso]" {
 		return
 	}
 	w.pieces = append(w.pieces, p)

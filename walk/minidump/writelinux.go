@@ -62,7 +62,8 @@ func (w *writer) linuxMaps() []byte {
 	for i := range w.d.Maps {
 		m := &w.d.Maps[i]
 		perms := []byte("---p")
-		for k, set := range []bool{m.Read, m.Write, m.Exec} {
+		// What a mapping may be used for must not be said wrongly: readers would take its code for data.
+		for k, set := range []bool{m.Read, m.Write, m.Exec || m.Unknown} {
 			if set {
 				perms[k] = "rwx"[k]
 			}

@@ -157,14 +157,18 @@ type Abbrevs struct {
 	forms    formTable
 	declared int // number of declarations
 	dense    []decl
-	sparse   []sparseDecl // by code; of several with one code, the last counts
-	decls    []decl       // storage of those in sparse: the chunk in use
-	steps    []step       // storage of skip programs: the chunk in use
-	stepped  int          // number of steps in all chunks
-	length   int          // of the table in the section
+	sparse   *sparse // nil if there never was a code for it
+	steps    []step  // storage of skip programs: the chunk in use
+	stepped  int     // number of steps in all chunks
+	length   int     // of the table in the section
 }
 
-// sparseDecl is a declaration whose code is not in the dense part.
+// sparse has the declarations whose codes are not in the dense part.
+type sparse struct {
+	list  []sparseDecl // by code; of several with one code, the last counts
+	decls []decl       // storage: the chunk in use
+}
+
 type sparseDecl struct {
 	code uint64
 	*decl
@@ -182,7 +186,7 @@ const (
 
 // Cost estimates the work to make the table and the memory that it takes.
 func (t *Abbrevs) Cost() uint64 {
-	return uint64(t.length) + uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(t.stepped)*uint64(unsafe.Sizeof(step{}))
+	return uint64(t.length) + uint64(len(t.dense)+2*t.sparse.len())*uint64(unsafe.Sizeof(decl{})) + uint64(t.stepped)*uint64(unsafe.Sizeof(step{}))
 }
 
 // lookup returns the declaration of code, which is not zero.
@@ -190,10 +194,48 @@ func (t *Abbrevs) lookup(code uint64) *decl {
 	if code < uint64(len(t.dense)) && t.dense[code].known {
 		return &t.dense[code]
 	}
-	if i := sort.Search(len(t.sparse), func(i int) bool { return t.sparse[i].code > code }); i > 0 && t.sparse[i-1].code == code {
-		return t.sparse[i-1].decl
+	if d := t.sparse.find(code); d != nil {
+		return d
 	}
 	return &undeclared
+}
+
+func (s *sparse) len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.list)
+}
+
+// find returns the last declaration of code, or nil.
+func (s *sparse) find(code uint64) *decl {
+	i := sort.Search(s.len(), func(i int) bool { return s.list[i].code > code })
+	if i == 0 || s.list[i-1].code != code {
+		return nil
+	}
+	return s.list[i-1].decl
+}
+
+func (s *sparse) add(code uint64, d decl) {
+	if len(s.decls) == cap(s.decls) {
+		s.decls = make([]decl, 0, min(max(minChunk, 2*cap(s.decls)), maxChunk))
+	}
+	s.decls = append(s.decls, d)
+	s.list = append(s.list, sparseDecl{code, &s.decls[len(s.decls)-1]})
+}
+
+// reset removes all declarations.
+func (s *sparse) reset() {
+	if s != nil {
+		s.list, s.decls = s.list[:0], s.decls[:0]
+	}
+}
+
+// sort makes find possible.
+func (s *sparse) sort() {
+	if s != nil {
+		slices.SortStableFunc(s.list, func(a, b sparseDecl) int { return cmp.Compare(a.code, b.code) })
+	}
 }
 
 // undeclared is the declaration of an unknown code. Its size takes the scan off the fast path.
@@ -216,7 +258,8 @@ func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) (cost uint6
 // parseUpTo is like Parse, up to the declaration of a code; 0 means all.
 func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last uint64) error {
 	t.offset, t.sizes, t.length, t.declared, t.stepped = offset, sizes, 0, 0, 0
-	t.dense, t.sparse, t.decls, t.steps = t.dense[:0], t.sparse[:0], t.decls[:0], t.steps[:0]
+	t.dense, t.steps = t.dense[:0], t.steps[:0]
+	t.sparse.reset()
 	if offset >= uint64(len(section)) {
 		return &bin.Error{Section: ".debug_abbrev", Offset: offset,
 			Msg: fmt.Sprintf("table starts outside the section's %d bytes", len(section))}
@@ -225,7 +268,7 @@ func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last
 	c := bin.NewAt(".debug_abbrev", data, offset, nil)
 	defer func() {
 		t.length = c.Pos()
-		slices.SortStableFunc(t.sparse, func(a, b sparseDecl) int { return cmp.Compare(a.code, b.code) })
+		t.sparse.sort()
 	}()
 	t.forms.fill(sizes)
 	for {
@@ -282,11 +325,10 @@ func skipDecl(data []byte, pos int) int {
 func (t *Abbrevs) add(code uint64, d decl) {
 	t.declared++
 	if code >= uint64(freeDense+t.declared) {
-		if len(t.decls) == cap(t.decls) {
-			t.decls = make([]decl, 0, min(max(minChunk, 2*cap(t.decls)), maxChunk))
+		if t.sparse == nil {
+			t.sparse = new(sparse)
 		}
-		t.decls = append(t.decls, d)
-		t.sparse = append(t.sparse, sparseDecl{code, &t.decls[len(t.decls)-1]})
+		t.sparse.add(code, d)
 		return
 	}
 	for uint64(len(t.dense)) <= code {

@@ -419,6 +419,9 @@ func (t *dumpText) ranges(list bool) {
 
 // permissions formats a mapping's permissions as /proc/PID/maps does.
 func permissions(m *dump.Mapping) string {
+	if m.Unknown {
+		return "????"
+	}
 	text := []byte("---p")
 	for i, set := range []bool{m.Read, m.Write, m.Exec, m.Shared} {
 		if set {

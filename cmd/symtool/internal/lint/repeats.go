@@ -86,7 +86,7 @@ func (in lintInput) repeats(other lintInput) bool {
 	two, _ := nextLine(b)
 	head, ok := bytes.CutSuffix(bytes.TrimRight(one, "\r\n"), []byte(name))
 	otherHead, okOther := bytes.CutSuffix(bytes.TrimRight(two, "\r\n"), []byte(otherName))
-	if !ok || !okOther || !bytes.HasPrefix(head, []byte("MODULE ")) || !bytes.Equal(head, otherHead) {
+	if !ok || !okOther || !bytes.Equal(head, otherHead) {
 		return false
 	}
 	for {
