@@ -53,13 +53,14 @@ const (
 	ByEHFrame                // .eh_frame or .debug_frame of the binary
 	BySFrame                 // .sframe of the binary
 	BySignal                 // the layout of the system's signal frame
+	ByGoStack                // what Go's runtime keeps of a stack that it leaves
 	ByFramePointer           // the chain of frame pointers
 	ByReturn                 // the return address of a function that has just been entered
 	ByScan                   // a word of the stack that looks like a return address
 )
 
 var techniqueNames = [...]string{
-	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "frame-pointer", "return", "scan",
+	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "go-stack", "frame-pointer", "return", "scan",
 }
 
 // Techniques returns all techniques except ByContext, the topmost frame's.

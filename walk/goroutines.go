@@ -140,8 +140,17 @@ var leaves = map[string]bool{"runtime.asmcgocall": true, "runtime.systemstack": 
 // runs returns the goroutine that the thread of a stack runs, or nil. Where goroutines are not walked, they are read only
 // if the stack has left one of theirs; that they cannot be read is no problem, as nobody asked for them.
 func (u *unwinder) runs() *goroutine.Goroutine {
-	s, r := u.stack, u.result
+	s := u.stack
 	if u.config.Goroutines != NoGoroutines || !s.leavesGoroutine() {
+		return s.Goroutine
+	}
+	return u.running()
+}
+
+// running returns the goroutine that the thread of the stack runs, or nil.
+func (u *unwinder) running() *goroutine.Goroutine {
+	s, r := u.stack, u.result
+	if s.Goroutine != nil {
 		return s.Goroutine
 	}
 	if !r.readGoroutines {

@@ -14,6 +14,8 @@ var starts = map[string]bool{
 	"_start": true, "__start": true, "_start_c": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true, // see clones
 	"runtime.rt0_go": true, "runtime.clone": true, "runtime.goexit": true, // Go's
+	// The scheduler's, on the stack of a thread, which each goroutine that stops begins anew.
+	"runtime.mcall": true,
 	"make_fcontext": true, // Boost's: a coroutine's first function returns into it
 }
 

@@ -167,17 +167,18 @@ type unwinder struct {
 	callee *Frame // the one before, or nil
 	next   Frame  // the caller, while it is computed
 
-	in, out *cfi.Regs // registers of frame, and of its caller while that is computed
-	module  *moduleState
-	rva     rva // of frame.Inst in its module
-	at      resolve.Location
-	region  *dump.Region // of the last word read
-	entry   uint64       // the program's first instruction; 0 if unknown
-	mask    uint64       // of cpu.mask; 0 until it is needed
-	jumps   int          // to other stacks, and steps that left the stack pointer as it was
-	reads   int          // of words, by the technique at work
-	held    bool         // it took the return address from a register
-	cfa     uint64       // the frame's, by the first rules that have one; 0 if there is none
+	in, out  *cfi.Regs // registers of frame, and of its caller while that is computed
+	module   *moduleState
+	rva      rva // of frame.Inst in its module
+	at       resolve.Location
+	region   *dump.Region // of the last word read
+	entry    uint64       // the program's first instruction; 0 if unknown
+	mask     uint64       // of cpu.mask; 0 until it is needed
+	jumps    int          // to other stacks, and steps that left the stack pointer as it was
+	reads    int          // of words, by the technique at work
+	held     bool         // it took the return address from a register
+	callback uint64       // the thread's stack pointer in the last callback from C to Go; 0 before there is one
+	cfa      uint64       // the frame's, by the first rules that have one; 0 if there is none
 
 	trampoline askedFor
 }
@@ -312,7 +313,7 @@ type technique func(u *unwinder, f *Frame) outcome
 // stepsOf returns the functions of a CPU's techniques.
 func stepsOf(c *cpu.CPU) []technique {
 	functions := [...]technique{
-		cpu.BySignalFrame: bySignalFrame, cpu.BySymbols: bySymbols, cpu.ByEHFrame: byEHFrame, cpu.BySFrame: bySFrame, cpu.ByWin: byWin,
+		cpu.BySignalFrame: bySignalFrame, cpu.ByGoStack: byGoStack, cpu.BySymbols: bySymbols, cpu.ByEHFrame: byEHFrame, cpu.BySFrame: bySFrame, cpu.ByWin: byWin,
 		cpu.ByLeaf: byLeaf, cpu.ByReturn: byReturn, cpu.ByFramePointer: byFramePointer, cpu.ByScan: byScan,
 	}
 	steps := make([]technique, len(c.Techniques))
@@ -423,7 +424,7 @@ func (u *unwinder) moves(f *Frame) bool {
 	if f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.Arch.PtrSize) {
 		return true
 	}
-	if !f.Interrupted && !u.stays(f) {
+	if !f.Interrupted && f.By != ByGoStack && !u.stays(f) {
 		return false
 	}
 	u.jumps++

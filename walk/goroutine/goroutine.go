@@ -32,6 +32,8 @@ type Goroutine struct {
 
 	// Thread is the index in Dump.Threads of the thread that runs it, or -1.
 	Thread int
+	// SystemSP is the stack pointer that this thread last had on its own stack, where C runs; 0 if it is not known.
+	SystemSP uint64
 	// Saved has the registers with which it goes on when it is scheduled, or after a system call. If a thread runs it
 	// on its own stack, they are outdated. It is nil if they are not known.
 	Saved *dump.Context

@@ -40,7 +40,7 @@ func (r *reader) goroutine(pointer *object) (g Goroutine, err error) {
 	if g.Stack, err = stackOf(&o); err != nil {
 		return g, err
 	}
-	if g.Thread, err = r.thread(&o, &g); err != nil {
+	if err = r.thread(&o, &g); err != nil {
 		return g, err
 	}
 	g.Saved, err = r.saved(&o, &g)
@@ -61,30 +61,51 @@ func stackOf(o *object) (dump.Range, error) {
 	return dump.Range{Addr: lo, Size: hi - lo}, nil
 }
 
-// thread returns the index of the thread that runs a goroutine, or -1.
-func (r *reader) thread(o *object, g *Goroutine) (int, error) {
+// thread finds the thread that runs a goroutine.
+func (r *reader) thread(o *object, g *Goroutine) error {
+	g.Thread = -1
 	if g.Status != Running && g.Status != Syscall {
-		return -1, nil
+		return nil
 	}
 	pointer, err := o.member("m")
 	if err != nil {
-		return -1, err
+		return err
 	}
 	if at, err := pointer.uint(); at == 0 || err != nil {
-		return -1, err
+		return err
 	}
 	m, err := pointer.target()
 	if err != nil {
-		return -1, err
+		return err
 	}
 	id, err := m.number("procid")
 	if err != nil {
-		return -1, err
+		return err
 	}
 	if i, ok := r.threads[uint32(id)]; ok && id != 0 {
-		return i, nil
+		g.Thread = i
+		g.SystemSP = systemSP(&m)
 	}
-	return -1, nil
+	return nil
+}
+
+// systemSP returns the stack pointer that the goroutine g0 of a thread, a runtime.m, has saved. Only callbacks from C
+// need it, so 0 is no damage.
+func systemSP(m *object) uint64 {
+	pointer, err := m.member("g0")
+	if err != nil {
+		return 0
+	}
+	g0, err := pointer.target()
+	if err != nil {
+		return 0
+	}
+	sched, err := g0.member("sched")
+	if err != nil {
+		return 0
+	}
+	sp, _ := sched.number("sp")
+	return sp
 }
 
 // saved returns the registers that the runtime saved for a goroutine: before a system call or a call of C, those of

@@ -100,9 +100,18 @@ func register(u *walk.Inspector, name string) cfi.Reg {
 func (v *verifier) rows(u *walk.Inspector, s *walk.Stack, f *walk.Frame) (steps []walk.Step) {
 	steps = u.Steps(f)
 	for i := 1; i < len(steps); i++ {
+		if steps[i].By == walk.ByFramePointer && v.leavesStack(s) {
+			continue // the frame pointer is already, or still, that of the other stack
+		}
 		v.pair(u, s, f, &steps[0], &steps[i])
 	}
 	return steps
+}
+
+// leavesStack reports whether the current frame's caller is on another stack, that of C or of Go.
+func (v *verifier) leavesStack(s *walk.Stack) bool {
+	next := v.current + 1
+	return next < len(s.Frames) && s.Frames[next].By == walk.ByGoStack
 }
 
 // goesOn reports whether a step leads to code that has made a call. Where a program or a thread

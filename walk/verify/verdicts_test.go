@@ -78,7 +78,7 @@ var verdictCases = []struct {
 	{"null", "? jump main _start", symbolsHold, symbolsHold, symbolsHold, ""},
 	{"smashed", "smash", NoBlame, NoBlame, BlameDump, KindNoCall},
 	{"cleared", "smash", NoBlame, NoBlame, BlameDump, KindBroken},
-	{"switched", "crash runtime.mcall", BlameBinary, BlameBinary, BlameBinary, KindNoCall},
+	{"switched", "crash runtime.mcall", symbolsHold, symbolsHold, symbolsHold, ""}, // where a stack of Go's scheduler begins
 	{"injected", "down runtime.sigpanic crash main _start", symbolsHold, symbolsHold, symbolsHold, ""},
 	{"bottom", "crash recurse __libc_start_main", symbolsHold, symbolsHold, symbolsHold, ""},
 }
@@ -260,6 +260,25 @@ func TestVerdictCPUs(t *testing.T) {
 	}
 }
 
+// Where a stack begins, as in Go's mcall, the symbols of what it called are judged all the same.
+func TestVerdictAboveStart(t *testing.T) {
+	program, store := testenv.Input(t, "verdicts", "verdicts.elf"), t.TempDir()
+	m, err := walktest.SymbolsOf(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.CFI = symfmt.CFITable{}
+	if err := walktest.WriteModule(m, store); err != nil {
+		t.Fatal(err)
+	}
+	sources := walked.SymbolSources(t, store)
+	sources.Binaries = walktest.Binaries(t, program)
+	_, v := judged(t, testenv.Input(t, "verdicts", "switched.core.gz"), sources, []string{program}, nil, Default())
+	if v.Holds || v.Blame != BlameSymbols || v.Findings[0].Kind != KindNoRules {
+		t.Error(verdictText(t, v))
+	}
+}
+
 // A stack that ends in a function without rules does not hold either where neither
 // the dump nor a binary has the code, as in many cores and minidumps.
 func TestVerdictWithoutCode(t *testing.T) {
@@ -267,7 +286,7 @@ func TestVerdictWithoutCode(t *testing.T) {
 	if err := walktest.WriteSymbols(testenv.Input(t, "verdicts", "verdicts.elf"), store); err != nil {
 		t.Fatal(err)
 	}
-	for name, blame := range map[string]Blame{"complete": symbolsHold, "bare": BlameSymbols, "switched": BlameBinary, "overflow": symbolsHold, "threads": symbolsHold} {
+	for name, blame := range map[string]Blame{"complete": symbolsHold, "bare": BlameSymbols, "switched": symbolsHold, "overflow": symbolsHold, "threads": symbolsHold} {
 		without := func(d *dump.Dump) {
 			d.Memory.Regions = slices.DeleteFunc(slices.Clone(d.Memory.Regions), func(r dump.Region) bool {
 				m := d.MappingAt(r.Addr)

@@ -4,6 +4,7 @@ package cpu
 import (
 	"encoding/binary"
 	"strconv"
+	"strings"
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -54,6 +55,8 @@ type CPU struct {
 	Order  func(data binary.ByteOrder) (big, little bool)
 	Frames []SignalFrame // of Linux; the first that fits is used
 
+	Go *GoStack // nil if Go does not run there, or its stacks are not known
+
 	PC, SP cfi.Reg
 	RA     cfi.Reg   // the link register, or NoReg
 	Saved  []cfi.Reg // callee-saved
@@ -66,6 +69,7 @@ type Technique uint8
 // The techniques.
 const (
 	BySignalFrame Technique = iota // the layout of the system's signal frame
+	ByGoStack                      // what Go's runtime keeps of stacks that it leaves
 	BySymbols                      // STACK CFI
 	ByEHFrame                      // .eh_frame and .debug_frame of binaries
 	BySFrame                       // .sframe of binaries
@@ -105,6 +109,22 @@ type Layout struct {
 	Base cfi.Reg // Reg
 }
 
+// GoStack says where Go's runtime keeps what it needs to return to another stack. Offsets are in
+// words from the stack pointer after the call.
+type GoStack struct {
+	G, Depth int  // in asmcgocall: the goroutine, and the distance to the end of its stack
+	FP       int  // the caller's frame pointer, as Go's assembler saves it
+	FromCFA  bool // FP is not from the stack pointer, but from the frame's end
+	Callback int  // in cgocallback: the stack pointer of the callback before
+	// CrossFrame is the distance in crosscall2 to its caller's frame, SavedAt that to the values of Saved.
+	CrossFrame, SavedAt int
+	SavedNames          string // "-" for a word that has none
+
+	PushedNames string // what crosscall1 has pushed, if it has no rules
+
+	Saved, Pushed []cfi.Reg // SavedNames, PushedNames
+}
+
 // withRegisters resolves the names of registers in layouts.
 func (c *CPU) withRegisters(list []Layout) []Layout {
 	out := make([]Layout, len(list))
@@ -141,6 +161,9 @@ func newCPU(c CPU) *CPU {
 		c.Kept = append(c.Kept, c.Reg(name))
 	}
 	c.Layouts, c.Apple = c.withRegisters(c.Layouts), c.withRegisters(c.Apple)
+	if c.Go != nil {
+		c.Go.Saved, c.Go.Pushed = c.regsNamed(c.Go.SavedNames), c.regsNamed(c.Go.PushedNames)
+	}
 	for _, l := range c.Frames {
 		for i := range l.Code {
 			l.Code[i].parse()
@@ -156,6 +179,18 @@ func (c *CPU) Reg(name string) cfi.Reg {
 		panic("cpu: no register " + name + " of " + c.Arch.Name)
 	}
 	return cfi.Reg(i)
+}
+
+// regsNamed returns the registers of names separated by spaces, and NoReg for "-".
+func (c *CPU) regsNamed(names string) (regs []cfi.Reg) {
+	for _, name := range strings.Fields(names) {
+		r := cfi.NoReg
+		if name != "-" {
+			r = c.Reg(name)
+		}
+		regs = append(regs, r)
+	}
+	return regs
 }
 
 func withoutISABit(pc, _ uint64) uint64 { return pc &^ 1 }

@@ -34,13 +34,15 @@ var cpuX86_64 = newCPU(CPU{
 	Align:       1,
 	Result:      "$rax",
 	TLS:         TLS{Pointer: "$fs.base"},
-	Techniques:  []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByLeaf, ByReturn, ByFramePointer, ByScan},
+	Techniques:  []Technique{ByGoStack, BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByLeaf, ByReturn, ByFramePointer, ByScan},
 	calls:       func(c callCode) CallAnswer { return c.x86(64) },
 	Layouts:     []Layout{{Reg: "$rbp", FP: 0, RA: 1, SP: 2}},
 	NoWindowsFP: true, // there, the frame register may point anywhere into the frame
 	ScanFP:      FPBelowKnown,
 	MakesFrame:  func(code []byte) int { return x86Frame(code, 64) },
-	Order:       asWritten,
+	Go: &GoStack{G: 1, Depth: 0, FP: -2, FromCFA: true, Callback: 0, CrossFrame: 10, SavedAt: 3, SavedNames: "$rbx $r12 $r13 $r14 $r15 $rbp",
+		PushedNames: "$r15 $r14 $r13 $r12 $rbp $rbx"},
+	Order: asWritten,
 	Frames: []SignalFrame{{Name: "rt", Info: 304, UC: 0, Via: -1,
 		Code: []Trampoline{
 			{code: "48c7c00f0000000f05", Steps: starts0(0, 7)}, // mov $15,%rax; syscall

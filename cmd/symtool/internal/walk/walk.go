@@ -85,7 +85,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			cli.Words(&cli.StringFlag{Name: "names", Usage: "in text: print names of functions as `FORM`: full (default, except on\na terminal), or short, without the arguments of templates, fitted\nto the terminal; inlined frames are then marked"}, "short", "full"),
 			&cli.IntFlag{Name: "source", Usage: "print `N` lines of source before and after the line of each frame, if\nthe file is the one that was compiled", Value: noSource},
 			&cli.StringSliceFlag{Name: "source-map", KeepSpace: true, Usage: "with --source: files whose names begin with OLD are in the folder NEW:\n`OLD=NEW`; may be repeated, the first one that has a file counts"},
-			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"}, techniqueNames()...),
+			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, go-stack,\nframe-pointer, return, scan"}, techniqueNames()...),
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
 			&cli.BoolFlag{Name: "trace", Usage: "print every step of every walk, and the reason for it"},
 			&cli.BoolFlag{Name: "verify", Usage: "check whether the symbols hold, and end with status 1 if not"},

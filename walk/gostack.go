@@ -1,0 +1,137 @@
+package walk
+
+import (
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/internal/cpu"
+)
+
+// byGoStack follows calls between Go and C, between which Go's runtime changes the stack: C runs on
+// that of the thread, Go on that of a goroutine. No rules describe that. The comments of the
+// runtime's asm_*.s say where it keeps what it needs to return.
+func byGoStack(u *unwinder, f *Frame) outcome {
+	l := u.cpu.Go
+	if l == nil || !u.may[ByGoStack] || u.frame.Interrupted {
+		return nothing
+	}
+	did := false
+	switch runtimeFunction(u.frame) {
+	case "runtime.asmcgocall":
+		did = u.leaveC(l, f)
+	case "runtime.cgocallback":
+		did = u.leaveCallback(l, f)
+	case "crosscall1":
+		did = u.leaveThread(l, f)
+	case "crosscall2":
+		did = u.restoreC(l, f)
+	}
+	if !did {
+		return nothing
+	}
+	f.Trust, f.By = TrustCFI, ByGoStack
+	return found
+}
+
+// runtimeFunction returns the name of one of Go's functions in assembly, without the suffix that
+// says how it is called.
+func runtimeFunction(f *Frame) string { return strings.TrimSuffix(f.Function(), ".abi0") }
+
+// leaveC finds the caller of asmcgocall, which called C on the thread's stack. There it left the
+// goroutine, and how far below the end of the goroutine's stack it was; or, if it had not changed
+// the stack, 0 and where it was.
+func (u *unwinder) leaveC(l *cpu.GoStack, f *Frame) bool {
+	g, ok1 := u.ReadWord(u.words(u.frame.SP, l.G))
+	at, ok2 := u.ReadWord(u.words(u.frame.SP, l.Depth))
+	if g != 0 {
+		hi, ok := u.ReadWord(u.words(g, 1)) // stack.hi
+		at, ok2 = hi-at, ok2 && ok
+	}
+	if !ok1 || !ok2 || !u.rulesAt(at, l, f) {
+		u.note("%v: at %#x are the goroutine %#x and the stack %#x, which has no return address", ByGoStack, u.frame.SP, g, at)
+		return false
+	}
+	return true
+}
+
+// rulesAt finds the caller by the rules of the frame's function, for another stack pointer.
+func (u *unwinder) rulesAt(sp uint64, l *cpu.GoStack, f *Frame) bool {
+	here, _ := u.in.Get(u.cpu.SP)
+	u.in.Set(u.cpu.SP, sp)
+	ok := u.rulesFind(f) && u.isReturn(u.clean(f.PC))
+	u.in.Set(u.cpu.SP, here)
+	if !ok {
+		return false
+	}
+	at := u.words(sp, l.FP)
+	if l.FromCFA {
+		at = u.words(f.SP, l.FP)
+	}
+	if fp, known := u.ReadWord(at); known && (!l.FromCFA || at >= sp) {
+		u.out.Set(u.cpu.Reg(u.cpu.Arch.FP), fp)
+	}
+	return true
+}
+
+// rulesFind reports whether rules find the caller.
+func (u *unwinder) rulesFind(f *Frame) bool {
+	return bySymbols(u, f) == found || byEHFrame(u, f) == found
+}
+
+// leaveCallback finds the caller of cgocallback on the thread's stack. Its frame on the goroutine's
+// stack imitates the one there, so that rules lead from it to the Go function that called C. The
+// stack pointer of the innermost callback is that of the thread's own goroutine, g0; each has that
+// of the one before.
+func (u *unwinder) leaveCallback(l *cpu.GoStack, f *Frame) bool {
+	sp := uint64(0)
+	if u.callback != 0 {
+		sp, _ = u.ReadWord(u.words(u.callback, l.Callback))
+	} else if g := u.running(); g != nil {
+		sp = g.SystemSP
+	}
+	if sp == 0 {
+		u.note("%v: the thread's stack pointer is not known", ByGoStack)
+		return false
+	}
+	if !u.rulesAt(sp, l, f) {
+		u.note("%v: there is no return address for the stack pointer %#x", ByGoStack, sp)
+		return false
+	}
+	u.callback = sp
+	return true
+}
+
+// leaveThread finds the caller of crosscall1, with which threads of C begin to run Go, and which has
+// no rules on some CPUs.
+func (u *unwinder) leaveThread(l *cpu.GoStack, f *Frame) bool {
+	n := len(l.Pushed)
+	pc, ok := u.ReadWord(u.words(u.frame.SP, n))
+	if n == 0 || u.hasRules() || !ok || !u.isReturn(u.clean(pc)) {
+		return false
+	}
+	for i, r := range l.Pushed {
+		if v, ok := u.ReadWord(u.words(u.frame.SP, i)); ok {
+			u.out.Set(r, v)
+		}
+	}
+	u.leave(f, u.clean(pc), u.words(u.frame.SP, n+1))
+	return true
+}
+
+// restoreC restores the registers that crosscall2 saved for its caller, which is C: Go's rules have
+// only the stack pointer and the return address.
+func (u *unwinder) restoreC(l *cpu.GoStack, f *Frame) bool {
+	if !u.rulesFind(f) {
+		return false
+	}
+	if f.SP != u.words(u.frame.SP, l.CrossFrame) {
+		u.note("%v: crosscall2 is not one whose frame is known", ByGoStack)
+		return false
+	}
+	for i, r := range l.Saved {
+		if v, ok := u.ReadWord(u.words(u.frame.SP, l.SavedAt+i)); ok && r != cfi.NoReg {
+			u.out.Set(r, v)
+		}
+	}
+	return true
+}
