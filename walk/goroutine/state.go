@@ -61,7 +61,7 @@ func stackOf(o *object) (dump.Range, error) {
 	return dump.Range{Addr: lo, Size: hi - lo}, nil
 }
 
-// thread finds the thread that runs a goroutine.
+// thread finds the thread that runs a goroutine, and the stack pointer of its own stack.
 func (r *reader) thread(o *object, g *Goroutine) error {
 	g.Thread = -1
 	if g.Status != Running && g.Status != Syscall {

@@ -13,7 +13,7 @@ import (
 )
 
 // dropRepeats removes the files of stores that repeat another file under another name, as dump --store --both-names
-// writes them: their findings would be told twice. It returns the files that are left.
+// writes them: their findings would be printed twice. It returns the files that are left.
 func (l *linter) dropRepeats(inputs []lintInput) (left []lintInput) {
 	first := map[string][]lintInput{} // by place without the names
 	for _, in := range inputs {
@@ -101,20 +101,16 @@ func (in lintInput) repeats(other lintInput) bool {
 	}
 }
 
-// nextLine returns the next line, or a part of a long one, that is not a digest of the file.
+// nextLine returns the next line, or a part of a long one.
 func nextLine(r *bufio.Reader) (line []byte, err error) {
-	for {
-		line, err = r.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			err = nil
-		}
-		if !bytes.HasPrefix(line, []byte("INFO DIGEST ")) {
-			return line, err
-		}
+	line, err = r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		err = nil
 	}
+	return line, err
 }
 
-// lines opens the text of a file, decompressed, or returns nil. close is never nil.
+// lines opens the text of a file, decompressed and without its digest, or returns nil. close is never nil.
 func (in lintInput) lines() (lines *bufio.Reader, close func() error) {
 	raw, close, err := in.text(nil)
 	if err != nil {
@@ -124,5 +120,5 @@ func (in lintInput) lines() (lines *bufio.Reader, close func() error) {
 	if err != nil {
 		return nil, close
 	}
-	return bufio.NewReaderSize(content, 64<<10), close
+	return bufio.NewReaderSize(symfmt.WithoutDigest(content), 64<<10), close
 }
