@@ -385,7 +385,7 @@ func TestLineSequences(t *testing.T) {
 				advance_pc 4
 				end_sequence`),
 			want: "FILE 0 /src/a.c\nFUNC 1000 40 0 f\n1000 4 5 0"},
-		{name: "a sequence that is not ended is lost, those before it are kept",
+		{name: "a sequence that is not ended is kept up to its last address, as by gdb",
 			in: lineUnit("", "0x40", `program 4
 				file "a.c" 0
 				set_address 0x1000
@@ -399,7 +399,8 @@ func TestLineSequences(t *testing.T) {
 				FILE 0 /src/a.c
 				FUNC 1000 40 0 f
 				1000 4 1 0
-				! test: .debug_line+0x44: line program ends within a sequence (lost: lines behind sequence 1 of unit at 0x0, a.c)`},
+				1010 4 1 0
+				! test: .debug_line+0x44: line program ends within a sequence (lost: lines from 0x1014 on in sequence 2 of unit at 0x0, a.c)`},
 		{name: "a program that ends within an opcode",
 			in: lineUnit("", "0x40", `program 4
 				file "a.c" 0
@@ -413,6 +414,97 @@ func TestLineSequences(t *testing.T) {
 				FUNC 1000 40 0 f
 				1000 4 1 0
 				! test: .debug_line+0x36: line program ends within opcode 0 (lost: lines behind sequence 1 of unit at 0x0, a.c)`},
+		{name: "a program that ends within an opcode of a sequence",
+			in: lineUnit("", "0x40", `program 4
+				file "a.c" 0
+				set_address 0x1000
+				copy
+				advance_pc 4
+				advance_line 1
+				copy
+				<02 80>`),
+			want: `
+				FILE 0 /src/a.c
+				FUNC 1000 40 0 f
+				1000 4 1 0
+				! test: .debug_line+0x36: line program ends within opcode 2 (lost: lines from 0x1004 on in sequence 1 and all behind it of unit at 0x0, a.c)`},
+		{name: "an address of no size costs the rest of its sequence",
+			in: lineUnit("", "0x40", `program 4
+				file "a.c" 0
+				set_address 0x1000
+				copy
+				advance_pc 4
+				advance_line 1
+				copy
+				<00 04 02 08 10 00>
+				copy
+				set_address 0x1010
+				advance_line 9
+				copy
+				advance_pc 4
+				end_sequence
+				set_address 0x1020
+				copy
+				advance_pc 4
+				end_sequence`),
+			want: `
+				FILE 0 /src/a.c
+				FUNC 1000 40 0 f
+				1000 4 1 0
+				1020 4 1 0
+				! test: .debug_line+0x38: address of 3 bytes (lost: lines from 0x1004 on in sequence 1 of unit at 0x0, a.c)`},
+		{name: "sequences that begin with an address of no size",
+			in: lineUnit("", "0x40", `program 4
+				file "a.c" 0
+				<00 01 02>
+				copy
+				advance_pc 4
+				end_sequence
+				set_address 0x1000
+				copy
+				advance_pc 4
+				end_sequence
+				<00 04 02 08 10 00>
+				copy
+				advance_pc 4
+				<00 01 02>
+				end_sequence`),
+			want: `
+				FILE 0 /src/a.c
+				FUNC 1000 40 0 f
+				1000 4 1 0
+				! test: .debug_line+0x27: address of 0 bytes (lost: lines of sequence 1, and parts of 1 more sequences of unit at 0x0, a.c)`},
+		{name: "a broken sequence, and a program that ends within it",
+			in: lineUnit("", "0x40", `program 4
+				file "a.c" 0
+				set_address 0x1000
+				copy
+				advance_pc 4
+				<00 04 02 08 10 00>
+				<00 05 02 00>`),
+			want: `
+				FILE 0 /src/a.c
+				FUNC 1000 40 0 f
+				1000 4 1 0
+				! test: .debug_line+0x35: address of 3 bytes (lost: lines from 0x1004 on in sequence 1 of unit at 0x0, a.c)
+				! test: .debug_line+0x39: line program ends within opcode 0 (lost: lines behind sequence 1 and all behind it of unit at 0x0, a.c)`},
+		{name: "rows of dropped code that is broken off",
+			in: lineUnit("", "0x40", `program 4
+				file "a.c" 0
+				set_address -1
+				copy
+				<00 04 02 08 10 00>
+				copy
+				end_sequence
+				set_address 0x1000
+				copy
+				advance_pc 4
+				end_sequence`),
+			want: `
+				FILE 0 /src/a.c
+				FUNC 1000 40 0 f
+				1000 4 1 0
+				! test: .debug_line+0x33: address of 3 bytes (lost: lines of sequence 1 of unit at 0x0, a.c)`},
 		{name: "code at 0 and dropped functions there: the sequence that fits",
 			in: `
 			.code 0 0x1000
@@ -559,13 +651,25 @@ func TestLineHeaders(t *testing.T) {
 		{name: "line range 0 without special opcodes", in: lineUnit("", "8", "program 4 range=0\nfile \"a.c\" 0\n"+body),
 			want: "FILE 0 /src/a.c\nFUNC 1000 8 0 f\n1000 8 1 0"},
 		{name: "line range 0 and a special opcode", in: lineUnit("", "0x10", "program 4 range=0\nfile \"a.c\" 0\n"+body+"\nset_address 0x1008\nspecial 200\nend_sequence"),
-			want: "FILE 0 /src/a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n! test: .debug_line+0x41: opcode 200 with line range 0 (lost: lines behind sequence 1 of unit at 0x0, a.c)"},
-		{name: "line range 0 and const_add_pc", in: lineUnit("", "0x10", "program 4 range=0\nfile \"a.c\" 0\nset_address 0x1000\ncopy\nconst_add_pc\nend_sequence"),
-			want: "FUNC 1000 10 0 f\n! test: .debug_line+0x31: opcode 8 with line range 0 (lost: lines of unit at 0x0, a.c)"},
+			want: "FILE 0 /src/a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n! test: .debug_line+0x41: opcode 200 with line range 0 (lost: lines from 0x1008 on in sequence 2 of unit at 0x0, a.c)"},
+		{name: "line range 0 and const_add_pc", in: lineUnit("", "0x10", "program 4 range=0\nfile \"a.c\" 0\nset_address 0x1000\ncopy\nadvance_pc 4\ncopy\nconst_add_pc\ncopy\nend_sequence"),
+			want: "FILE 0 /src/a.c\nFUNC 1000 10 0 f\n1000 4 1 0\n! test: .debug_line+0x34: opcode 8 with line range 0 (lost: lines from 0x1004 on in sequence 1 of unit at 0x0, a.c)"},
+		{name: "opcode base 0", in: lineUnit("", "0x10", "program 4 opbase=0 lengths=0\nfile \"a.c\" 0\nset_address 0x1000\nspecial 6\nspecial 0x76\nend_sequence"),
+			want: "FILE 0 /src/a.c\nFUNC 1000 10 0 f\n1000 8 1 0"},
 		{name: "unknown form in the file table", in: lineUnit("", "8", "program 5\ndirs path/addr\ndir 0\n"+body),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x22: entry with unknown form 0x1 (lost: lines of unit at 0x0, a.c)"},
 		{name: "name outside of its section", in: lineUnit("", "8", "program 5\ndirs path/line_strp\ndir 0x1234\n"+body),
-			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x26: name outside its string section, at 0x1234 (lost: lines of unit at 0x0, a.c)"},
+			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x22: name outside its string section, at 0x1234 (lost: the name of directory 0 of unit at 0x0, a.c)"},
+		{name: "names outside of their sections", in: lineUnit("", "8", "program 5\ndirs path/line_strp\ndir 0\ndir 0x1234\nfiles path/line_strp directory_index/udata\nfile 4 0\nfile 4 1\nfile 0x99 0\nfile 0x98 0\n"+
+			"set_address 0x1000\ncopy\nset_address 0x1004\nset_file 0\ncopy\nset_address 0x1006\nset_file 2\ncopy\nset_address 0x1008\nend_sequence\n.debug_line_str\n\"/x\"\n<00>\n\"a.c\""),
+			want: "FILE 0 /src/a.c\nFILE 1 /x/a.c\nFUNC 1000 8 0 f\n1000 4 1 0\n1004 2 1 1\n"+
+				"! test: .debug_line+0x26: name outside its string section, at 0x1234 (lost: the name of directory 1 of unit at 0x0, a.c)\n"+
+				"! test: .debug_line+0x3a: name outside its string section, at 0x99 (lost: the name of file 2 of unit at 0x0, a.c)\n"+
+				"! test: .debug_line+0x0: file 2 has no name (lost: lines of an unknown file of unit at 0x0, a.c)\n"+
+				"! test: .debug_line+0x0: file 1 is in directory 1, which has no name (lost: the directory of a file of unit at 0x0, a.c)"},
+		{name: "a table of files that the header cuts off", in: lineUnit("", "8", "begin\nu16 5\nu8 4 0\nu32 25\nu8 1 1 1 0xfb 14 1\nu8 1 1 8 1\n\"/x\"\nu8 1 1 8 3\n\"0.c\"\n\"1.c\"\n"+
+			"<00 05 02 00 10 00 00 06 00 05 02 08 10 00 00 00 01 01>\nend"),
+			want: "FILE 0 /x/1.c\nFUNC 1000 8 0 f\n1000 8 1 0\n! test: .debug_line+0x25: string without a NUL in 0 bytes (lost: files from number 2 on of unit at 0x0, a.c)"},
 		{name: "longer than the section", in: lineUnit("", "8", "u32 100\nu16 4\n"),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x0: line program of 100 bytes, 2 left in the section (lost: lines of unit at 0x0, a.c)"},
 		{name: "too short for a length", in: lineUnit("", "8", "u16 100"),

@@ -253,14 +253,12 @@ func (w *worker) needLines() {
 	if w.Exhausted || w.u.StmtList.Kind != dwarf.SecOff && w.u.StmtList.Kind != dwarf.Const {
 		return
 	}
+	read := w.lines.Read
 	if w.namesOnly {
-		if err := w.lines.ReadFiles(w.lineUnit(), w.lineWin); err != nil {
-			w.problem(w.u.Off, "lines of "+w.u.OwnName(), err)
-		}
-	} else {
-		for _, f := range w.lines.Read(w.lineUnit(), w.lineWin) {
-			w.problem(w.u.Off, f.Lost+" of "+w.u.OwnName(), f.Err)
-		}
+		read = w.lines.ReadFiles
+	}
+	for _, f := range read(w.lineUnit(), w.lineWin) {
+		w.problem(w.u.Off, f.Lost+" of "+w.u.OwnName(), f.Err)
 	}
 	w.Spend(uint64(w.lines.Size()))
 	w.stats.LineRows += len(w.lines.Rows)

@@ -40,9 +40,11 @@ type LineTable struct {
 	opBase    uint8
 	lengths   []byte
 	addrSize  uint8
+	lostDir   bool // the name of a directory was reported
+	lostFile  bool // and of a file
 
 	most   uint64  // the highest address
-	faults []Fault // what is lost, but for the header
+	faults []Fault // what is lost, unless it is all
 
 	dirs  []Value // names; for those in the program itself (Inline) the offset in data
 	files []fileEntry
@@ -63,10 +65,10 @@ type fileEntry struct {
 	size uint64 // in bytes; 0 if it is unknown
 }
 
-// Read decodes the line program of u and sorts its sequences. From a damaged
-// program, complete sequences are kept.
+// Read decodes the line program of u and sorts its sequences. Of a damaged
+// sequence, the rows before the damage are kept.
 func (t *LineTable) Read(u *Unit, w *Window) []Fault {
-	if err := t.ReadFiles(u, w); err != nil {
+	if err := t.open(u, w); err != nil {
 		return []Fault{{"lines", err}}
 	}
 	t.run(u)
@@ -76,25 +78,16 @@ func (t *LineTable) Read(u *Unit, w *Window) []Fault {
 	return t.faults
 }
 
-// whyNot returns the format of the message for an opcode that cannot be executed.
-func (t *LineTable) whyNot(op byte) string {
-	if t.lineRange == 0 && (op >= t.opBase || op == dw.LNSConstAddPC) {
-		return "opcode %d with line range 0"
-	}
-	return "line program ends within opcode %d"
-}
-
-// stop records the error that ends the program. What was read before it is kept.
-func (t *LineTable) stop(u *Unit, pos, sequences int, format string, args ...any) {
-	lost := "lines"
-	if sequences > 0 {
-		lost = fmt.Sprintf("lines behind sequence %d", sequences)
-	}
-	t.faults = append(t.faults, Fault{lost, t.errorf(u, pos, format, args...)})
-}
-
 // ReadFiles decodes only the header of u's line program: the names of files.
-func (t *LineTable) ReadFiles(u *Unit, w *Window) error {
+func (t *LineTable) ReadFiles(u *Unit, w *Window) []Fault {
+	if err := t.open(u, w); err != nil {
+		return []Fault{{"lines", err}}
+	}
+	return t.faults
+}
+
+// open finds the program of u and decodes its header. It returns an error if all of the program is lost.
+func (t *LineTable) open(u *Unit, w *Window) error {
 	t.Clear()
 	if err := t.load(u, w); err != nil {
 		return err
@@ -104,7 +97,8 @@ func (t *LineTable) ReadFiles(u *Unit, w *Window) error {
 
 // Clear makes the table empty.
 func (t *LineTable) Clear() {
-	t.data, t.version, t.prog, t.faults = nil, 0, 0, nil
+	t.data, t.version, t.prog = nil, 0, 0
+	t.faults, t.lostDir, t.lostFile = nil, false, false
 	t.dirs, t.files = t.dirs[:0], t.files[:0]
 	t.Rows, t.Seqs, t.reach, t.repeats = t.Rows[:0], t.Seqs[:0], t.reach[:0], t.repeats[:0]
 }
@@ -150,160 +144,6 @@ func (t *LineTable) load(u *Unit, w *Window) error {
 	return err
 }
 
-// header reads the program's header (DWARF 5, 6.2.4).
-func (t *LineTable) header(u *Unit) error {
-	c := bin.NewAt(".debug_line", t.data, t.off, u.Order.byteOrder())
-	offsetSize := 4
-	if c.U32() == 0xffffffff {
-		c.Skip(8)
-		offsetSize = 8
-	}
-	t.version = c.U16()
-	if t.version < 2 || t.version > 5 {
-		return t.errorf(u, 0, "line program version %d, want 2 to 5", t.version)
-	}
-	t.addrSize = u.AddrSize
-	if t.version >= 5 {
-		t.addrSize = c.U8()
-		c.U8() // segment selector size
-	}
-	if t.most = u.mostAddr(); t.addrSize == 2 || t.addrSize == 4 || t.addrSize == 8 {
-		t.most = ^uint64(0) >> (64 - 8*t.addrSize)
-	}
-	length := c.Uint(offsetSize)
-	if length > uint64(c.Len()) {
-		return t.errorf(u, c.Pos(), "header of %d bytes, %d left in the program", length, c.Len())
-	}
-	t.prog = c.Pos() + int(length)
-	t.minInst, t.maxOps = uint64(c.U8()), 1
-	if t.version >= 4 {
-		t.maxOps = max(uint64(c.U8()), 1)
-	}
-	c.U8() // default_is_stmt
-	t.lineBase, t.lineRange, t.opBase = int64(int8(c.U8())), uint64(c.U8()), c.U8()
-	t.lengths = c.Bytes(uint64(max(t.opBase, 1) - 1))
-	if t.version >= 5 {
-		t.entryTables(u, &c, offsetSize)
-	} else {
-		t.oldTables(&c)
-	}
-	if err := c.Err(); err != nil {
-		return err
-	}
-	return nil
-}
-
-// oldTables reads the directory and file tables of versions 2 to 4. Numbers
-// start at 1; entry 0 is the compilation directory or, among files, unused.
-func (t *LineTable) oldTables(c *bin.Cursor) {
-	t.dirs = append(t.dirs, Value{})
-	for c.Err() == nil {
-		at := c.Pos()
-		if len(c.CStr()) == 0 {
-			break
-		}
-		t.dirs = append(t.dirs, Value{Inline, uint64(at)})
-	}
-	t.files = append(t.files, fileEntry{})
-	for c.Err() == nil {
-		at := c.Pos()
-		if len(c.CStr()) == 0 {
-			break
-		}
-		e := fileEntry{name: Value{Inline, uint64(at)}, dir: c.ULEB()}
-		c.ULEB() // time
-		e.size = c.ULEB()
-		t.files = append(t.files, e)
-	}
-}
-
-// entryTables reads the tables of version 5, which have the form of each
-// field.
-func (t *LineTable) entryTables(u *Unit, c *bin.Cursor, offsetSize int) {
-	for _, files := range []bool{false, true} {
-		var formats [255][2]uint64
-		n := int(c.U8())
-		for i := range n {
-			formats[i] = [2]uint64{c.ULEB(), c.ULEB()}
-		}
-		count := c.ULEB()
-		if n == 0 && count > 0 {
-			c.Fail("%d entries without a format", count)
-		}
-		for ; count > 0 && c.Err() == nil; count-- {
-			var e fileEntry
-			before := c.Pos()
-			for _, f := range formats[:n] {
-				t.entryField(u, c, offsetSize, f, &e)
-			}
-			if c.Pos() == before {
-				c.Fail("%d entries of no bytes", count)
-			}
-			if files {
-				t.files = append(t.files, e)
-			} else {
-				t.dirs = append(t.dirs, e.name)
-			}
-		}
-	}
-}
-
-// entryField reads a field of a form that 6.2.4.1 allows, or of any other form
-// of known size.
-func (t *LineTable) entryField(u *Unit, c *bin.Cursor, offsetSize int, format [2]uint64, e *fileEntry) {
-	kind, form := format[0], format[1]
-	at := c.Pos()
-	var num uint64
-	var text Value
-	switch form {
-	case dw.FormString:
-		text = Value{Inline, uint64(c.Pos())}
-		c.CStr()
-	case dw.FormStrp:
-		text = Value{Strp, c.Uint(offsetSize)}
-	case dw.FormLineStrp:
-		text = Value{LineStrp, c.Uint(offsetSize)}
-	case dw.FormStrpSup:
-		text = Value{StrpSup, c.Uint(offsetSize)}
-	case dw.FormStrx:
-		text = Value{Strx, c.ULEB()}
-	case dw.FormStrx1, dw.FormStrx2, dw.FormStrx3, dw.FormStrx4:
-		text = Value{Strx, c.Uint(int(form-dw.FormStrx1) + 1)}
-	case dw.FormUdata:
-		num = c.ULEB()
-	case dw.FormData1, dw.FormData2, dw.FormData4, dw.FormData8:
-		num = c.Uint(u.Sizes().fixedSize(form))
-	case dw.FormData16:
-		c.Skip(16)
-	case dw.FormBlock:
-		c.Skip(c.ULEB())
-	case dw.FormBlock1:
-		c.Skip(uint64(c.U8()))
-	case dw.FormBlock2:
-		c.Skip(uint64(c.U16()))
-	case dw.FormBlock4:
-		c.Skip(uint64(c.U32()))
-	case dw.FormSdata:
-		c.SLEB()
-	default:
-		c.Fail("entry with unknown form %#x", form)
-	}
-	switch kind {
-	case dw.LNCTPath:
-		if e.name = text; !u.inString(text) {
-			c.Fail("name outside its string section, at %#x", text.U)
-		}
-	case dw.LNCTDirectoryIndex:
-		e.dir = num
-	case dw.LNCTSize:
-		e.size = num
-	case dw.LNCTMD5:
-		if form == dw.FormData16 {
-			e.md5 = at
-		}
-	}
-}
-
 // lineState is the line number state machine (6.2.2).
 type lineState struct {
 	addr  uint64
@@ -313,6 +153,16 @@ type lineState struct {
 	first int  // first row of the open sequence
 	none  bool // addr is not an address: there are no rows until the next one is set
 	past  bool // the sequence had addresses past the highest one
+
+	cut bool   // what follows in the sequence is lost
+	hi  uint64 // where it was cut; 0 if that is no address
+
+	program
+}
+
+// next begins a sequence whose first row has a number.
+func (s *lineState) next(first int) {
+	*s = lineState{file: 1, num: 1, first: first, program: s.program}
 }
 
 // add advances the address by n bytes.
@@ -329,7 +179,8 @@ func (s *lineState) wrap() { s.past, s.none = s.past || !s.none, true }
 // are dropped, of which the address stays in repeats, and of several rows at the same address the last one is kept.
 func (t *LineTable) run(u *Unit) {
 	special := t.specials()
-	s := lineState{file: 1, num: 1}
+	var s lineState
+	s.next(0)
 	data, pos := t.data, t.prog
 	for pos < len(data) {
 		op := data[pos]
@@ -349,17 +200,12 @@ func (t *LineTable) run(u *Unit) {
 			next = t.standard(u, &s, op, pos+1)
 		}
 		if next < 0 {
-			t.stop(u, pos, len(t.Seqs), t.whyNot(op), op)
 			break
 		}
 		pos = next
 	}
-	if len(t.Rows) > s.first {
-		t.Rows = t.Rows[:s.first]
-		if pos == len(data) {
-			t.stop(u, len(data), len(t.Seqs), "line program ends within a sequence")
-		}
-	}
+	t.finish(u, &s, pos, len(t.Rows) > s.first)
+	t.close(&s, s.hi)
 }
 
 // specialOp is what a special opcode adds: bytes (operations on VLIW machines)
@@ -426,34 +272,27 @@ func (t *LineTable) emit(s *lineState) {
 	t.Rows = append(t.Rows, r)
 }
 
-// endSequence closes the open sequence at the state's address.
+// endSequence executes the opcode before pos, which ends a sequence.
 func (t *LineTable) endSequence(u *Unit, s *lineState, pos int) {
+	if hi, ok := t.end(u, s, pos); ok {
+		t.close(s, hi)
+	}
+	s.next(len(t.Rows))
+}
+
+// close makes a sequence of the open rows, which ends at hi.
+func (t *LineTable) close(s *lineState, hi uint64) {
 	rows := t.Rows[s.first:]
-	switch {
-	case !t.ended(u, s, pos) || len(rows) == 0:
-	case !slices.IsSortedFunc(rows, byAddr):
+	if !slices.IsSortedFunc(rows, byAddr) {
 		// Not allowed (6.2.5), but seen; ordered addresses are worth more.
 		slices.SortStableFunc(rows, byAddr)
-		fallthrough
-	default:
-		if lo := rows[0].Addr; lo < s.addr {
-			t.Seqs = append(t.Seqs, Sequence{Lo: lo, Hi: s.addr, First: s.first, Last: len(t.Rows)})
-		}
 	}
-	*s = lineState{file: 1, num: 1, first: len(t.Rows)}
+	if len(rows) > 0 && rows[0].Addr < hi {
+		t.Seqs = append(t.Seqs, Sequence{Lo: rows[0].Addr, Hi: hi, First: s.first, Last: len(t.Rows)})
+	}
 }
 
 func byAddr(a, b Row) int { return cmp.Compare(a.Addr, b.Addr) }
-
-// ended reports whether a sequence ends at an address. What left the address space is not one: the extent of its rows is
-// unknown. The end of code may be just past the highest address.
-func (t *LineTable) ended(u *Unit, s *lineState, pos int) bool {
-	if s.past || s.addr > t.most && s.addr-1 > t.most {
-		t.faults = append(t.faults, Fault{"lines of a sequence", t.errorf(u, pos, "addresses past the highest one, %#x", t.most)})
-		return false
-	}
-	return !s.none
-}
 
 // frequent executes the opcodes that compilers write most often, with operands
 // of one byte, for which it takes a quarter of the time. It returns -1 for all
@@ -488,7 +327,8 @@ func (t *LineTable) frequent(s *lineState, op byte, pos int) int {
 func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 	var n uint64
 	if t.lineRange == 0 && (op >= t.opBase || op == dw.LNSConstAddPC) {
-		return -1 // how far, is not known
+		t.cut(u, s, pos-1, "opcode %d with line range 0", op)
+		return pos
 	}
 	switch op {
 	case 0:
@@ -543,17 +383,19 @@ func (t *LineTable) extended(u *Unit, s *lineState, pos int) int {
 		switch len(arg) {
 		case 1, 2, 4, 8:
 			s.addr, s.op = u.Order.uint(arg), 0
-			s.none = s.addr >= ^uint64(0)>>(64-8*len(arg))-1 // as in Unit.dropped
+			s.none = s.cut || s.addr >= ^uint64(0)>>(64-8*len(arg))-1 // as in Unit.dropped
 		default:
-			return -1
+			t.cut(u, s, pos, "address of %d bytes", len(arg))
 		}
 	case dw.LNEDefineFile:
 		c := bin.New(".debug_line", arg, nil)
 		c.CStr()
 		e := fileEntry{name: Value{Inline, uint64(pos + 1)}, dir: c.ULEB()}
-		if c.Err() == nil {
-			t.files = append(t.files, e)
+		if c.Err() != nil {
+			e = fileEntry{} // it has a number
+			t.faults = append(t.faults, Fault{fmt.Sprintf("file %d", len(t.files)), t.errorf(u, pos, "definition of a file ends within it")})
 		}
+		t.files = append(t.files, e)
 	}
 	return pos + int(size)
 }

@@ -32,10 +32,7 @@ func (t *LineTable) RelativePath(u *Unit, file uint64) string {
 // FileFault returns the reason why a file of the line table has no name, or not all of it; nil if it has one. File 0 of
 // versions 2 to 4 is none.
 func (t *LineTable) FileFault(u *Unit, file uint64) error {
-	first := uint64(1)
-	if t.version >= 5 {
-		first = 0
-	}
+	first := uint64(t.firstFile())
 	if len(t.files) == int(first) {
 		return t.errorf(u, 0, "file %d of a line table without files", file)
 	}
@@ -46,8 +43,14 @@ func (t *LineTable) FileFault(u *Unit, file uint64) error {
 	if t.text(u, e.name) == "" {
 		return t.errorf(u, 0, "file %d has no name", file)
 	}
-	if e.dir >= uint64(len(t.dirs)) && !srcmap.IsAbs(t.text(u, e.name)) {
+	if srcmap.IsAbs(t.text(u, e.name)) {
+		return nil
+	}
+	if e.dir >= uint64(len(t.dirs)) {
 		return t.errorf(u, 0, "file %d is in directory %d of a line table that has directories 0 to %d", file, e.dir, len(t.dirs)-1)
+	}
+	if !u.inString(t.dirs[e.dir]) {
+		return t.errorf(u, 0, "file %d is in directory %d, which has no name", file, e.dir)
 	}
 	return nil
 }

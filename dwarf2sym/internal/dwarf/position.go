@@ -32,16 +32,17 @@ type positionReader struct {
 	now   Position  // its column and discriminator
 }
 
-// Positions runs the line program of u. From a damaged program, complete sequences are returned. The names of the
+// Positions runs the line program of u. Of a damaged sequence, the rows before the damage are returned. The names of the
 // files can be had afterwards.
 func (t *LineTable) Positions(u *Unit, w *Window) (Positions, []Fault) {
-	if err := t.ReadFiles(u, w); err != nil {
+	if err := t.open(u, w); err != nil {
 		return Positions{}, []Fault{{"lines", err}}
 	}
-	r := positionReader{LineTable: t, state: lineState{file: 1, num: 1}}
+	r := positionReader{LineTable: t}
+	r.state.next(0)
 	r.out.Rows = make([]Position, 0, (len(t.data)-t.prog)/bytesPerRow)
-	special := t.specials()
-	for pos := t.prog; pos < len(t.data); {
+	special, pos := t.specials(), t.prog
+	for pos < len(t.data) {
 		op, next := t.data[pos], 0
 		if op >= t.opBase && t.lineRange > 0 {
 			r.special(special[op])
@@ -50,11 +51,12 @@ func (t *LineTable) Positions(u *Unit, w *Window) (Positions, []Fault) {
 			next = r.step(u, op, pos+1)
 		}
 		if next < 0 {
-			t.stop(u, pos, len(r.out.Seqs), t.whyNot(op), op)
 			break
 		}
 		pos = next
 	}
+	t.finish(u, &r.state, pos, len(r.out.Rows) > r.state.first)
+	r.close(r.state.hi)
 	return r.out, t.faults
 }
 
@@ -115,15 +117,23 @@ func (r *positionReader) row() {
 }
 
 func (r *positionReader) endSequence(u *Unit, pos int) {
+	if hi, ok := r.end(u, &r.state, pos); ok {
+		r.close(hi)
+	}
+	r.state.next(len(r.out.Rows))
+	r.now = Position{}
+}
+
+// close makes a sequence of the open rows, which ends at hi.
+func (r *positionReader) close(hi uint64) {
 	rows := r.out.Rows[r.state.first:]
 	byAddr := func(a, b Position) int { return cmp.Compare(a.Addr, b.Addr) }
 	if !slices.IsSortedFunc(rows, byAddr) {
 		slices.SortStableFunc(rows, byAddr)
 	}
-	if r.ended(u, &r.state, pos) && len(rows) > 0 && rows[0].Addr < r.state.addr {
-		r.out.Seqs = append(r.out.Seqs, Sequence{Lo: rows[0].Addr, Hi: r.state.addr, First: r.state.first, Last: len(r.out.Rows)})
+	if len(rows) > 0 && rows[0].Addr < hi {
+		r.out.Seqs = append(r.out.Seqs, Sequence{Lo: rows[0].Addr, Hi: hi, First: r.state.first, Last: len(r.out.Rows)})
 	}
-	r.state, r.now = lineState{file: 1, num: 1, first: len(r.out.Rows)}, Position{}
 }
 
 // Of returns the last row of a sequence at or before an address, which the sequence contains.

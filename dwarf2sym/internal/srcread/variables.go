@@ -17,8 +17,8 @@ type Variable struct {
 func (r *Reader) readVariables() error {
 	r.table.Clear()
 	if u := r.lineUnit(); u.StmtList.Kind == dwarf.SecOff || u.StmtList.Kind == dwarf.Const {
-		if err := r.table.ReadFiles(u, r.lines); err != nil {
-			r.host.Problem(r.main.Off, "files of "+r.main.OwnName(), err)
+		for _, f := range r.table.ReadFiles(u, r.lines) {
+			r.host.Problem(r.main.Off, f.Lost+" of "+r.main.OwnName(), f.Err)
 		}
 		r.meter.Spend(uint64(r.table.HeaderSize()))
 	}
