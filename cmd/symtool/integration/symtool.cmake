@@ -4,6 +4,7 @@
 #   include(symtool.cmake)
 #   symtool_add_symbols(app [SPLIT] [DUMP_FLAGS FLAG...] [LINT_FLAGS FLAG...])
 #   symtool_add_all_symbols([SPLIT] ...)     every program and shared library so far
+#                                            that has none yet
 #   symtool_add_packages(name PACKAGE... [DUMP_FLAGS FLAG...])
 #
 # gives the targets
@@ -22,7 +23,8 @@
 # app-store-symbols are the same targets, unless the project has others of these names.
 # With SPLIT there are also symtool/stripped/app, the file to ship, and symtool/app.debug,
 # and the symbols are made from these two.
-# If a binary is linked again to the same bytes, its .sym is left alone.
+# If a binary is linked again to the same bytes, its .sym is left alone. A library that is
+# static in this build has no symbols of its own: what links it has them.
 
 include_guard(GLOBAL)
 if(CMAKE_VERSION VERSION_LESS 3.20)
@@ -32,6 +34,7 @@ find_program(SYMTOOL_EXECUTABLE symtool DOC "symtool, which makes symbol files")
 if(NOT SYMTOOL_EXECUTABLE)
   message(FATAL_ERROR "symtool is not found: set SYMTOOL_EXECUTABLE")
 endif()
+set(_SYMTOOL_LINKED "^(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)$" CACHE INTERNAL "types of targets with symbols")
 set(SYMTOOL_STORE "${CMAKE_BINARY_DIR}/symbols" CACHE PATH "the store of symtool-store")
 
 function(symtool_add_symbols target)
@@ -39,6 +42,15 @@ function(symtool_add_symbols target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SPLIT" "" "DUMP_FLAGS;LINT_FLAGS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "symtool_add_symbols: unknown ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  get_target_property(aliased ${target} ALIASED_TARGET)
+  if(aliased)
+    set(target ${aliased})
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(NOT type MATCHES "${_SYMTOOL_LINKED}")
+    message(STATUS "symtool: no symbols of ${target}, which is not linked (${type})")
+    return()
   endif()
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/symtool")
   get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
@@ -153,7 +165,7 @@ function(_symtool_binaries result dir)
   get_property(targets DIRECTORY "${dir}" PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target IN LISTS targets)
     get_target_property(type ${target} TYPE)
-    if(type MATCHES "^(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)$")
+    if(type MATCHES "${_SYMTOOL_LINKED}" AND NOT TARGET symtool-symbols-${target})
       list(APPEND found ${target})
     endif()
   endforeach()

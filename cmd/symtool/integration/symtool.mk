@@ -15,6 +15,12 @@
 # on it is not made again. With other SYMTOOL_FLAGS or SYMTOOL_LINT_FLAGS than last time it is: set
 # them before `include`, too, or on the command line. Binaries without debug information in packages are reported, and
 # SYMTOOL_PACKAGE_FLAGS = --skip-no-debug-info leaves them out. make cannot handle names with blanks.
+#
+# Automake takes `include $(top_srcdir)/symtool.mk`. What libtool links is below .libs; say what makes it:
+#
+#   SYMTOOL_BINARIES = .libs/app .libs/libcore.so.1.0.2
+#   .libs/app: app ;
+#   .libs/libcore.so.1.0.2: libcore.la ;
 
 SYMTOOL            ?= symtool
 SYMTOOL_FLAGS      ?=
@@ -22,6 +28,9 @@ SYMTOOL_LINT_FLAGS ?=
 SYMTOOL_STORE      ?= symbols
 SYMTOOL_PACKAGES   ?=
 OBJCOPY            ?= objcopy
+
+# The first target of the Makefile stays its default, wherever the include is.
+symtool_goal := $(.DEFAULT_GOAL)
 
 # Stamps have the flags that made them. symtool_changed is empty if these are still the same.
 symtool_changed = $(if $(findstring :$(shell cat $(1) 2>&1):,:$(2):),,symtool-always)
@@ -64,3 +73,5 @@ split-symbols: $(foreach binary,$(SYMTOOL_BINARIES),$(dir $(binary))stripped/$(n
 clean-symbols:
 	rm -f $(foreach suffix,.sym .sym.d .sym.stamp .sym.checked .debug,$(SYMTOOL_BINARIES:=$(suffix)))
 	rm -rf $(sort $(foreach binary,$(SYMTOOL_BINARIES),$(dir $(binary))stripped))
+
+.DEFAULT_GOAL := $(symtool_goal)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"regexp"
 	"unicode/utf8"
 )
 
@@ -64,6 +65,9 @@ const Text = "text"
 
 // Describe returns what a file is that is not a binary and begins with head, and what to do with it; both may be "".
 func Describe(head []byte) (what, do string) {
+	if what, do := libtool(head); what != "" {
+		return what, do
+	}
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
 			return m.what, m.do
@@ -71,6 +75,27 @@ func Describe(head []byte) (what, do string) {
 	}
 	if isText(head) {
 		return Text, ""
+	}
+	return "", ""
+}
+
+// Libtool puts these into the place of the programs and libraries that a Makefile names.
+var (
+	libtoolScript  = regexp.MustCompile(`\A#!.*\n\n?# .* - temporary wrapper script for (\S+)\n`)
+	libtoolLibrary = regexp.MustCompile(`\A# \S+\.la - a libtool library file\n`)
+	libtoolObject  = regexp.MustCompile(`\A# \S+\.lo - a libtool object file\n`)
+)
+
+// libtool describes a file that libtool wrote and that begins with head.
+func libtool(head []byte) (what, do string) {
+	if m := libtoolScript.FindSubmatch(head); m != nil {
+		return "libtool's script for a program", fmt.Sprintf("name the program, %s beside it", m[1])
+	}
+	if libtoolLibrary.Match(head) {
+		return "libtool's description of a library", "name the library, in .libs beside it"
+	}
+	if libtoolObject.Match(head) {
+		return "libtool's description of an object file", "name the object file, in .libs beside it"
 	}
 	return "", ""
 }
