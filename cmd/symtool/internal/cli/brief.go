@@ -26,7 +26,7 @@ const groupColumn = 12
 var flagGroups = []flagGroup{
 	{"Symbols", "symbols symbols-b binaries binary debuginfod no-debuginfod symbol-url symbol-cache local index index-dir"},
 	{"Input", "from build-id arch debug-file debug-dir dwo-dir dwp no-object-timestamp hermetic module base address add " +
-		"maps core pid stop-limit accept skip-no-debug-info since-index scratch max-unpacked max-ratio"},
+		"maps core pid stop-limit accept skip-no-debug-info since-index"},
 	{"Output", "to output store both-names to-store layout protocol endpoint region field format filter summary signature-rules " +
 		"compare check pc compare-cfi detail stat raw color gzip zstd compress zip-size crlf json-names json-indent list resume strict"},
 	{"Contents", "no-inlines no-cfi cfi cfi-only only-cfi module-only only vars vars-types vars-redact vars-depth vars-length demangle " +
@@ -39,7 +39,7 @@ var flagGroups = []flagGroup{
 	{"Builds", "restat stamp MD MF MT MP"},
 	{"Server", "listen prefix public-url tls-cert tls-key allow-origin cache-size access-log missing"},
 	{"Uploads", "accept-uploads token-file header-file private max-upload upload-rate"},
-	{"Limits", "jobs retries timeout max-requests max-body stall drain"},
+	{"Limits", "jobs scratch max-unpacked max-ratio retries timeout max-requests max-body stall drain"},
 	{"Messages", "verbose quiet log-level help"},
 }
 

@@ -92,6 +92,7 @@ func convertFlags() []cli.Flag {
 	}, cli.MapFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "rename-module", Usage: "use `NAME` as MODULE's name instead of IN's"},
 		&cli.BoolFlag{Name: "old-inline-origin", Usage: "write Breakpad's form of 2021, INLINE_ORIGIN with a file and\nINLINE without one, which rust-minidump cannot read"},
+		&cli.BoolFlag{Name: "digest", Usage: "end a symbol file with INFO DIGEST, a digest of its text, which\nreaders check; the default with --to-store and for an IN that has\none, where --digest=false omits it"},
 		&cli.BoolFlag{Name: "crlf", Usage: "end lines with CR LF"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress text with gzip"},
 		&cli.BoolFlag{Name: "zstd", Usage: "compress text with zstd"},
@@ -242,6 +243,7 @@ func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
 func (cfg *convertConfig) chooseEdit(c *cli.Context) (err error) {
 	cfg.edit = edit{
 		noInlines: c.Bool("no-inlines"), noCFI: c.Bool("no-cfi"), onlyCFI: c.Bool("only-cfi"), name: c.String("rename-module"),
+		digest: c.Bool("digest") || cfg.store != "", noDigest: c.IsSet("digest") && !c.Bool("digest"),
 	}
 	if cfg.edit.prefixes, err = cli.PrefixMap(c.StringSlice("prefix-map")); err != nil {
 		return err

@@ -19,6 +19,8 @@ type edit struct {
 	prefixes  []srcmap.Prefix
 	maps      cli.MapConfig
 	name      string // new name of the module, or ""
+	digest    bool   // also symbol files of an input without a digest get one
+	noDigest  bool   // none does
 }
 
 // change makes the changes, and those that the output requires: canonical order, no duplicates.
@@ -38,6 +40,7 @@ func (c *converter) change(name string, m *symfmt.Module) {
 	if e.name != "" {
 		m.Name = e.name
 	}
+	m.Digest = (m.Digest || e.digest) && !e.noDigest
 	c.LostCallFiles = 0
 	if c.oldInlines {
 		c.LostCallFiles = m.OldInlines()

@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -79,7 +80,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 func dumpFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		cli.OutputFlag(),
-		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
+		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz,\nwith --zstd: NAME.sym.zst)"},
 		&cli.BoolFlag{Name: "both-names", Usage: "with --store: also write a library's symbols under FILE's name, if\nDT_SONAME differs"},
 		&cli.StringFlag{Name: "since-index", Usage: "with --store: skip what is in the list `FILE`: NAME/ID on each line, or\nthe JSON of symtool store ls"},
 		&cli.StringFlag{Name: "scratch", Usage: "of packages, keep at most `SIZE` in temporary files until binaries and\ndebug files have met, and read packages again for the rest\n(default 4G)", Value: "4G"},
@@ -104,8 +105,9 @@ func dumpFlags() []cli.Flag {
 		cli.Words(&cli.StringFlag{Name: "demangle", Usage: "demangle C++ and Rust names: `MODE` is full (default) or none", Value: "full"}, "full", "none"),
 		&cli.BoolFlag{Name: "no-generator", Usage: "omit INFO GENERATOR"},
 		&cli.StringSliceFlag{Name: "info", KeepSpace: true, Usage: "also write the record INFO `TEXT`, a keyword in capitals and a value;\nmay be repeated"},
-		&cli.BoolFlag{Name: "digest", Usage: "end the symbol file with INFO DIGEST, a digest of its text, which\nreaders check"},
+		&cli.BoolFlag{Name: "digest", Usage: "end the symbol file with INFO DIGEST, a digest of its text, which\nreaders check; the default with --store, where --digest=false omits\nit"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress the symbol file with gzip"},
+		&cli.BoolFlag{Name: "zstd", Usage: "compress the symbol file with zstd; other programs than symtool find\nneither in a store"},
 		&cli.BoolFlag{Name: "restat", Usage: "leave an output alone if its bytes would not change"},
 		&cli.BoolFlag{Name: "MD", Usage: "write a depfile for make and ninja with the files that were read,\nlike -MD of a compiler; -MD works too"},
 		&cli.StringFlag{Name: "MF", Usage: "with --MD: write the depfile to `FILE` instead of the output's name\nfollowed by .d"},
@@ -144,7 +146,7 @@ type dumpConfig struct {
 	infos          []symfmt.Info // of --info
 	depfile        *depfile      // nil without --MD
 	restat         bool
-	gzip           bool
+	compression    *store.Compression // nil for none
 	digest         bool
 	checkCFI       bool
 	minCFI         float64 // Percentage of the code that satisfies checkCFI
@@ -177,6 +179,7 @@ var noValue = []string{"arch", "since-index", "scratch", "max-unpacked", "output
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
 	{"output", "store"},
+	{"gzip", "zstd"},
 	{"name", "both-names"},
 	{"cfi-only", "no-cfi"},
 	{"cfi-only", "vars"},
@@ -215,8 +218,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		accept:    c.StringSlice("accept"),
 		jobs:      par.Jobs(c.Int("jobs")),
 		restat:    c.Bool("restat"),
-		gzip:      c.Bool("gzip"),
-		digest:    c.Bool("digest"),
+		digest:    c.Bool("digest") || c.IsSet("store") && !c.IsSet("digest"),
 		checkCFI:  c.Bool("check-cfi"),
 		minCFI:    c.Float64("min-cfi"),
 		verbose:   c.Bool("verbose"),
@@ -224,6 +226,11 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		json:      c.String("format") == cli.FormatJSON,
 	}
 	cfg.NoDebug = binfile.NoDebug{Accepted: slices.Contains(cfg.accept, noDebugInfo), Skipped: c.Bool("skip-no-debug-info")}
+	for i := range store.Compressions {
+		if c.Bool(store.Compressions[i].Name) {
+			cfg.compression = &store.Compressions[i]
+		}
+	}
 	cfg.Options.PrefixMap = prefixes
 	cfg.Options.LateNames = !cfg.checkCFI // which prints names of functions
 	if !c.IsSet("debug-dir") && !c.Bool("hermetic") {

@@ -152,8 +152,8 @@ func (d *dumper) openSingle() error {
 		d.root = root
 		return err
 	}
-	if d.gzip && d.toStdout() && cli.IsTerminal(d.stdout) {
-		return cli.Usagef("dump", "--gzip would write compressed data to a terminal: name a file with --output")
+	if d.compression != nil && d.toStdout() && cli.IsTerminal(d.stdout) {
+		return cli.Usagef("dump", "--%s would write compressed data to a terminal: name a file with --output", d.compression.Name)
 	}
 	out, err := cli.CreateOutput(d.output, d.stdout)
 	if err != nil {
@@ -280,8 +280,8 @@ func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Modu
 
 // writeFile writes a file of the store.
 func (d *dumper) writeFile(ctx context.Context, r *dumpResult, m *symfmt.Module, extension string, how symfmt.WriteOptions, also io.Writer) (path string, err error) {
-	if d.gzip {
-		extension += ".gz"
+	if d.compression != nil {
+		extension += d.compression.Ext
 	}
 	place, err := store.Path(m, extension)
 	if err != nil {
@@ -302,10 +302,10 @@ func (d *dumper) writeFile(ctx context.Context, r *dumpResult, m *symfmt.Module,
 
 func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {
 	out = cli.ContextWriter{Ctx: ctx, W: out}
-	if !d.gzip {
+	if d.compression == nil {
 		return symfmt.Write(both(out, also), m, how)
 	}
-	z, err := store.Compressions[0].Writer(out)
+	z, err := d.compression.Writer(out)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 func TestTerminals(t *testing.T) {
@@ -38,7 +39,7 @@ func TestTerminals(t *testing.T) {
 
 func TestNoGzipToTerminal(t *testing.T) {
 	_, terminal := testenv.Terminal(t)
-	d := &dumper{dumpConfig: &dumpConfig{output: "-", gzip: true}, stdout: terminal, msgs: cli.NewMessages(terminal)}
+	d := &dumper{dumpConfig: &dumpConfig{output: "-", compression: &store.Compressions[0]}, stdout: terminal, msgs: cli.NewMessages(terminal)}
 	if err := d.openSingle(); err == nil || !strings.Contains(err.Error(), "terminal") {
 		t.Errorf("error %v", err)
 	}

@@ -58,7 +58,7 @@ func All() []Format {
 		{
 			Kind: filekind.Breakpad, Name: "breakpad", Exts: []string{".sym"}, Text: true, Packed: true,
 			Read: readBreakpad, Losses: breakpadLosses, Write: writeBreakpad,
-			WriteFlags: []string{"old-inline-origin", "crlf"},
+			WriteFlags: []string{"old-inline-origin", "digest", "crlf"},
 		},
 		{
 			Kind: filekind.SFrame, Name: "sframe", Exts: []string{".sframe"},

@@ -61,8 +61,8 @@ func (r *storeRun) verify(ctx context.Context) error {
 	if !r.quiet {
 		r.msgs.Printf("symtool: %s: %s with %d bytes, %s", r.dir, text.Count(doc.Files, "file"), doc.Bytes, text.Count(len(doc.Findings), "finding"))
 	}
-	if r.verbose && doc.NoDigest > 0 {
-		r.msgs.Printf("symtool: %s: %s without a digest, in which a flipped bit may go unnoticed (dump --digest)", r.dir, text.Count(doc.NoDigest, "file"))
+	if !r.quiet && doc.NoDigest > 0 {
+		r.msgs.Printf("symtool: %s: %s without a digest, in which a flipped bit may go unnoticed (convert --digest adds one)", r.dir, text.Count(doc.NoDigest, "file"))
 	}
 	if r.verbose && doc.Writing > 0 {
 		r.msgs.Printf("symtool: %s: %s being written", r.dir, text.Count(doc.Writing, "file"))
