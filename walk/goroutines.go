@@ -25,6 +25,9 @@ const (
 	AllGoroutines
 )
 
+// readGoroutines is goroutine.Read, or OfThreads.
+type readGoroutines func(*dump.Dump, *eval.Frame) ([]goroutine.Goroutine, error)
+
 // moduleGlobals holds the variables of Go's runtime in a module. info is nil if there are none.
 type moduleGlobals struct {
 	info     *vars.Info
@@ -49,7 +52,7 @@ func (w *Walker) goroutines(ctx context.Context, res *Result) (kept []goroutine.
 	}
 	d := *res.Dump
 	res.Dump = &d
-	found, err := w.findGoroutines(ctx, res)
+	found, err := w.findGoroutines(ctx, res, goroutine.Read)
 	if err != nil && ctx.Err() == nil {
 		d.Problems = append(slices.Clip(d.Problems), dump.Problem{Lost: "goroutines", Err: err})
 	}
@@ -77,8 +80,8 @@ func (w *Walker) goroutines(ctx context.Context, res *Result) (kept []goroutine.
 	return kept
 }
 
-// findGoroutines finds the goroutines of the program.
-func (w *Walker) findGoroutines(ctx context.Context, res *Result) ([]goroutine.Goroutine, error) {
+// findGoroutines finds goroutines of the program with one of the functions of package goroutine.
+func (w *Walker) findGoroutines(ctx context.Context, res *Result, read readGoroutines) ([]goroutine.Goroutine, error) {
 	d := res.Dump
 	if d.Arch == nil || d.Main < 0 {
 		return nil, errors.New("the dump does not say which of its modules is the program")
@@ -96,7 +99,7 @@ func (w *Walker) findGoroutines(ctx context.Context, res *Result) ([]goroutine.G
 	case found.info == nil:
 		return nil, fmt.Errorf("%s is needed for goroutines: use --binaries with it", strings.TrimSpace("the binary of "+name+" "+m.DebugID))
 	}
-	all, err := goroutine.Read(d, globalsFrame(d, m, found.info))
+	all, err := read(d, globalsFrame(d, m, found.info))
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
@@ -149,19 +152,29 @@ func (u *unwinder) runs() *goroutine.Goroutine {
 
 // running returns the goroutine that the thread of the stack runs, or nil.
 func (u *unwinder) running() *goroutine.Goroutine {
+	return u.goroutineOf(func(g *goroutine.Goroutine) int { return g.Thread })
+}
+
+// waitsFor returns the goroutine that the thread of the stack waits for, or nil.
+func (u *unwinder) waitsFor() *goroutine.Goroutine {
+	return u.goroutineOf(func(g *goroutine.Goroutine) int { return g.Locked })
+}
+
+// goroutineOf returns the goroutine of the stack, or the one whose thread is that of the stack; nil if there is none.
+func (u *unwinder) goroutineOf(thread func(*goroutine.Goroutine) int) *goroutine.Goroutine {
 	s, r := u.stack, u.result
 	if s.Goroutine != nil {
 		return s.Goroutine
 	}
 	if !r.readGoroutines {
-		all, err := u.findGoroutines(u.ctx, r)
+		all, err := u.findGoroutines(u.ctx, r, goroutine.OfThreads)
 		if err != nil {
 			u.note("goroutines: %v", err)
 		}
 		r.running, r.readGoroutines = all, true
 	}
 	for i := range r.running {
-		if r.running[i].Thread == s.Thread {
+		if thread(&r.running[i]) == s.Thread {
 			return &r.running[i]
 		}
 	}

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -17,6 +18,12 @@ func byGoStack(u *unwinder, f *Frame) outcome {
 	}
 	did := false
 	switch runtimeFunction(u.frame) {
+	case "runtime.mcall", "runtime.morestack":
+		did = u.leaveScheduler(f)
+	case "runtime.systemstack":
+		did = u.leaveSystem(l, f)
+	case "runtime.nanotime1", "runtime.walltime", "time.now", "runtime.vgetrandom1":
+		did = u.leaveVDSO(l, f)
 	case "runtime.asmcgocall":
 		did = u.leaveC(l, f)
 	case "runtime.cgocallback":
@@ -36,6 +43,42 @@ func byGoStack(u *unwinder, f *Frame) outcome {
 // runtimeFunction returns the name of one of Go's functions in assembly, without the suffix that
 // says how it is called.
 func runtimeFunction(f *Frame) string { return strings.TrimSuffix(f.Function(), ".abi0") }
+
+// leaveScheduler finds the caller of mcall or morestack, which left the stack of a goroutine for that of the thread. The
+// thread may serve another one since the scheduler chose it, unless it is locked to the goroutine.
+func (u *unwinder) leaveScheduler(f *Frame) bool {
+	g := u.waitsFor()
+	if g == nil && !u.called("runtime.schedule") {
+		g = u.running()
+	}
+	if g == nil || g.Sched == nil || !u.isReturn(u.clean(g.Sched.PC())) {
+		return false
+	}
+	for k := range g.Sched.Arch.Regs {
+		if v, ok := g.Sched.At(k); ok {
+			u.out.Set(cfi.Reg(k), v)
+		}
+	}
+	u.leave(f, u.clean(g.Sched.PC()), g.Sched.SP())
+	return true
+}
+
+// called reports whether the stack has a frame of a function.
+func (u *unwinder) called(name string) bool {
+	return slices.ContainsFunc(u.stack.Frames, func(f Frame) bool { return f.Function() == name })
+}
+
+// leaveSystem finds the caller of systemstack, which left the goroutine's stack with a frame on it as it has here.
+func (u *unwinder) leaveSystem(l *cpu.GoStack, f *Frame) bool {
+	g := u.running()
+	return g != nil && g.Sched != nil && g.Stack.Contains(g.Sched.SP()) && u.rulesAt(g.Sched.SP(), l, f)
+}
+
+// leaveVDSO finds the caller of a function that called the vDSO, for which it keeps its stack pointer in a register.
+func (u *unwinder) leaveVDSO(l *cpu.GoStack, f *Frame) bool {
+	sp, ok := u.in.Get(l.SP)
+	return ok && u.rulesAt(sp, l, f)
+}
 
 // leaveC finds the caller of asmcgocall, which called C on the thread's stack. There it left the
 // goroutine, and how far below the end of the goroutine's stack it was; or, if it had not changed
@@ -87,6 +130,8 @@ func (u *unwinder) leaveCallback(l *cpu.GoStack, f *Frame) bool {
 	if u.callback != 0 {
 		sp, _ = u.ReadWord(u.words(u.callback, l.Callback))
 	} else if g := u.running(); g != nil {
+		sp = g.SystemSP
+	} else if g := u.waitsFor(); g != nil {
 		sp = g.SystemSP
 	}
 	if sp == 0 {

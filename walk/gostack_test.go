@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -82,5 +83,72 @@ func TestGoThread(t *testing.T) {
 	a.At(stackAt).Mark("sp").Words(0x400850, 15, 14, 13, 12, "fp", 3, inC).Mark("fp").Words(0, inStart).Zeros(4)
 	s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{})
 	wantStack(a, s, EndStart, "400120 context context leaf", "400850 cfi symbols crosscall1", "400550 cfi go-stack c; $rbx=3 $r15=f $rbp=fp",
+		"400750 cfi symbols runtime.rt0_go")
+}
+
+// Where Go's runtime left the stack of a goroutine, the stack goes on there if it is known which goroutine that is.
+func TestGoScheduler(t *testing.T) {
+	const symbols = "FUNC 100 100 0 leaf\nFUNC 200 100 0 %s\nFUNC 300 100 0 goes\nFUNC 400 100 0 runtime.rt0_go\nFUNC 500 100 0 runtime.schedule\n" +
+		"STACK CFI INIT 100 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI INIT 200 100 .cfa: $rsp 16 + .ra: .cfa 8 - ^\n" +
+		"STACK CFI INIT 300 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI INIT 500 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+	scheduled := func(pc, sp uint64) *dump.Context {
+		c := dump.NewContext(arch.X86_64)
+		c.Set("$rip", pc)
+		c.Set("$rsp", sp)
+		return c
+	}
+	const left, returns, own = goStackAt + 0x10, 0x400350, 0x400050 // the goroutine's stack, code after a call, code after none
+	running := goroutine.Goroutine{Locked: -1, Sched: scheduled(returns, left+16), Stack: dump.Range{Addr: goStackAt, Size: 0x40}}
+	locked, other, system, elsewhere, damaged := running, running, running, running, running
+	system.Sched = scheduled(0x400210, left) // in the frame of systemstack
+	locked.Thread, locked.Locked = -1, 0
+	other.Thread = 1
+	elsewhere.Sched = scheduled(0x400210, stackAt)
+	damaged.Sched = scheduled(own, left+16)
+	for _, c := range []struct {
+		name, function string
+		schedules      bool // the scheduler chose another goroutine
+		g              goroutine.Goroutine
+		want           string
+	}{
+		{"a goroutine stops", "runtime.mcall", false, running, "leaf runtime.mcall goes runtime.rt0_go"},
+		{"its stack grows", "runtime.morestack.abi0", false, running, "leaf runtime.morestack.abi0 goes runtime.rt0_go"},
+		{"another one may run", "runtime.mcall", true, running, "leaf runtime.schedule runtime.mcall"},
+		{"the thread waits for it", "runtime.mcall", true, locked, "leaf runtime.schedule runtime.mcall goes runtime.rt0_go"},
+		{"another thread runs it", "runtime.mcall", false, other, "leaf runtime.mcall"},
+		{"its registers are no caller's", "runtime.mcall", false, damaged, "leaf runtime.mcall"},
+		{"the runtime works", "runtime.systemstack.abi0", false, system, "leaf runtime.systemstack.abi0 goes runtime.rt0_go"},
+		{"the goroutine has another stack", "runtime.systemstack", false, elsewhere, "leaf runtime.systemstack"},
+		{"no goroutine has it", "runtime.systemstack", false, locked, "leaf runtime.systemstack"},
+	} {
+		a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, fmt.Sprintf(symbols, c.function))
+		a.At(stackAt).Mark("sp")
+		if c.schedules {
+			a.Word(0x400550)
+		}
+		a.Word(0x400250).Words(walktest.Junk, inGo, inStart)
+		a.At(left).Words(walktest.Junk, returns, 0x400450).Zeros(4)
+		w := NewWalker(assembledSources(a), Config{Trace: true})
+		d := a.Regs("$rip", 0x400120, "$rsp", "sp").Build()
+		res := &Result{Dump: d, Modules: make([]Symbols, len(d.Modules)), readGoroutines: true, running: []goroutine.Goroutine{c.g}}
+		s := Stack{}
+		w.thread(t.Context(), res, &s)
+		var names []string
+		for i := range s.Frames {
+			names = append(names, s.Frames[i].Function())
+		}
+		if got := strings.Join(names, " "); got != c.want || s.End != EndStart {
+			t.Errorf("%s: %s (%v: %s)\nwant %s\n%s", c.name, got, s.End, s.Why, c.want, strings.Join(s.Trace, "\n"))
+		}
+	}
+}
+
+// During a call of the vDSO, the stack pointer of a goroutine is in a register.
+func TestGoVDSO(t *testing.T) {
+	a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, strings.ReplaceAll(goSymbols, "runtime.asmcgocall", "runtime.nanotime1"))
+	a.At(stackAt).Mark("sp").Words(inCall, inGo, inGo, inGo).Zeros(4)
+	a.At(goStackAt).Words("fp", inGo, inStart).Mark("fp").Zeros(4)
+	s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp", "$r12", goStackAt), Config{})
+	wantStack(a, s, EndStart, "400120 context context leaf", "400250 cfi symbols runtime.nanotime1", "400650 cfi go-stack goes; $rbp=fp",
 		"400750 cfi symbols runtime.rt0_go")
 }

@@ -14,10 +14,12 @@ var starts = map[string]bool{
 	"_start": true, "__start": true, "_start_c": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true, // see clones
 	"runtime.rt0_go": true, "runtime.clone": true, "runtime.goexit": true, // Go's
-	// The scheduler's, on the stack of a thread, which each goroutine that stops begins anew.
-	"runtime.mcall": true,
 	"make_fcontext": true, // Boost's: a coroutine's first function returns into it
 }
+
+// schedulers are the functions in which Go's runtime begins to use the stack of a thread anew, for the scheduler or for
+// itself. Their callers are on the stack of a goroutine.
+var schedulers = map[string]bool{"runtime.mcall": true, "runtime.morestack": true, "runtime.systemstack": true}
 
 // injected are functions whose calls a signal handler puts into the code that
 // was interrupted: their return address is where the signal came, not after a
@@ -32,7 +34,7 @@ var injected = map[string]bool{
 var clones = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true}
 
 // IsStart reports whether programs or threads of Linux begin in the named function.
-func IsStart(function string) bool { return starts[function] }
+func IsStart(function string) bool { return starts[function] || schedulers[function] }
 
 // IsClone reports whether other functions call the named function, one of IsStart, to start a
 // thread.
@@ -58,6 +60,9 @@ func (u *unwinder) isStart() bool {
 	if clones[name] && u.rulesReturn() {
 		u.note("%s has a caller by its rules", name)
 		return false
+	}
+	if schedulers[runtimeFunction(u.frame)] {
+		return byGoStack(u, &u.next) != found
 	}
 	return starts[name] || len(u.frame.Names) == 0 && u.isEntry(u.frame.Inst)
 }

@@ -346,7 +346,11 @@ func (u *unwinder) walk() {
 			return
 		}
 		if u.isStart() {
-			u.end(EndStart, "%s is where threads begin", u.where())
+			what := "threads begin"
+			if schedulers[runtimeFunction(u.frame)] {
+				what = "Go's runtime begins to use the stack of a thread"
+			}
+			u.end(EndStart, "%s is where %s", u.where(), what)
 			return
 		}
 		if !u.caller() {

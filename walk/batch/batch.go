@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/compare"
+	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/verify"
 )
@@ -93,6 +94,9 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 	b := w.batch
 	o := b.Open
 	o.Name = walked.Path
+	o.Reads = func(ctx context.Context, d *dump.Dump) {
+		_, _ = w.walker.Walk(ctx, d) // the error is the context's
+	}
 	file, err := dumpfile.Open(ctx, path, o)
 	if err != nil {
 		walked.Err = err

@@ -22,6 +22,9 @@ func (r *Region) End() uint64 { return r.Addr + uint64(len(r.Data)) }
 type Memory struct {
 	Regions []Region
 	Order   binary.ByteOrder
+	// More, if non-nil, is called with an address that no region has. It returns a region that contains
+	// it, as of a process that is still there, or nil. It may be called concurrently.
+	More func(addr uint64) *Region
 }
 
 // NewMemory returns a Memory with the given regions. Where regions overlap, the first in the list
@@ -152,10 +155,13 @@ func (m *Memory) Find(addr uint64) *Region {
 			hi = mid
 		}
 	}
-	if lo == 0 || addr-m.Regions[lo-1].Addr >= uint64(len(m.Regions[lo-1].Data)) {
-		return nil
+	if lo > 0 && addr-m.Regions[lo-1].Addr < uint64(len(m.Regions[lo-1].Data)) {
+		return &m.Regions[lo-1]
 	}
-	return &m.Regions[lo-1]
+	if m.More != nil {
+		return m.More(addr)
+	}
+	return nil
 }
 
 // Above returns the first region that starts above an address, or nil.

@@ -135,6 +135,9 @@ type Options struct {
 	// StopLimit and Waiting are those of live.Options for such a process.
 	StopLimit time.Duration
 	Waiting   func(thread int, state string, limit time.Duration)
+	// Reads, if non-nil, reads such a process as the caller will. If it misses memory beside the stacks,
+	// the process is captured again, with what it reads then.
+	Reads func(context.Context, *dump.Dump)
 	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and
 	// released with it.
 	Core elfcore.Options

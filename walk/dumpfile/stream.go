@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/scratch"
@@ -117,12 +118,34 @@ func capture(ctx context.Context, o Options) (*File, error) {
 	if core.ReadFile == nil {
 		core.ReadFile = c.open
 	}
-	d, err := live.Capture(ctx, o.PID, o.Name, live.Options{Core: core, Limit: o.StopLimit, Waiting: o.Waiting})
+	l := live.Options{Core: core, Limit: o.StopLimit, Waiting: o.Waiting}
+	d, err := live.Capture(ctx, o.PID, o.Name, l)
 	if err != nil {
 		c.Close()
 		return nil, err
 	}
+	if o.Reads != nil && misses(ctx, d, o.Reads) {
+		l.Reads, l.Waiting = o.Reads, nil
+		if whole, err := live.Capture(ctx, o.PID, o.Name, l); err == nil { // otherwise it has ended
+			d = whole
+		}
+	}
 	return kept(d, c), nil
+}
+
+// misses reports whether reads wants memory of a process that is there, but was not kept. By then it
+// has read what does not change, such as symbols, so that the process need not be stopped for that.
+func misses(ctx context.Context, d *dump.Dump, reads func(context.Context, *dump.Dump)) bool {
+	var missed atomic.Bool
+	d.Memory.More = func(addr uint64) *dump.Region {
+		if m := d.MappingAt(addr); m != nil && m.Read {
+			missed.Store(true)
+		}
+		return nil
+	}
+	reads(ctx, d)
+	d.Memory.More = nil
+	return missed.Load()
 }
 
 // kept returns a dump that is in memory.

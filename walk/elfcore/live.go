@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 	"time"
 
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
@@ -20,6 +22,8 @@ type Live struct {
 	Auxv    []byte       // /proc/PID/auxv
 	Maps    []dump.Mapping
 	Memory  io.ReaderAt // by address, such as /proc/PID/mem
+	// Reads, if non-nil, is called with the dump. What it reads of the process's memory is kept, too.
+	Reads func(*dump.Dump)
 }
 
 // LiveThread is a stopped thread.
@@ -48,8 +52,14 @@ func ReadLive(p *Live, path string, o Options) (*dump.Dump, error) {
 			r.d.Threads[i].Name = p.Threads[i].Name
 		}
 	}
-	memory := liveMemory(p, r)
-	d := r.finish(memory)
+	k := liveMemory(p, r)
+	d := r.finish(k.memory())
+	if p.Reads != nil {
+		k.readAs(d, p.Reads)
+	}
+	if k.room == 0 {
+		r.problem("memory", 0, "more than %d bytes are worth keeping", maxKept)
+	}
 	d.Process, d.Maps, d.Parts, d.Time = p.Process, p.Maps, nil, time.Now()
 	return d, nil
 }
@@ -88,7 +98,7 @@ func (w *writer) liveHead(p *Live) []byte {
 }
 
 // liveMemory reads the memory that is worth keeping.
-func liveMemory(p *Live, r *reader) []dump.Region {
+func liveMemory(p *Live, r *reader) *keeper {
 	var ranges []dump.Range
 	for i := range p.Maps {
 		if m := &p.Maps[i]; m.Read {
@@ -107,8 +117,45 @@ func liveMemory(p *Live, r *reader) []dump.Region {
 		}
 	}
 	k.lateAll()
-	if k.room == 0 {
-		r.problem("memory", 0, "more than %d bytes are worth keeping", maxKept)
+	return k
+}
+
+// readAs keeps the pages that reads reads of a process beside the memory of its dump.
+func (k *keeper) readAs(d *dump.Dump, reads func(*dump.Dump)) {
+	pages := map[uint64]*dump.Region{}
+	var mu sync.Mutex
+	d.Memory.More = func(addr uint64) *dump.Region {
+		mu.Lock()
+		defer mu.Unlock()
+		at := addr &^ (keptPage - 1)
+		page, met := pages[at]
+		if !met {
+			page = k.page(at)
+			pages[at] = page
+		}
+		return page
 	}
-	return k.memory()
+	reads(d)
+	more := slices.Clone(d.Memory.Regions) // what is in memory already prevails
+	for _, page := range pages {
+		if page != nil {
+			more = append(more, *page)
+		}
+	}
+	d.Memory = dump.NewMemory(d.Memory.Order, more)
+}
+
+// page reads the page at an address; nil if the process does not have it, or there is no room.
+func (k *keeper) page(at uint64) *dump.Region {
+	l, ok := k.loadFrom(at)
+	if !ok || !l.Contains(at) || k.room < keptPage {
+		return nil
+	}
+	data := make([]byte, keptPage)
+	data = data[:k.old(at, data)]
+	if len(data) == 0 {
+		return nil
+	}
+	k.room -= len(data)
+	return &dump.Region{Addr: at, Data: data}
 }

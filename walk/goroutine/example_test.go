@@ -23,7 +23,7 @@ func Example() {
 	g := goroutine.Goroutine{ID: 18, Status: goroutine.Waiting, Wait: "chan receive"}
 	fmt.Printf("goroutine %d [%s]\n", g.ID, g.State())
 	// Output:
-	// [runtime.allgs runtime.waitReasonStrings]
+	// [runtime.allgs runtime.allm runtime.waitReasonStrings]
 	// the debug information has no variable runtime.allgs
 	// goroutine 18 [chan receive]
 }

@@ -13,14 +13,15 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// The variables of the runtime that Read needs.
+// The variables of the runtime that Read and OfThreads need.
 const (
 	allgs   = "runtime.allgs"
+	allm    = "runtime.allm"
 	reasons = "runtime.waitReasonStrings"
 )
 
-// Globals returns the names of the variables that Read needs.
-func Globals() []string { return []string{allgs, reasons} }
+// Globals returns the names of the variables that Read and OfThreads need.
+func Globals() []string { return []string{allgs, allm, reasons} }
 
 // Goroutine is a goroutine that has not ended.
 type Goroutine struct {
@@ -32,11 +33,16 @@ type Goroutine struct {
 
 	// Thread is the index in Dump.Threads of the thread that runs it, or -1.
 	Thread int
-	// SystemSP is the stack pointer that this thread last had on its own stack, where C runs; 0 if it is not known.
+	// Locked is the index of the thread that runs no other goroutine and waits for this one to be scheduled, as those
+	// that C has called Go on, or -1.
+	Locked int
+	// SystemSP is the stack pointer that either thread last had on its own stack, where C runs; 0 if it is not known.
 	SystemSP uint64
 	// Saved has the registers with which it goes on when it is scheduled, or after a system call. If a thread runs it
 	// on its own stack, they are outdated. It is nil if they are not known.
 	Saved *dump.Context
+	// Sched has those with which it left its stack for the scheduler's, or nil. They differ from Saved in a system call.
+	Sched *dump.Context
 }
 
 // Status is what a goroutine does.
@@ -89,11 +95,15 @@ var ErrNone = errors.New("no goroutines: runtime.allgs is empty")
 // Read returns the goroutines of a dump that have not ended, in the runtime's order. globals has the
 // variables of Globals. If the error is not nil, the goroutines are those that could be read, as far as they could.
 func Read(d *dump.Dump, globals *eval.Frame) ([]Goroutine, error) {
+	return newReader(d, globals).read()
+}
+
+func newReader(d *dump.Dump, globals *eval.Frame) *reader {
 	r := &reader{d: d, f: globals, threads: map[uint32]int{}}
 	for i := range d.Threads {
 		r.threads[d.Threads[i].ID] = i
 	}
-	return r.read()
+	return r
 }
 
 type reader struct {
@@ -147,7 +157,7 @@ func (r *reader) each(array *object, first, n uint64) (all []Goroutine, err erro
 		if err != nil {
 			return all, err
 		}
-		g, err := r.goroutine(&pointer)
+		g, err := r.pointed(&pointer)
 		if err != nil {
 			if lost++; because == nil {
 				because = err
@@ -164,6 +174,15 @@ func (r *reader) each(array *object, first, n uint64) (all []Goroutine, err erro
 	return all, because
 }
 
+// pointed reads the runtime.g that a pointer points to.
+func (r *reader) pointed(pointer *object) (Goroutine, error) {
+	o, err := pointer.target()
+	if err != nil {
+		return Goroutine{}, err
+	}
+	return r.goroutine(&o)
+}
+
 // most returns the number of goroutines for which the dump has memory.
 func (r *reader) most(array *object) (n uint64) {
 	pointer, _ := r.f.Info.Plain(array.typ.Elem)
@@ -176,6 +195,11 @@ func (r *reader) most(array *object) (n uint64) {
 	}
 	for i := range r.d.Memory.Regions {
 		n += uint64(len(r.d.Memory.Regions[i].Data)) / size
+	}
+	for i := range r.d.Maps {
+		if r.d.Memory.More != nil { // it is a process
+			n += r.d.Maps[i].Size / size
+		}
 	}
 	return n
 }

@@ -40,6 +40,7 @@ const (
 	texts  = base + 0x100
 	atM    = heap + 0x2000
 	ofAll  = 0x10 // from base
+	ofM    = 0x28
 	ofText = 0x40
 )
 
@@ -69,16 +70,16 @@ func runtimeInfo() *vars.Info {
 			structure("string", 16, member("len", tWord, 8), member("str", tBytes, 0)), list,
 			structure("runtime.stack", 16, member("lo", tWord, 0), member("hi", tWord, 8)),
 			structure("runtime.gobuf", 24, member("bp", tWord, 0), member("pc", tWord, 8), member("sp", tWord, 16)),
-			structure("runtime.m", 16, member("procid", tWord, 8)), pointer(tM),
+			structure("runtime.m", 40, member("procid", tWord, 8), member("alllink", tMs, 16), member("curg", tGs, 24), member("lockedg", tWord, 32)), pointer(tM),
 			structure("atomic.Uint32", 4, member("value", tHalf, 0)),
 			structure("runtime.g", sizeG, member("sched", tGobuf, 0), member("goid", tWord, 24), member("atomicstatus", tAtomic, 32),
 				member("waitreason", tByte, 36), member("m", tMs, 40), member("startpc", tWord, 48), member("stack", tStack, 56),
-				member("syscallpc", tWord, 72), member("syscallsp", tWord, 80), member("syscallbp", tWord, 88)),
+				member("syscallpc", tWord, 72), member("syscallsp", tWord, 80), member("syscallbp", tWord, 88), member("lockedm", tWord, 96)),
 			pointer(tG), pointer(tGs),
 			structure("[]*runtime.g", 24, member("array", tList, 0), member("len", tWord, 8), member("cap", tWord, 16)),
 		},
-		Vars:  []vars.Variable{{}, {Name: allgs, Type: tSlice}, {Name: reasons, Type: tReasons}},
-		Exprs: []vars.Expr{{}, at(ofAll), at(ofText)},
+		Vars:  []vars.Variable{{}, {Name: allgs, Type: tSlice}, {Name: reasons, Type: tReasons}, {Name: allm, Type: tMs}},
+		Exprs: []vars.Expr{{}, at(ofAll), at(ofText), at(ofM)},
 	}
 }
 
@@ -124,11 +125,13 @@ func (p *process) add(id, status, reason uint64, words map[uint64]uint64) uint64
 	return at
 }
 
-func (p *process) read(info *vars.Info) ([]Goroutine, error) {
+func (p *process) read(info *vars.Info) ([]Goroutine, error) { return p.readBy(Read, info) }
+
+func (p *process) readBy(read func(*dump.Dump, *eval.Frame) ([]Goroutine, error), info *vars.Info) ([]Goroutine, error) {
 	p.d.Memory = dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: base, Data: p.program}, {Addr: heap, Data: p.heap}})
-	return Read(p.d, &eval.Frame{
+	return read(p.d, &eval.Frame{
 		Arch: p.d.Arch, Memory: &p.d.Memory, Info: info, Base: base,
-		Scopes: []vars.Scope{{Inline: -1, Vars: []vars.Instance{{Var: 1, Expr: 1}, {Var: 2, Expr: 2}}}},
+		Scopes: []vars.Scope{{Inline: -1, Vars: []vars.Instance{{Var: 1, Expr: 1}, {Var: 2, Expr: 2}, {Var: 3, Expr: 3}}}},
 	})
 }
 

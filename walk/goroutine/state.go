@@ -19,13 +19,9 @@ func (n *numbers) get(name string) uint64 {
 	return v
 }
 
-// goroutine reads the runtime.g that a pointer points to.
-func (r *reader) goroutine(pointer *object) (g Goroutine, err error) {
-	o, err := pointer.target()
-	if err != nil {
-		return g, err
-	}
-	n := numbers{o: &o}
+// goroutine reads a runtime.g.
+func (r *reader) goroutine(o *object) (g Goroutine, err error) {
+	n := numbers{o: o}
 	g.ID = n.get("goid")
 	status := n.get("atomicstatus")
 	reason := n.get("waitreason")
@@ -37,13 +33,16 @@ func (r *reader) goroutine(pointer *object) (g Goroutine, err error) {
 	if (g.Status == Waiting || g.Status == Leaked) && reason < uint64(len(r.waiting)) && reason > 0 {
 		g.Wait = r.waiting[reason]
 	}
-	if g.Stack, err = stackOf(&o); err != nil {
+	if g.Stack, err = stackOf(o); err != nil {
 		return g, err
 	}
-	if err = r.thread(&o, &g); err != nil {
+	if err = r.thread(o, &g); err != nil {
 		return g, err
 	}
-	g.Saved, err = r.saved(&o, &g)
+	if g.Sched, err = r.scheduled(o); err != nil {
+		return g, err
+	}
+	g.Saved, err = r.saved(o, &g)
 	return g, err
 }
 
@@ -61,20 +60,26 @@ func stackOf(o *object) (dump.Range, error) {
 	return dump.Range{Addr: lo, Size: hi - lo}, nil
 }
 
-// thread finds the thread that runs a goroutine, and the stack pointer of its own stack.
+// thread finds the thread that runs a goroutine or waits for it, and the stack pointer of its own stack.
 func (r *reader) thread(o *object, g *Goroutine) error {
-	g.Thread = -1
-	if g.Status != Running && g.Status != Syscall {
-		return nil
-	}
+	g.Thread, g.Locked = -1, -1
 	pointer, err := o.member("m")
 	if err != nil {
 		return err
 	}
-	if at, err := pointer.uint(); at == 0 || err != nil {
+	i := &g.Thread
+	at, err := pointer.uint()
+	if g.Status != Running && g.Status != Syscall && g.Status != CopyStack {
+		i = &g.Locked
+		if !o.has("lockedm") {
+			return nil
+		}
+		at, err = o.number("lockedm")
+	}
+	if at == 0 || err != nil {
 		return err
 	}
-	m, err := pointer.target()
+	m, err := pointer.at(pointer.name, at, pointer.typ.Elem)
 	if err != nil {
 		return err
 	}
@@ -82,9 +87,8 @@ func (r *reader) thread(o *object, g *Goroutine) error {
 	if err != nil {
 		return err
 	}
-	if i, ok := r.threads[uint32(id)]; ok && id != 0 {
-		g.Thread = i
-		g.SystemSP = systemSP(&m)
+	if thread, ok := r.threads[uint32(id)]; ok && id != 0 {
+		*i, g.SystemSP = thread, systemSP(&m)
 	}
 	return nil
 }
@@ -112,8 +116,8 @@ func systemSP(m *object) uint64 {
 // the call, otherwise those with which it is scheduled.
 func (r *reader) saved(o *object, g *Goroutine) (*dump.Context, error) {
 	cpu := r.f.Arch
-	c := dump.NewContext(cpu)
 	if g.Status == Syscall {
+		c := dump.NewContext(cpu)
 		n := numbers{o: o}
 		pc, sp := n.get("syscallpc"), n.get("syscallsp")
 		if n.err != nil {
@@ -128,6 +132,13 @@ func (r *reader) saved(o *object, g *Goroutine) (*dump.Context, error) {
 			return c, n.err
 		}
 	}
+	return g.Sched, nil
+}
+
+// scheduled returns the registers in the member sched, with which a goroutine goes on after the scheduler ran on its
+// thread; nil if there are none.
+func (r *reader) scheduled(o *object) (*dump.Context, error) {
+	cpu := r.f.Arch
 	sched, err := o.member("sched")
 	if err != nil {
 		return nil, err
@@ -137,6 +148,7 @@ func (r *reader) saved(o *object, g *Goroutine) (*dump.Context, error) {
 	if n.err != nil || pc == 0 || sp == 0 {
 		return nil, n.err
 	}
+	c := dump.NewContext(cpu)
 	c.Set(cpu.PC, pc)
 	c.Set(cpu.SP, sp)
 	c.Set(cpu.FP, n.get("bp"))

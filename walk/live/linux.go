@@ -101,9 +101,21 @@ func capture(ctx context.Context, pid int, name string, o Options) (*dump.Dump, 
 	if live.Maps, err = parseMaps(mappings); err != nil {
 		return nil, err
 	}
+	late := error(nil)
+	if o.Reads != nil {
+		live.Reads = func(d *dump.Dump) {
+			ctx, cancel := context.WithTimeout(ctx, maxReads)
+			defer cancel()
+			o.Reads(ctx, d)
+			late = ctx.Err()
+		}
+	}
 	d, err := elfcore.ReadLive(live, name, o.Core)
 	if err != nil {
 		return nil, err
+	}
+	if late != nil {
+		d.Problems = append(d.Problems, dump.Problem{Lost: "memory beside the stacks", Err: &bin.Error{File: name, Msg: fmt.Sprintf("reading it takes longer than %v, for which the process is stopped", maxReads)}})
 	}
 	d.Problems = append(d.Problems, s.missed(name)...)
 	return d, nil

@@ -250,3 +250,34 @@ func TestCaptureErrors(t *testing.T) {
 	}
 	cmd.Wait()
 }
+
+// What Options.Reads reads of a process is kept; the process goes on when it has read for too long.
+func TestCaptureReads(t *testing.T) {
+	pid := start(t, "threads")
+	var at uint64
+	reads := func(ctx context.Context, d *dump.Dump) {
+		for i := range d.Maps {
+			m := &d.Maps[i]
+			if m.Read && m.Write && m.Inode == 0 && m.Size > 1<<16 && len(d.Memory.Bytes(m.Addr+m.Size/2, 8)) == 8 {
+				at = m.Addr + m.Size/2
+			}
+		}
+		if d.Memory.Find(0x10) != nil {
+			t.Error("there is memory where the process has none")
+		}
+	}
+	d, err := Capture(t.Context(), pid, "process", Options{Reads: reads})
+	if errors.Is(err, ErrNotPermitted) {
+		t.Skip(err)
+	} else if err != nil || len(d.Problems) > 0 {
+		t.Fatal(err, d.Problems)
+	}
+	if at == 0 || len(d.Memory.Bytes(at, 8)) != 8 || d.Memory.More != nil {
+		t.Errorf("memory at %#x was read and not kept", at)
+	}
+	d, err = Capture(t.Context(), pid, "process", Options{Reads: func(ctx context.Context, _ *dump.Dump) { <-ctx.Done() }})
+	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Err.Error(), "reading it takes longer than 1s") {
+		t.Errorf("%v, problems %v", err, d.Problems)
+	}
+	untraced(t, pid)
+}

@@ -5,6 +5,7 @@ package live
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,13 @@ type Options struct {
 	// Waiting, if non-nil, is called once if a thread has not stopped after a second, with its state
 	// as in /proc/PID/status.
 	Waiting func(thread int, state string, limit time.Duration)
+	// Reads, if non-nil, is called with the dump while the process is stopped: what it reads of the
+	// memory is kept. Its context ends before the process has been stopped for long.
+	Reads func(context.Context, *dump.Dump)
 }
+
+// maxReads is how long Options.Reads may take.
+const maxReads = time.Second
 
 func (o *Options) limit() time.Duration { return cmp.Or(o.Limit, DefaultLimit) }
 

@@ -36,7 +36,7 @@ func TestVerifyBlame(t *testing.T) {
 	cloned := x.EditedStore("cloned", "FUNC 200 3a 0 variable", "FUNC 200 3a 0 clone")
 	clonedName := strings.Replace(foreignName, "foreign", "cloned", 1)
 	editRules(t, clonedName, "200")
-	goes := x.EditedStore("goes", "FUNC 280 14 0 many", "FUNC 280 14 0 runtime.systemstack")
+	goes := x.EditedStore("goes", "FUNC 280 14 0 many", "FUNC 280 14 0 runtime.asmcgocall_no_g")
 
 	for _, c := range []struct {
 		name    string

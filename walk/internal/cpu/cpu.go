@@ -121,8 +121,10 @@ type GoStack struct {
 	SavedNames          string // "-" for a word that has none
 
 	PushedNames string // what crosscall1 has pushed, if it has no rules
+	SPName      string // the register that keeps the stack pointer during calls of the vDSO
 
 	Saved, Pushed []cfi.Reg // SavedNames, PushedNames
+	SP            cfi.Reg   // SPName
 }
 
 // withRegisters resolves the names of registers in layouts.
@@ -163,6 +165,7 @@ func newCPU(c CPU) *CPU {
 	c.Layouts, c.Apple = c.withRegisters(c.Layouts), c.withRegisters(c.Apple)
 	if c.Go != nil {
 		c.Go.Saved, c.Go.Pushed = c.regsNamed(c.Go.SavedNames), c.regsNamed(c.Go.PushedNames)
+		c.Go.SP = c.Reg(c.Go.SPName)
 	}
 	for _, l := range c.Frames {
 		for i := range l.Code {

@@ -41,7 +41,7 @@ var cpuX86_64 = newCPU(CPU{
 	ScanFP:      FPBelowKnown,
 	MakesFrame:  func(code []byte) int { return x86Frame(code, 64) },
 	Go: &GoStack{G: 1, Depth: 0, FP: -2, FromCFA: true, Callback: 0, CrossFrame: 10, SavedAt: 3, SavedNames: "$rbx $r12 $r13 $r14 $r15 $rbp",
-		PushedNames: "$r15 $r14 $r13 $r12 $rbp $rbx"},
+		PushedNames: "$r15 $r14 $r13 $r12 $rbp $rbx", SPName: "$r12"},
 	Order: asWritten,
 	Frames: []SignalFrame{{Name: "rt", Info: 304, UC: 0, Via: -1,
 		Code: []Trampoline{

@@ -64,9 +64,8 @@ func Stacks(ctx context.Context, o StackOptions, msgs *cli.Messages, w io.Writer
 		}
 		return p.status, cli.OutputError(p.out.Name(), p.out.Commit())
 	}
-	sources := walk.NewSources(nil, p.binaries)
-	defer sources.Close()
-	if p.result, err = walk.NewWalker(sources, walk.Config{Techniques: certain(), MaxFrames: o.MaxFrames}).Walk(ctx, d.Dump); err != nil {
+	defer p.walker.Sources().Close()
+	if p.result, err = p.walker.Walk(ctx, d.Dump); err != nil {
 		return noFrames, err
 	}
 	if p.print(); p.status == 0 && p.frames == 0 {
@@ -90,7 +89,14 @@ func (p *stackPrinter) open() (d *dumpfile.File, err error) {
 	if p.binaries, err = supplier.NewBinaries(roots, o); err != nil {
 		return nil, err
 	}
-	d, err = dumpfile.Open(p.ctx, path, dumpfile.Options{PID: p.PID, Waiting: p.msgs.WaitsFor(path), Core: elfcore.Options{Binaries: roots, AtPaths: true}})
+	p.walker = walk.NewWalker(walk.NewSources(nil, p.binaries), walk.Config{Techniques: certain(), MaxFrames: p.MaxFrames})
+	open := dumpfile.Options{PID: p.PID, Waiting: p.msgs.WaitsFor(path), Core: elfcore.Options{Binaries: roots, AtPaths: true}}
+	if !p.Unstrip {
+		open.Reads = func(ctx context.Context, d *dump.Dump) {
+			_, _ = p.walker.Walk(ctx, d) // the error is the context's
+		}
+	}
+	d, err = dumpfile.Open(p.ctx, path, open)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +120,7 @@ type stackPrinter struct {
 	msgs   *cli.Messages
 	out    *cli.Stdout
 	dump   *dump.Dump
+	walker *walk.Walker
 	result *walk.Result
 	frames int // number of frames that were printed
 	status int
