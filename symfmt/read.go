@@ -226,7 +226,7 @@ func (b *builder) addInline(rec *Record) error {
 		field = 3
 	}
 	if id := uint32(in.Origin); !b.origins.known(id) {
-		b.origins.note(rec, field, id, "origin %d is not declared")
+		b.origins.note(rec, field, id)
 	}
 	if id := uint32(in.CallFile); !in.NoFile && !b.files.known(id) {
 		return b.undeclaredFile(rec, id, 3)
@@ -240,7 +240,7 @@ func (b *builder) undeclaredFile(rec *Record, id uint32, field int) error {
 	if !b.rd.opts.Tolerant {
 		return b.bad(rec, field, "", "file %d is not declared", id)
 	}
-	b.files.note(rec, field, id, "file %d is not declared")
+	b.files.note(rec, field, id)
 	return nil
 }
 
@@ -326,10 +326,10 @@ func (b *builder) finish() error {
 	if err := b.forms.resolve(b); err != nil {
 		return err
 	}
-	if err := b.files.report(b.rd, false); err != nil {
+	if err := b.files.report(b.rd, "file", false); err != nil {
 		return err
 	}
-	if err := b.origins.report(b.rd, true); err != nil {
+	if err := b.origins.report(b.rd, "origin", true); err != nil {
 		return err
 	}
 	b.sortProblems()

@@ -2,6 +2,7 @@ package symfmt
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -10,13 +11,15 @@ type references struct {
 	declared idIndex
 	last     uint32 // last number found: runs of records use the same file
 	any      bool
-	pending  map[uint32]*pendingUse // uses before the declaration
+	pending  map[uint32]pendingUse // uses before the declaration
 }
 
-// pendingUse is the first use of a number that was not yet declared.
+// pendingUse is the first use of a number that was not yet declared. There may be one for every record: its message is
+// made when it is reported.
 type pendingUse struct {
-	err     *SyntaxError
-	records int // number of uses
+	line, col int
+	records   uint32 // number of uses
+	kind      Kind
 }
 
 // known reports whether id has been declared.
@@ -32,42 +35,43 @@ func (u *references) known(id uint32) bool {
 }
 
 // note records the use of an id that is not yet declared.
-func (u *references) note(rec *Record, field int, id uint32, format string) {
-	use := u.pending[id]
-	if use == nil {
-		use = &pendingUse{err: rec.errorf(field, format, id)}
+func (u *references) note(rec *Record, field int, id uint32) {
+	use, ok := u.pending[id]
+	if !ok {
+		at := rec.FieldPos(field)
+		use = pendingUse{line: at.Line, col: at.Col, kind: rec.Kind}
 		if u.pending == nil {
-			u.pending = make(map[uint32]*pendingUse)
+			u.pending = make(map[uint32]pendingUse)
 		}
-		u.pending[id] = use
 	}
 	use.records++
+	u.pending[id] = use
 }
 
-// report reports undeclared numbers, each once. If later is true, a declaration
+// report reports undeclared numbers of files or origins, each once. If later is true, a declaration
 // after the use is as good as one before it.
-func (u *references) report(rd *Reader, later bool) error {
-	var uses []*pendingUse
-	for id, use := range u.pending {
+func (u *references) report(rd *Reader, what string, later bool) error {
+	ids := slices.SortedFunc(maps.Keys(u.pending), func(a, b uint32) int {
+		x, y := u.pending[a], u.pending[b]
+		return comparePos(Pos{x.line, x.col}, Pos{y.line, y.col})
+	})
+	for _, id := range ids {
+		use := u.pending[id]
 		_, declared := u.declared.find(id)
 		if declared && later {
 			continue
 		}
+		if rd.quiet() {
+			rd.report.Dropped++
+			continue
+		}
+		err := &SyntaxError{File: rd.opts.File, Line: use.line, Col: use.col, Record: use.kind.String(), Msg: fmt.Sprintf("%s %d is not declared", what, id)}
+		lost := "its name, for " + count(int(use.records), "record")
 		if declared {
-			use.err.Msg += " before its use"
-			use.records = 0
+			err.Msg += " before its use"
+			lost = ""
 		}
-		uses = append(uses, use)
-	}
-	slices.SortFunc(uses, func(a, b *pendingUse) int {
-		return comparePos(Pos{a.err.Line, a.err.Col}, Pos{b.err.Line, b.err.Col})
-	})
-	for _, use := range uses {
-		lost := ""
-		if use.records > 0 {
-			lost = "its name, for " + count(use.records, "record")
-		}
-		if err := rd.problem(use.err, lost); err != nil {
+		if err := rd.problem(err, lost); err != nil {
 			return err
 		}
 	}

@@ -37,8 +37,8 @@ type rowTable struct {
 }
 
 // Limits of the rules that are kept: leastKept, since real modules have some ten
-// thousand, plus one for every few bytes of a large text. Rows beyond the limit are
-// treated like rows that do not parse.
+// thousand, plus one for every few bytes of a large text. Rows from the limit on are
+// treated like rows that do not parse, and their rules are not kept.
 const (
 	leastKept    = 1 << 17
 	bytesPerKept = 16
@@ -80,6 +80,9 @@ func (r *rowTable) covers(id rowID) bool { return r.rows[id].covers }
 
 // apply returns the row that results from applying a record's rules to another row.
 func (r *rowTable) apply(row rowID, text []byte) rowID {
+	if r.full {
+		return r.number(rowFacts{broken: true})
+	}
 	t := transition{row, r.rules.Parse(text)}
 	if id, ok := r.next[t]; ok {
 		return id

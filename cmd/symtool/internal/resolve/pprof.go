@@ -88,10 +88,7 @@ func readProfile(path string, stdin io.Reader) (*profile.Profile, error) {
 	data, err := io.ReadAll(bin.LimitReader(in, maxProfile))
 	stored := len(data)
 	if err == nil && isGzip(data) {
-		var packed *gzip.Reader
-		if packed, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			data, err = io.ReadAll(bin.LimitReader(packed, min(maxProfile, freeProfile+maxGzipRatio*int64(stored))))
-		}
+		data, err = inflate(data, min(maxProfile, freeProfile+maxGzipRatio*int64(stored)))
 	}
 	switch {
 	case err != nil:
@@ -107,6 +104,25 @@ func readProfile(path string, stdin io.Reader) (*profile.Profile, error) {
 		return nil, fmt.Errorf("%s: not a profile of pprof: %w", path, err)
 	}
 	return p, nil
+}
+
+// inflate returns the contents of compressed data, of which there may be limit bytes. It reads them twice: a buffer that
+// grows with them would be three times their size.
+func inflate(data []byte, limit int64) ([]byte, error) {
+	packed, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	size, err := io.Copy(io.Discard, bin.LimitReader(packed, limit))
+	if err != nil {
+		return nil, err
+	}
+	if err := packed.Reset(bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	contents := make([]byte, size)
+	_, err = io.ReadFull(packed, contents)
+	return contents, err
 }
 
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
