@@ -48,8 +48,12 @@ var checkFollow = sharedWithBinary(func(p *check.Pass, b *image.Image) {
 	code := &follow.Binary{Base: b.Base, Size: size, Code: b.CodeAt, Exported: b.Exported, Begins: b.Begins, Tables: b.OS == "windows"}
 	p.Followed = follow.Run(cpu, rows, code, func(f follow.Finding) {
 		rule := followRules[f.Kind]
-		if (f.Kind == follow.WrongCFA || f.Kind == follow.WrongReturn) && tableSays(b, f.Addr, f.Kind == follow.WrongReturn) {
-			rule, f.Text = "SYM557", f.Text+"; the binary's .eh_frame has the same rule"
+		checked := f.Kind == follow.WrongCFA || f.Kind == follow.WrongCFASome || f.Kind == follow.WrongReturn
+		if checked && tableSays(b, f.Addr, f.Kind == follow.WrongReturn) {
+			f.Text += "; the binary's .eh_frame has the same rule"
+			if f.Kind != follow.WrongCFASome {
+				rule = "SYM557"
+			}
 		}
 		p.As(rule, func() { reportFollowed(p, b, f) })
 	})
@@ -65,7 +69,7 @@ func reportFollowed(p *check.Pass, b *image.Image, f follow.Finding) {
 
 // reportSkipped reports what could not be compared.
 func reportSkipped(p *check.Pass, s *follow.Stats) {
-	if s.Followed == s.Blocks {
+	if s.Followed+s.Wrong == s.Blocks {
 		return
 	}
 	p.ReportLine(0, "of %d STACK CFI INITs %d were compared with the instructions, %d in part and %d not%s; %d instructions were compared, %d were not%s",
