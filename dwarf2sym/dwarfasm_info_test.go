@@ -38,9 +38,9 @@ type asmDIE struct {
 var asmTags = map[string]uint64{
 	"array_type": 0x01, "class_type": 0x02, "enumeration_type": 0x04, "formal_parameter": 0x05, "label": 0x0a,
 	"lexical_block": 0x0b, "member": 0x0d, "pointer_type": 0x0f, "compile_unit": 0x11, "structure_type": 0x13, "subroutine_type": 0x15,
-	"union_type": 0x17, "inlined_subroutine": 0x1d, "module": 0x1e, "base_type": 0x24, "subprogram": 0x2e,
+	"union_type": 0x17, "ptr_to_member_type": 0x1f, "typedef": 0x16, "inlined_subroutine": 0x1d, "module": 0x1e, "base_type": 0x24, "subprogram": 0x2e,
 	"variable": 0x34, "namespace": 0x39, "partial_unit": 0x3c, "imported_unit": 0x3d, "type_unit": 0x41,
-	"call_site": 0x48, "skeleton_unit": 0x4a, "GNU_call_site": 0x4109,
+	"call_site": 0x48, "call_site_parameter": 0x49, "skeleton_unit": 0x4a, "GNU_call_site": 0x4109,
 }
 
 var asmAttrs = map[string]uint64{
@@ -49,7 +49,7 @@ var asmAttrs = map[string]uint64{
 	"abstract_origin": 0x31, "artificial": 0x34, "declaration": 0x3c, "decl_file": 0x3a, "decl_line": 0x3b,
 	"external": 0x3f, "frame_base": 0x40, "specification": 0x47, "type": 0x49, "entry_pc": 0x52, "ranges": 0x55, "call_file": 0x58,
 	"call_column": 0x57, "call_line": 0x59, "linkage_name": 0x6e, "str_offsets_base": 0x72, "addr_base": 0x73, "rnglists_base": 0x74,
-	"dwo_name": 0x76, "data_bit_offset": 0x6b, "loclists_base": 0x8c,
+	"dwo_name": 0x76, "containing_type": 0x1d, "call_return_pc": 0x7d, "call_value": 0x7e, "call_origin": 0x7f, "data_bit_offset": 0x6b, "loclists_base": 0x8c,
 	"MIPS_linkage_name": 0x2007, "GNU_dwo_name": 0x2130, "GNU_addr_base": 0x2133,
 }
 

@@ -662,10 +662,10 @@ func TestLineHeaders(t *testing.T) {
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x22: name outside its string section, at 0x1234 (lost: the name of directory 0 of unit at 0x0, a.c)"},
 		{name: "names outside of their sections", in: lineUnit("", "8", "program 5\ndirs path/line_strp\ndir 0\ndir 0x1234\nfiles path/line_strp directory_index/udata\nfile 4 0\nfile 4 1\nfile 0x99 0\nfile 0x98 0\n"+
 			"set_address 0x1000\ncopy\nset_address 0x1004\nset_file 0\ncopy\nset_address 0x1006\nset_file 2\ncopy\nset_address 0x1008\nend_sequence\n.debug_line_str\n\"/x\"\n<00>\n\"a.c\""),
-			want: "FILE 0 /src/a.c\nFILE 1 /x/a.c\nFUNC 1000 8 0 f\n1000 4 1 0\n1004 2 1 1\n"+
-				"! test: .debug_line+0x26: name outside its string section, at 0x1234 (lost: the name of directory 1 of unit at 0x0, a.c)\n"+
-				"! test: .debug_line+0x3a: name outside its string section, at 0x99 (lost: the name of file 2 of unit at 0x0, a.c)\n"+
-				"! test: .debug_line+0x0: file 2 has no name (lost: lines of an unknown file of unit at 0x0, a.c)\n"+
+			want: "FILE 0 /src/a.c\nFILE 1 /x/a.c\nFUNC 1000 8 0 f\n1000 4 1 0\n1004 2 1 1\n" +
+				"! test: .debug_line+0x26: name outside its string section, at 0x1234 (lost: the name of directory 1 of unit at 0x0, a.c)\n" +
+				"! test: .debug_line+0x3a: name outside its string section, at 0x99 (lost: the name of file 2 of unit at 0x0, a.c)\n" +
+				"! test: .debug_line+0x0: file 2 has no name (lost: lines of an unknown file of unit at 0x0, a.c)\n" +
 				"! test: .debug_line+0x0: file 1 is in directory 1, which has no name (lost: the directory of a file of unit at 0x0, a.c)"},
 		{name: "a table of files that the header cuts off", in: lineUnit("", "8", "begin\nu16 5\nu8 4 0\nu32 25\nu8 1 1 1 0xfb 14 1\nu8 1 1 8 1\n\"/x\"\nu8 1 1 8 3\n\"0.c\"\n\"1.c\"\n"+
 			"<00 05 02 00 10 00 00 06 00 05 02 08 10 00 00 00 01 01>\nend"),

@@ -85,7 +85,7 @@ func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint
 		if !ok || first.Kind != dwarf.None {
 			return nil, 0, false
 		}
-		if u, _, ok = w.opener.Peek(u, next, &attrs); !ok {
+		if u, _, ok = w.opener.PeekFunc(u, next, &attrs); !ok {
 			return nil, 0, false
 		}
 	}
@@ -121,11 +121,12 @@ func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found fou
 			return found
 		}
 		from := u
-		if u, off, ok = w.opener.Peek(u, next, &attrs); !ok {
+		if u, off, ok = w.opener.PeekFunc(u, next, &attrs); !ok {
 			w.noDIE(from, found.die, next)
 			return found
 		}
 	}
+	w.badName(u, off, u.Errorf(int(off-u.Off), "references in a circle, or more than %d of them", units.MaxChain))
 	return found
 }
 
@@ -154,7 +155,7 @@ func (w *worker) noDIE(u *units.Unit, off uint64, ref dwarf.Value) {
 	case ref.Kind == dwarf.RefSig:
 		w.badName(u, off, u.Errorf(int(off-u.Off), "no type unit has the signature %#x", ref.U))
 	case ok:
-		w.badName(u, off, u.Errorf(int(off-u.Off), "reference to %#x, where no DIE can be read", to))
+		w.badName(u, off, u.Errorf(int(off-u.Off), "reference to %#x, where no DIE of a function can be read", to))
 	}
 }
 

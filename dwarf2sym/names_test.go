@@ -145,10 +145,13 @@ func TestNames(t *testing.T) {
 				FUNC 1600 1 0 <name omitted>
 				INLINE 0 0 0 0 1600 1
 				FUNC 1700 1 0 <name omitted>
-				! test: .debug_info+0x2e: reference to 0xffffff, where no DIE can be read (lost: name of the function at 0x2e)
-				! test: .debug_info+0x3c: reference to 0x1, where no DIE can be read (lost: name of the function at 0x3c)
-				! test: .debug_info+0x4a: reference to 0x3, where no DIE can be read (lost: name of the function at 0x4a)
-				! test: .debug_info+0x58: no type unit has the signature 0x3 (lost: name of the function at 0x58)`},
+				! test: .debug_info+0xd: references in a circle, or more than 16 of them (lost: name of the function at 0xd)
+				! test: .debug_info+0x1b: references in a circle, or more than 16 of them (lost: name of the function at 0x1b)
+				! test: .debug_info+0x2e: reference to 0xffffff, where no DIE of a function can be read (lost: name of the function at 0x2e)
+				! test: .debug_info+0x3c: reference to 0x1, where no DIE of a function can be read (lost: name of the function at 0x3c)
+				! test: .debug_info+0x4a: reference to 0x3, where no DIE of a function can be read (lost: name of the function at 0x4a)
+				! test: .debug_info+0x58: no type unit has the signature 0x3 (lost: name of the function at 0x58)
+				! test: .debug_info+0x87: reference to 0x95, where no DIE of a function can be read (lost: name of the function at 0x87)`},
 		{name: "nameless functions take the ELF symbol", opts: full,
 			in: `
 			.symbol 0x1000 1 _Z3symv
@@ -359,7 +362,7 @@ func TestNamesInOtherUnits(t *testing.T) {
 				unit 4
 					compile_unit language/data1=0x21
 						subprogram specification/ref_addr=&f low_pc/addr=0x1000 high_pc/data1=1`,
-			want: "FUNC 1000 1 0 <name omitted>\n! test: .debug_abbrev+0x999: table starts outside the section's 19 bytes (lost: unit at 0x0)\n! test: .debug_info+0x1e: reference to 0xd, where no DIE can be read (lost: name of the function at 0x1e)"},
+			want: "FUNC 1000 1 0 <name omitted>\n! test: .debug_abbrev+0x999: table starts outside the section's 19 bytes (lost: unit at 0x0)\n! test: .debug_info+0x1e: reference to 0xd, where no DIE of a function can be read (lost: name of the function at 0x1e)"},
 		{name: "a DIE longer than what is read at first, one beyond reason",
 			in: fmt.Sprintf(`
 			.debug_info
@@ -372,7 +375,7 @@ func TestNamesInOtherUnits(t *testing.T) {
 						subprogram specification/ref_addr=&f low_pc/addr=0x1000 high_pc/data1=1
 						subprogram specification/ref_addr=&g low_pc/addr=0x1001 high_pc/data1=1`,
 				strings.Repeat("00", 3000), strings.Repeat("00", units.PeekMost)),
-			want: "FUNC 1000 1 0 f\nFUNC 1001 1 0 <name omitted>\n! test: .debug_info+0x10bec: reference to 0xbca, where no DIE can be read (lost: name of the function at 0x10bec)"},
+			want: "FUNC 1000 1 0 f\nFUNC 1001 1 0 <name omitted>\n! test: .debug_info+0x10bec: reference to 0xbca, where no DIE of a function can be read (lost: name of the function at 0x10bec)"},
 	})
 }
 

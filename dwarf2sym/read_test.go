@@ -294,7 +294,7 @@ func TestReadErrors(t *testing.T) {
 		want       string
 	}{
 		{"headers", 0x2a, size, "! test: section+0x1e: disk error (lost: units from 0x1e on)\nf 10"},
-		{"third unit", size - 2, 1000, "! test: .debug_info+0x2f: reference to 0x4f, where no DIE can be read (lost: name of the function at 0x2f)\n! test: section+0x3e: disk error (lost: units from 0x3e on)\nf 10 <name omitted> 0"},
+		{"third unit", size - 2, 1000, "! test: .debug_info+0x2f: reference to 0x4f, where no DIE of a function can be read (lost: name of the function at 0x2f)\n! test: section+0x3e: disk error (lost: units from 0x3e on)\nf 10 <name omitted> 0"},
 		{"lines", size, 10, "! test: section+0x0: disk error (lost: lines of unit at 0x0)\n! test: section+0x0: disk error (lost: lines of unit at 0x1e)\n! test: section+0x0: disk error (lost: lines of unit at 0x3e)\nf 0 g 0 g 0"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

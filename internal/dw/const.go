@@ -18,6 +18,7 @@ const (
 const (
 	TagArrayType          = 0x01
 	TagClassType          = 0x02
+	TagEntryPoint         = 0x03
 	TagEnumerationType    = 0x04
 	TagCompileUnit        = 0x11
 	TagStructureType      = 0x13

@@ -257,6 +257,15 @@ func (u *Unit) TakeAt(pos int, a *NameAttrs) int {
 	return next
 }
 
+// TagAt returns the tag of the DIE at pos of the unit's data, or 0.
+func (u *Unit) TagAt(pos int) uint16 {
+	code, pos := uleb(u.data, pos)
+	if pos < 0 || code == 0 {
+		return 0
+	}
+	return u.Abbrevs.lookup(code).tag
+}
+
 // Attrs are the attributes of functions and inlined subroutines.
 type Attrs struct {
 	NameAttrs

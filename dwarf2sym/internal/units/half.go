@@ -89,8 +89,11 @@ func OpenSplit(f *object.File, main *Data, locations bool) (all []*Data, err err
 	if len(all) == 0 {
 		return nil, &bin.Error{File: f.Path, Msg: "has no .debug_info.dwo"}
 	}
-	for _, d := range all {
-		d.Types.more = types
+	all[0].Types.more = types
+	for _, d := range types {
+		if d != all[0] {
+			d.Types.home = all[0]
+		}
 	}
 	return all, nil
 }

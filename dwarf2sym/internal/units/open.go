@@ -57,6 +57,7 @@ func Open(f *object.File, o Options) (*Data, []bin.Problem) {
 			r.problem("names of types", err)
 		} else {
 			d.Types.old = d.oldTypesData(info)
+			d.Types.old.Types.home = d
 		}
 	}
 	return d, r.problems

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // Opener opens the units that a unit refers to. After LTO and dwz most names are in other units,
@@ -96,6 +97,17 @@ func (o *Opener) Locate(u *Unit, ref dwarf.Value) (*Data, uint64, bool) {
 // and its offset there; strings of the unit are valid until the next peek.
 func (o *Opener) Peek(u *Unit, ref dwarf.Value, a *dwarf.NameAttrs) (*Unit, uint64, bool) {
 	return o.peek(u, ref, func(u *dwarf.Unit, pos int) int { return u.TakeAt(pos, a) })
+}
+
+// PeekFunc is like Peek, for the DIE of a function: what a function is the definition or an instance of.
+func (o *Opener) PeekFunc(u *Unit, ref dwarf.Value, a *dwarf.NameAttrs) (*Unit, uint64, bool) {
+	return o.peek(u, ref, func(u *dwarf.Unit, pos int) int {
+		switch u.TagAt(pos) {
+		case dw.TagSubprogram, dw.TagInlinedSubroutine, dw.TagEntryPoint:
+			return u.TakeAt(pos, a)
+		}
+		return -1
+	})
 }
 
 // PeekDIE is like Peek, for a whole DIE. The opener must be for All.

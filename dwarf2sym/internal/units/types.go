@@ -15,6 +15,7 @@ import (
 type typeUnits struct {
 	old  *Data   // .debug_types (DWARF 4), or nil
 	more []*Data // other sections of a .dwo file
+	home *Data   // the data that has the index for this one, if another has; types refer to each other, too
 
 	once     sync.Once
 	places   map[uint64]typePlace
@@ -38,6 +39,9 @@ func (d *Data) oldTypesData(info object.Source) *Data {
 
 // typeOf returns the DIE of the type with the signature.
 func (d *Data) typeOf(signature uint64) (*Data, uint64, bool) {
+	if d.Types.home != nil {
+		return d.Types.home.typeOf(signature)
+	}
 	t := &d.Types
 	t.once.Do(func() {
 		t.places = make(map[uint64]typePlace)

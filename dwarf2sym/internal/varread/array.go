@@ -65,7 +65,7 @@ func (v *Reader) bound(u *units.Unit, die *dwarf.DIE, at uint16) vars.Bound {
 		return vars.Bound{Kind: vars.ConstBound, Value: n}
 	}
 	if a.IsRef() {
-		d, off, ok := v.opener.Locate(u, a.Value)
+		d, off, ok := v.placeOf(u, a.Value)
 		if !ok || d != u.D {
 			return vars.Bound{}
 		}

@@ -39,6 +39,9 @@ func (v *Reader) chain(u *units.Unit, d *dwarf.DIE) iter.Seq2[*units.Unit, *dwar
 			if !ref.IsRef() {
 				return
 			}
+			if hops == units.MaxChain-1 {
+				v.badReference(u.D, u.Off+uint64(d.Pos), "references in a circle, or more than %d of them", units.MaxChain)
+			}
 			u, d, ok = v.dieAt(u, ref)
 		}
 	}
@@ -70,7 +73,7 @@ func (v *Reader) callee(origin dwarf.Value) varjoin.Target {
 	if !origin.IsRef() {
 		return varjoin.Target{}
 	}
-	d, off, ok := v.opener.Locate(&v.main, origin)
+	d, off, ok := v.placeOf(&v.main, origin)
 	if !ok {
 		return varjoin.Target{}
 	}

@@ -26,28 +26,26 @@ func (v *Reader) dieAt(u *units.Unit, ref dwarf.Value) (*units.Unit, *dwarf.DIE,
 	if !ref.IsRef() {
 		return nil, nil, false
 	}
-	d, off, ok := v.opener.Locate(u, ref)
+	d, off, ok := v.placeOf(u, ref)
 	if !ok {
 		return nil, nil, false
 	}
 	return v.dieIn(d, off)
 }
 
-// dieIn reads the DIE at an offset of d.
+// dieIn reads the DIE at an offset of d, to which another one refers.
 func (v *Reader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool) {
-	u := v.opener.Unit(d, off)
-	if u == nil {
-		return nil, nil, false
+	if u := v.opener.Unit(d, off); u != nil {
+		die := v.die()
+		if u.Head(int(off-u.Off), die) == nil && die.Tag != 0 {
+			if _, err := u.Take(die); err == nil {
+				v.check(u, die)
+				return u, die, true
+			}
+		}
 	}
-	die := v.die()
-	if u.Head(int(off-u.Off), die) != nil || die.Tag == 0 {
-		return nil, nil, false
-	}
-	if _, err := u.Take(die); err != nil {
-		return nil, nil, false
-	}
-	v.check(u, die)
-	return u, die, true
+	v.badReference(d, off, "no DIE can be read here, though others refer to it")
+	return nil, nil, false
 }
 
 // check reports an attribute of a class that it cannot have.

@@ -20,7 +20,7 @@ func (v *Reader) inherited(d *dwarf.DIE, scope int32) {
 	if !ref.IsRef() {
 		return
 	}
-	od, off, ok := v.opener.Locate(&v.main, ref)
+	od, off, ok := v.placeOf(&v.main, ref)
 	if !ok {
 		return
 	}

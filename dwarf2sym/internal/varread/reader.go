@@ -70,11 +70,12 @@ type Reader struct {
 	vars         []declaration // by number in packed functions
 	varOf        dieNumbers    // the inverse
 	labels       map[dieKey]uint32
-	abstract     []abstractVar // variables in the DIEs that scopes are instances of, of one DIE after another
-	abstractEnds []int         // the end of each DIE's
-	abstractOf   dieNumbers    // indices in abstractEnds
-	marked       []uint64      // by number in packed functions: the last scope that has the variable
-	marks        uint64        // number of scopes that were marked
+	abstract     []abstractVar   // variables in the DIEs that scopes are instances of, of one DIE after another
+	abstractEnds []int           // the end of each DIE's
+	abstractOf   dieNumbers      // indices in abstractEnds
+	bad          map[dieKey]bool // places that were reported
+	marked       []uint64        // by number in packed functions: the last scope that has the variable
+	marks        uint64          // number of scopes that were marked
 	callees      map[dieKey]varjoin.Target
 	firstFn      int // index of the unit's first function
 
@@ -192,6 +193,7 @@ func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.abstractOf.clear()
 	v.abstract, v.abstractEnds = v.abstract[:0], v.abstractEnds[:0]
 	clear(v.callees)
+	clear(v.bad)
 	v.vars, v.depth, v.decoding = v.vars[:0], 0, 0
 	if p := recover(); p != nil {
 		v.DropFuncs(v.firstFn)

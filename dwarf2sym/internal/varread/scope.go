@@ -157,7 +157,7 @@ func (v *Reader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 	key := dieKey{u.D, u.Off + uint64(d.Pos)}
 	ref := d.Value(dw.AtAbstractOrigin)
 	for hops := 0; ref.IsRef() && hops < units.MaxChain; hops++ {
-		od, off, ok := v.opener.Locate(u, ref)
+		od, off, ok := v.placeOf(u, ref)
 		if !ok {
 			break
 		}
@@ -170,6 +170,9 @@ func (v *Reader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 			break
 		}
 		u, ref = ou, die.Value(dw.AtAbstractOrigin)
+		if hops == units.MaxChain-1 && ref.IsRef() {
+			v.badReference(od, off, "references in a circle, or more than %d of them", units.MaxChain)
+		}
 	}
 	return key
 }

@@ -15,7 +15,7 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	if !ref.IsRef() {
 		return 0
 	}
-	d, off, ok := v.opener.Locate(u, ref)
+	d, off, ok := v.placeOf(u, ref)
 	if !ok {
 		return 0
 	}
@@ -44,6 +44,7 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	read := v.readType(du, die, key)
 	v.depth--
 	types.put(key, uint32(read))
+	v.checkCircle(key, read)
 	if at := die.Value(dw.AtGoRuntimeType); v.linked == nil && at.U != 0 && (at.Kind == dwarf.Const || at.Kind == dwarf.Addr) {
 		if v.AddRuntimeType(at.U, read) {
 			v.Meter.Spend(runtimeTypeCost)
@@ -83,6 +84,9 @@ func (v *Reader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID
 	t.Size, t.HasSize = size(die)
 	switch t.Kind {
 	case vars.Void:
+		if noType(die.Tag) {
+			v.badReference(key.d, key.off, "a DIE with tag %#x is no type, though others refer to it as one", die.Tag)
+		}
 		return 0
 	case vars.Base:
 		t.Encoding = vars.Encoding(die.Value(dw.AtEncoding).U)
@@ -154,7 +158,7 @@ func size(die *dwarf.DIE) (uint64, bool) {
 func (v *Reader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 	if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences { // a declaration in its scope
 		if nu, nd, ok := v.dieAt(u, next); ok {
-			if d, off, ok := v.opener.Locate(u, next); ok {
+			if d, off, ok := v.placeOf(u, next); ok {
 				v.depth++
 				defer func() { v.depth-- }()
 				if name := v.typeName(nu, nd, dieKey{d, off}); name != "" {
