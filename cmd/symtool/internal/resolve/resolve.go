@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/cmd/symtool/internal/logs"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/resolve"
@@ -128,6 +129,12 @@ func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, e
 func checkAddresses(args []string) error {
 	for _, arg := range args {
 		if _, ok := parseQuestion(arg); !ok {
+			if filekind.IsSymbols(arg) {
+				return fmt.Errorf("%q is a symbol file, not an address: name it with --symbols", arg)
+			}
+			if filekind.IsBinary(arg) {
+				return fmt.Errorf("%q is a binary, not an address: name it with --binaries", arg)
+			}
 			return fmt.Errorf("%q is not an address, want hexadecimal digits, or NAME+ADDR", arg)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,6 +166,14 @@ func newStoreRun(c *cli.Context) (*storeRun, error) {
 	return r, nil
 }
 
+// swapped says what to do if one of the files is a folder, which may be the store.
+func swapped(files []string) string {
+	if i := slices.IndexFunc(files, cli.IsFolder); i >= 0 {
+		return fmt.Sprintf(": write %s before the files", files[i])
+	}
+	return ""
+}
+
 func (r *storeRun) operands(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) == 0 {
@@ -186,6 +195,9 @@ func (r *storeRun) operands(c *cli.Context) error {
 		return fmt.Errorf("%s: %s, want DIR", r.verb.name, text.Count(len(args)-1, "operand"))
 	}
 	r.dir, r.files = args[1], args[2:]
+	if st, err := os.Stat(r.dir); r.verb.name == "add" && err == nil && st.Mode().IsRegular() {
+		return fmt.Errorf("add: %s is a file, want the folder of a store%s", r.dir, swapped(r.files))
+	}
 	stdin := 0
 	for _, file := range r.files {
 		if file == "-" {

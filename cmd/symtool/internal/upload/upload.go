@@ -170,7 +170,7 @@ func (r *uploadRun) operands(c *cli.Context) error {
 	switch {
 	case len(args) == 0:
 		return errors.New("no URL")
-	case len(args) == 1 && !strings.Contains(args[0], "://"):
+	case len(args) == 1 && !isURL(args[0]):
 		return fmt.Errorf("no URL before %s", args[0])
 	case len(args) == 1:
 		return errors.New("no FILE")
@@ -186,6 +186,8 @@ func (r *uploadRun) operands(c *cli.Context) error {
 		if c.IsSet("protocol") {
 			return errors.New("--protocol is not for buckets (s3:)")
 		}
+	case !ok && slices.ContainsFunc(args, isURL):
+		return fmt.Errorf("the first operand, %s, is not a URL: write the URL before the files", args[0])
 	case !ok:
 		return fmt.Errorf("the first operand, %s, is not a URL of the scheme http, https or s3", args[0])
 	case scheme != "http" && scheme != "https":
@@ -198,6 +200,9 @@ func (r *uploadRun) operands(c *cli.Context) error {
 	r.options.URL, r.files = args[0], args[1:]
 	return nil
 }
+
+// isURL reports whether an operand is a URL.
+func isURL(operand string) bool { return strings.Contains(operand, "://") }
 
 // checkFlags rejects flags of other protocols.
 func (r *uploadRun) checkFlags(c *cli.Context) error {
