@@ -107,9 +107,28 @@ func (r *reader) entry(s *Section, place cfiPlace, pos, end uint64, wide bool) {
 		cie := id
 		if s.EH {
 			cie = countBack(pos, id)
+		} else if long, ok := r.longPointer(s, place.section, pos, end); ok && !wide {
+			cie = long
+			c.Skip(4)
 		}
 		r.fdeOf(cfiPending{place, cie, c.Offset(), end}, false)
 	}
+}
+
+// longPointer returns the CIE pointer of an FDE of 32-bit DWARF that has one of 8 bytes, as Free Pascal writes it for
+// 64-bit processors, and reports whether it has. The two readings never both hold: with 4 bytes, half of the address is
+// that of the pointer. A section may have FDEs of other compilers, too.
+func (r *reader) longPointer(s *Section, section int, pos, end uint64) (cie uint64, ok bool) {
+	if r.in.PtrSize != 8 || r.in.Exec == nil || end-pos < 24 {
+		return 0, false
+	}
+	word := func(at uint64) uint64 { return r.in.Order.Uint64(s.Data[pos+at:]) }
+	if r.in.Exec(word(4) + s.Moved) {
+		return 0, false
+	}
+	cie, lo, size := word(0), word(8)+s.Moved, word(16)
+	_, known := r.lastCIE(cfiPlace{section, cie})
+	return cie, known && size > 0 && r.in.Exec(lo) && r.in.Exec(lo+size-1)
 }
 
 // countBack returns the place of the CIE that a 4-byte pointer at pos leads

@@ -3,6 +3,7 @@ package unwind
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -406,6 +407,43 @@ func TestCountBack(t *testing.T) {
 	} {
 		if got := countBack(c.pos, c.pointer); got != c.want {
 			t.Errorf("%#x at %#x: %#x, want %#x", c.pointer, c.pos, got, c.want)
+		}
+	}
+}
+
+// Free Pascal's FDEs have CIE pointers of 8 bytes in 32-bit DWARF. They are told apart by the code that they are for, in a
+// section with others, too.
+func TestLongPointers(t *testing.T) {
+	const cies = "cie\n def_cfa 7 8\n offset 16 1\ncie\n def_cfa 7 16\n offset 16 1\n"
+	const usual = "fde 0x2000 0x20 cie=0\n"
+	fde := func(order binary.ByteOrder, cie, lo, size uint64, more string) string {
+		b := make([]byte, 28+len(more)/2)
+		order.PutUint32(b, uint32(len(b)-4))
+		order.PutUint64(b[4:], cie)
+		order.PutUint64(b[12:], lo)
+		order.PutUint64(b[20:], size)
+		hex.Decode(b[28:], []byte(more))
+		return "raw " + hex.EncodeToString(b) + "\n"
+	}
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		x := cfiAsmCase{arch: arch.X86_64, order: order}
+		second := uint64(len(x.assemble(t, cies))) / 2
+		const dead = "STACK CFI INIT 2000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^"
+		for _, c := range []struct{ name, in, want string }{
+			{"one", fde(order, 0, 0x1000, 0x20, ""), "STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^"},
+			{"instructions", fde(order, 0, 0x1000, 0x20, "440e10"), "STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1004 .cfa: $rsp 16 +"},
+			{"with others", usual + fde(order, second, 0x1000, 0x20, "") + fde(order, 0, 0x1800, 0x20, ""),
+				"STACK CFI INIT 1000 20 .cfa: $rsp 16 + .ra: .cfa -8 + ^\nSTACK CFI INIT 1800 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n" + dead},
+			{"dead", fde(order, 0, 0, 0x20, "") + usual, dead},
+			{"no code", fde(order, 0, 0x5000, 0x20, "") + usual, dead},
+			{"a part is no code", fde(order, 0, 0x2ff0, 0x20, "") + usual, dead},
+		} {
+			in := x.input(t, cies+c.in)
+			in.Exec = func(addr uint64) bool { return 0x1000 <= addr && addr < 0x3000 }
+			table, _, problems := cfiRead(in)
+			if got := strings.TrimSpace(symtest.CFI(&table)); got != c.want || len(problems) > 0 {
+				t.Errorf("%v, %s: got\n%s\nwant\n%s\n%v", order, c.name, got, c.want, problems)
+			}
 		}
 	}
 }

@@ -34,6 +34,9 @@
 //     rows before it are kept up to the end. An advance to the very end is usual.
 //   - A zero length does not end .eh_frame: linkers leave several
 //     terminators when they join tables.
+//   - Free Pascal writes CIE pointers of 8 bytes into FDEs of 32-bit DWARF in
+//     .debug_frame, for 64-bit processors. An FDE is read so if it then is for
+//     code, and otherwise is not.
 //   - 64-bit DWARF in .eh_frame has a CIE pointer of 4 bytes (LSB 10.6.1).
 package unwind
 
