@@ -102,9 +102,23 @@ func hostileLogs() (kinds []hostileKind) {
 		"modules": func(i int) string { return fmt.Sprintf("m%d+1\n", i) },
 		"quoted":  func(i int) string { return fmt.Sprintf("CODE \"m%d\" 0x1\n", i) },
 	} {
-		add("addresses-of-"+name, 2000, func(n int) []byte { return repeat(n, func(i int) []byte { return []byte(line(i)) }) },
+		add("addresses-of-"+name, 20000, func(n int) []byte { return repeat(n, func(i int) []byte { return []byte(line(i)) }) },
 			"resolve --no-debuginfod --binaries m.elf < m.log", "as llvm-symbolizer < m.log", "as addr2line -f -i -e m.elf < m.log")
 	}
+	mapped := func(name string, n int, address string, line func(i, n int) string) {
+		add("mapped-"+name, n, func(n int) []byte { return []byte(strings.Repeat(address+"\n", n)) },
+			"resolve --filter --no-debuginfod --binaries m.elf --maps maps < m.log", "resolve --no-debuginfod --binaries m.elf --maps maps < m.log")
+		kinds[len(kinds)-1].files["maps"] = func(n int) []byte { return repeat(n, func(i int) []byte { return []byte(line(i, n)) }) }
+	}
+	mapped("over-each-other", 8000, "0x401156", func(i, n int) string {
+		return fmt.Sprintf("%x-%x r-xp 00000000 08:01 1 /bin/m%d\n", 0x400000+i, 0x500000+4*n-i, i)
+	})
+	mapped("one-after-the-other", 8000, "401156", func(i, _ int) string {
+		return fmt.Sprintf("%x-%x r-xp 00000000 08:01 1 /bin/m%d\n", 0x400000+16*i, 0x400010+16*i, i)
+	})
+	mapped("long-names", 400, "401156", func(i, _ int) string {
+		return fmt.Sprintf("%x-%x r-xp 00000000 08:01 1 /bin/%s\n", 0x400000+16*i, 0x400010+16*i, strings.Repeat("x", 4000))
+	})
 	add("addresses-of-one-line", 2000000, func(n int) []byte { return []byte(strings.Repeat("1", n)) },
 		"resolve --no-debuginfod --binaries m.elf < m.log", "as llvm-symbolizer < m.log", "as addr2line -f -i -e m.elf < m.log")
 	return kinds

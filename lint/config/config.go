@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/pattern"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
@@ -84,6 +85,8 @@ func Read(in io.Reader, file string) (*filter.Config, error) {
 
 // builder checks what TOML does not, and keeps the first error.
 type builder struct {
+	patterns pattern.Compiler
+
 	config *filter.Config
 	lines  map[string]int
 	err    error
@@ -177,7 +180,7 @@ func (b *builder) regexp(key, name, text string) *regexp.Regexp {
 	if text == "" {
 		return nil
 	}
-	re, err := regexp.Compile(text)
+	re, err := b.patterns.Compile(text)
 	if err != nil {
 		b.fail(key+"."+name, "suppress: %s: %v", name, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/symtool/symtool/internal/pattern"
 	"github.com/symtool/symtool/internal/text"
 )
 
@@ -24,6 +25,7 @@ import (
 // Records of files that exist anyway (3, 4) or have no origin (8) do not
 // contain origins; records below 0 do not describe files.
 type Manifest struct {
+	compiler pattern.Compiler
 	dirs     []string // where the places are; each but "" ends in a slash
 	files    map[string]string
 	patterns []manifestPattern
@@ -103,7 +105,7 @@ func (m *Manifest) record(line string) error {
 		}
 		m.files[place] = f[2]
 	case "5", "6":
-		match, err := compileExpr(patternExpr(f[3]))
+		match, err := m.compiler.Compile(patternExpr(f[3]))
 		if err != nil {
 			return err
 		}

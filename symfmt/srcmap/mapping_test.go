@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/symtool/symtool/internal/pattern"
 )
 
 // mapping returns a Mapping of rules in the syntax of --map.
@@ -336,7 +338,7 @@ func TestMapFilesAreClosed(t *testing.T) {
 
 // The largest expression.
 func TestMapRuleSize(t *testing.T) {
-	for n, want := range map[int]bool{maxProgram - 2: true, maxProgram - 1: false} { // with an end and a failure
+	for n, want := range map[int]bool{pattern.MaxEach - 2: true, pattern.MaxEach - 1: false} { // with an end and a failure
 		if _, err := ParseRule(strings.Repeat("a", n)+"=x", nil); (err == nil) != want {
 			t.Errorf("%d letters: %v", n, err)
 		}

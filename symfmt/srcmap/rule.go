@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/symtool/symtool/internal/pattern"
 	"github.com/symtool/symtool/internal/text"
 )
 
@@ -95,11 +96,6 @@ func Presets() (names []string) {
 	return names
 }
 
-// maxProgram is the maximum number of instructions in an expression; each byte
-// of a path may cost all of them. "^/home/worker/(.*)$" has 20; larger ones are
-// machine-made, or count with {1000}.
-const maxProgram = 10_000
-
 // ParseRule reads "REGEX=TEMPLATE", or the name of a preset. REGEX is in the
 // syntax of package regexp (RE2), and ends at the first "=" (\x3d is one in it).
 // It matches any part of the path unless it has ^ and $. TEMPLATE is the whole
@@ -111,6 +107,11 @@ const maxProgram = 10_000
 //	{md5}              its MD5, as in the debug information
 //	{{ }}              braces
 func ParseRule(text string, vars map[string]string) (Rule, error) {
+	return parseRule(&pattern.Compiler{}, text, vars)
+}
+
+// parseRule is ParseRule for a rule of a file, whose expressions have a limit together.
+func parseRule(c *pattern.Compiler, text string, vars map[string]string) (Rule, error) {
 	if preset, ok := presets[text]; ok {
 		text = preset
 	}
@@ -118,41 +119,21 @@ func ParseRule(text string, vars map[string]string) (Rule, error) {
 	if !ok || expr == "" || template == "" {
 		return Rule{}, fmt.Errorf("want REGEX=TEMPLATE, or %s", strings.Join(Presets(), ", "))
 	}
-	return newRule(expr, template, vars)
+	return newRule(c, expr, template, vars)
 }
 
-func newRule(expr, template string, vars map[string]string) (Rule, error) {
+func newRule(c *pattern.Compiler, expr, template string, vars map[string]string) (Rule, error) {
 	if hasControls(template) {
 		return Rule{}, errors.New("the template contains control characters")
 	}
 	r := Rule{}
 	var err error
-	if r.expr, err = compileExpr(expr); err != nil {
+	if r.expr, err = c.Compile(expr); err != nil {
 		return Rule{}, err
 	}
 	r.prefix = anchoredPrefix(r.expr)
 	r.parts, err = parseTemplate(template, r.expr, vars)
 	return r, err
-}
-
-// compileExpr compiles a regular expression that is not too large.
-func compileExpr(expr string) (*regexp.Regexp, error) {
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return nil, err
-	}
-	parsed, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	prog, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
-	}
-	if n := len(prog.Inst); n > maxProgram {
-		return nil, fmt.Errorf("the regular expression has %d instructions, want at most %d: use smaller repetition counts", n, maxProgram)
-	}
-	return re, nil
 }
 
 // parseTemplate splits a template at its braces.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/pattern"
 )
 
 // maxRuleFile is the maximum size of a file of rules in bytes. Mozilla's list
@@ -50,6 +51,7 @@ func ReadRules(r io.Reader, file string, vars map[string]string) ([]Rule, error)
 }
 
 func textRules(text, file string, vars map[string]string) (rules []Rule, err error) {
+	var patterns pattern.Compiler
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -57,7 +59,7 @@ func textRules(text, file string, vars map[string]string) (rules []Rule, err err
 		if strings.TrimSpace(line) == "" || line[0] == '#' {
 			continue
 		}
-		r, err := ParseRule(line, vars)
+		r, err := parseRule(&patterns, line, vars)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
@@ -89,12 +91,13 @@ func mozillaRules(data []byte, file string, vars map[string]string) ([]Rule, err
 		all[name] = value
 	}
 	maps.Copy(all, vars)
+	var patterns pattern.Compiler
 	var listed, others []Rule
 	for i, m := range doc.Mappings {
 		if m.Source == "" || m.Destination == "" {
 			return nil, fmt.Errorf("%s: mappings[%d]: want a source and a destination", file, i)
 		}
-		r, err := newRule(m.Source, m.Destination, all)
+		r, err := newRule(&patterns, m.Source, m.Destination, all)
 		if err != nil {
 			return nil, fmt.Errorf("%s: mappings[%d]: %w", file, i, err)
 		}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/symtool/symtool/internal/pattern"
 )
 
 // action says what a frame does to a signature.
@@ -73,6 +75,7 @@ func (e *RuleError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.L
 // those that begin with # are comments. An error of a line is a *RuleError; file is its name in it.
 func Parse(in io.Reader, file string) (*Rules, error) {
 	rules := &Rules{}
+	var patterns pattern.Compiler
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxRuleLine)
 	n := 0
@@ -82,7 +85,7 @@ func Parse(in io.Reader, file string) (*Rules, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		r, problem := parseRule(line)
+		r, problem := parseRule(&patterns, line)
 		if problem == "" && len(rules.list) == maxRules {
 			problem = fmt.Sprintf("more than %d rules", maxRules)
 		}
@@ -102,24 +105,24 @@ func Parse(in io.Reader, file string) (*Rules, error) {
 }
 
 // parseRule parses a line; problem is "" if it is a rule.
-func parseRule(line string) (r rule, problem string) {
-	word, pattern := line, ""
+func parseRule(c *pattern.Compiler, line string) (r rule, problem string) {
+	word, expr := line, ""
 	if i := strings.IndexAny(line, " \t"); i >= 0 {
-		word, pattern = line[:i], strings.TrimSpace(line[i:])
+		word, expr = line[:i], strings.TrimSpace(line[i:])
 	}
 	act, ok := actionNames[word]
 	switch {
 	case !ok:
 		return r, fmt.Sprintf("rule %q: want skip, reset, prefix, trim, start, oom or keep", word)
-	case pattern == "":
+	case expr == "":
 		return r, word + " without a pattern: want a regular expression of the names of frames"
 	}
-	if _, err := regexp.Compile(pattern); err != nil { // alone: what is around it could balance its brackets
-		return r, fmt.Sprintf("%s %q: %v", word, pattern, err)
+	if err := c.Check(expr); err != nil { // alone: what is around it could balance its brackets
+		return r, fmt.Sprintf("%s %q: %v", word, expr, err)
 	}
-	re, err := regexp.Compile(`\A(?:` + pattern + `)`)
+	re, err := regexp.Compile(`\A(?:` + expr + `)`)
 	if err != nil {
-		return r, fmt.Sprintf("%s %q: %v", word, pattern, err)
+		return r, fmt.Sprintf("%s %q: %v", word, expr, err)
 	}
 	return rule{act, re}, ""
 }

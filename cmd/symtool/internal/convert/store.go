@@ -215,14 +215,18 @@ func (c *converter) storeSymbols(ctx context.Context, name string, s *formats.Sy
 	if m.Name == "" || slices.ContainsFunc(s.Problems, ofModule) {
 		return cli.InputError(name, errors.New("no complete MODULE record: its place in a store is unknown"))
 	}
+	place := m.Name // which the file is asked for by: what is written has U+FFFD in place of what is not UTF-8
 	if err := c.changeSome(name, m); err != nil {
 		return err
+	}
+	if c.edit.name != "" {
+		place = m.Name
 	}
 	if err := c.reportLosses(name, c.to, m); err != nil {
 		return err
 	}
 	c.Passed = s.Passed
-	f := &store.File{Contents: store.Symbols, OS: m.OS, Name: m.Name, ID: m.ID, BuildID: codeID(m), Ext: ".sym"}
+	f := &store.File{Contents: store.Symbols, OS: m.OS, Name: place, ID: m.ID, BuildID: codeID(m), Ext: ".sym"}
 	if c.compression != nil {
 		f.Ext += c.compression.Ext
 	}

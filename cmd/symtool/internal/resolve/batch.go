@@ -15,12 +15,17 @@ import (
 // large binary is then read once.
 const maxBatch = 1 << 15
 
+// maxUnanswered is how many lines without symbols wait at most: nothing is read for them, and each may name a module of
+// its own.
+const maxUnanswered = 1 << 12
+
 // batch is lines that were read together. They are answered in the order that costs least, and
 // the answers written in the order of the lines.
 type batch struct {
 	r     *addressResolver
 	write answerWriter
 	lines []asked
+	none  int               // lines without symbols
 	names map[string]string // in answers, each once
 }
 
@@ -37,10 +42,14 @@ func newBatch(r *addressResolver, out *cli.Stdout) *batch {
 // add adds a line, which has no white space around it.
 func (b *batch) add(text string, line int) {
 	q, _ := parseQuestion(text)
-	b.lines = append(b.lines, asked{answer: b.r.locate(q), line: line})
+	a := b.r.locate(q)
+	if a.symbols == nil {
+		b.none++
+	}
+	b.lines = append(b.lines, asked{answer: a, line: line})
 }
 
-func (b *batch) full() bool { return len(b.lines) >= maxBatch }
+func (b *batch) full() bool { return len(b.lines) >= maxBatch || b.none >= maxUnanswered }
 
 // lookUp looks up all lines.
 func (b *batch) lookUp(ctx context.Context) error {
@@ -77,7 +86,7 @@ func (b *batch) answer(ctx context.Context, out *cli.Stdout) error {
 		}
 	}
 	clear(b.lines)
-	b.lines = b.lines[:0]
+	b.lines, b.none = b.lines[:0], 0
 	clear(b.names)
 	return nil
 }

@@ -3,6 +3,7 @@ package suppliers
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -78,12 +79,13 @@ type Sources struct {
 	any      bool // names come from a log: most are not modules, which is not an error
 	Msgs     *cli.Messages
 
-	known  map[ModuleName]resolve.Symbols // nil if not found
-	listed map[string]bool                // names; nil until requested
-	left   map[ModuleName]bool            // modules that a message said were left as they are
-	damage map[resolve.Symbols]*damageReport
-	opened []*damageReport // damage reports in order
-	Status int
+	known   map[ModuleName]resolve.Symbols
+	unknown map[moduleKey]bool  // not found
+	listed  map[string]bool     // names; nil until requested
+	left    map[ModuleName]bool // modules that a message said were left as they are
+	damage  map[resolve.Symbols]*damageReport
+	opened  []*damageReport // damage reports in order
+	Status  int
 }
 
 // NewSources returns the sources that the flags name.
@@ -91,7 +93,7 @@ func NewSources(c *cli.Context, msgs *cli.Messages) (*Sources, error) {
 	s := &Sources{
 		Msgs: msgs, verbose: c.Bool("verbose"), any: c.Bool("filter"),
 		Index: c.Bool("index") || c.IsSet("index-dir"), IndexDir: c.String("index-dir"),
-		known: map[ModuleName]resolve.Symbols{}, damage: map[resolve.Symbols]*damageReport{},
+		known: map[ModuleName]resolve.Symbols{}, unknown: map[moduleKey]bool{}, damage: map[resolve.Symbols]*damageReport{},
 	}
 	places := 0
 	for _, name := range []string{"symbols", "symbol-url"} {
@@ -177,15 +179,28 @@ func (s *Sources) End() {
 // mostKnown limits the names that are looked for on behalf of a log: anything may stand in one.
 const mostKnown = 1 << 16
 
+// moduleKey stands for a module without symbols: there may be one in every line, and its name takes more room.
+type moduleKey [16]byte
+
+func (m ModuleName) key() (k moduleKey) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", m.Name, m.Id, m.file, m.Build))
+	copy(k[:], sum[:])
+	return k
+}
+
 // Find returns the symbols of a module, or nil if there are none, which it reports once.
 func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
-	r, known := s.known[m]
-	if known {
+	if r, known := s.known[m]; known {
 		return r
 	}
-	if s.any && len(s.known) == mostKnown {
+	key := m.key()
+	if s.unknown[key] {
 		return nil
 	}
+	if s.any && len(s.known)+len(s.unknown) >= mostKnown {
+		return nil
+	}
+	var r resolve.Symbols
 	var tried []resolve.Tried
 	if m.file != "" { // does not bother a server, which needs an id
 		r, tried = s.look(ctx, resolve.Module{Name: m.file})
@@ -199,9 +214,11 @@ func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 			}
 		}
 	}
-	s.known[m] = r
 	if r != nil {
+		s.known[m] = r
 		s.reportFound(r)
+	} else {
+		s.unknown[key] = true
 	}
 	switch {
 	case r == nil && !s.any || s.verbose:
