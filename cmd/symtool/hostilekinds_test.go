@@ -62,6 +62,8 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"texts":    hostileTexts,
 	"profiles": hostileProfiles,
 	"archives": hostileArchives,
+	"streams":  hostileStreams,
+	"dies":     hostileDIEs,
 }
 
 // Limits on a command over a hostile input. From n to 4n the processor time may

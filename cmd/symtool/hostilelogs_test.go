@@ -107,7 +107,7 @@ func hostileLogs() (kinds []hostileKind) {
 	}
 	mapped := func(name string, n int, address string, line func(i, n int) string) {
 		add("mapped-"+name, n, func(n int) []byte { return []byte(strings.Repeat(address+"\n", n)) },
-			"resolve --filter --no-debuginfod --binaries m.elf --maps maps < m.log", "resolve --no-debuginfod --binaries m.elf --maps maps < m.log")
+			"resolve --filter --no-debuginfod --binaries m.elf --maps maps < m.log")
 		kinds[len(kinds)-1].files["maps"] = func(n int) []byte { return repeat(n, func(i int) []byte { return []byte(line(i, n)) }) }
 	}
 	mapped("over-each-other", 8000, "0x401156", func(i, n int) string {
