@@ -135,6 +135,12 @@ fi
 if want emit-relocs; then $GCC $exe -Wl,--emit-relocs $nest start.c -o $out; fi
 if want exec-high; then $GCC $exe -Wl,-Ttext-segment=0x40000000 $nest start.c -o $out; fi
 if want kernel-high; then $GCC -mcmodel=kernel -fno-pic $exe -Wl,-T,kernel.ld $nest start.c -o $out; fi
+if want kernel-core; then # needs kernel-high
+	test -e kernel-high.elf || cp "$here/kernel-high.elf" .
+	as vmcore.s -o vmcore.o
+	objcopy -O binary -j .data vmcore.o vmcore
+	gzip -9nc vmcore >kernel-high.core.gz
+fi
 if want xen-note; then
 	as xennote.s -o xennote.o
 	$GCC $exe -Wl,-T,notes.ld xennote.o $nest start.c -o $out

@@ -190,6 +190,9 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 
 // adopt takes from a module's file what the core lacks.
 func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
+	if r.kernel != nil { // a segment of the core may begin elsewhere
+		m.Addr = r.addr(f.LoadBase() + m.Bias)
+	}
 	m.Bias = r.addr(m.Addr - f.HeaderAddr())
 	if size := r.size(m.Addr, f); size > 0 {
 		m.Size = size

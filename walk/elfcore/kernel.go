@@ -88,14 +88,14 @@ func (r *reader) kernelModules() []dump.Module {
 	return []dump.Module{m}
 }
 
-// unlikeKernel returns why the addresses in a kernel's file do not count from where the kernel is, or "". On x86-64 before
-// Linux 6.15 the file has the data of each processor in a segment at 0, from which they count.
+// unlikeKernel returns why a file with the kernel's build-id does not agree with VMCOREINFO, or "".
 func (r *reader) unlikeKernel(f *elfobj.File, m *dump.Module) string {
-	at := r.addr(f.LoadBase() + m.Bias)
-	if at == m.Addr {
+	text, _ := r.kernel.hex("SYMBOL(_stext)")
+	base := f.LoadBase()
+	if at := text - m.Bias; at >= base && at < f.LoadEnd() {
 		return ""
 	}
-	why := fmt.Sprintf("its first segment would be at %#x, and the kernel is at %#x", at, m.Addr)
+	why := fmt.Sprintf("its segments would be from %#x to %#x, and the kernel's code is at %#x", r.addr(base+m.Bias), r.addr(f.LoadEnd()+m.Bias), text)
 	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: "names of the kernel's functions", Err: &bin.Error{File: f.Path, Msg: why}})
 	return why
 }

@@ -11,17 +11,21 @@ import (
 // default, linkers place the first segment at a multiple of both.
 const loadPage = 4096
 
-// LoadBase returns the address that RVAs count from: the lowest p_vaddr of the
-// PT_LOAD segments, rounded down to a multiple of loadPage. This includes ET_EXEC
-// files, because a minidump locates a module by the address of its first mapping. It
+// LoadBase returns the address that RVAs count from: the p_vaddr of the first PT_LOAD
+// segment, or of a lower one with code, rounded down to a multiple of loadPage. This includes
+// ET_EXEC files, because a minidump locates a module by the address of its first mapping. It
 // is 0 without PT_LOAD, and objectBase for ET_REL.
+//
+// The first segment is the lowest one in files that follow the gABI. In Linux's vmlinux for
+// x86-64 before 6.15, it is that with the code, and the data of each processor come later, at
+// 0, where they never are. Breakpad counts from the first segment in each case.
 func (f *File) LoadBase() uint64 {
 	if f.Type == elf.ET_REL {
 		return objectBase
 	}
 	base, found := uint64(math.MaxUint64), false
 	for i := range f.Segments {
-		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.MemSize > 0 {
+		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.MemSize > 0 && (!found || p.Flags&elf.PF_X != 0) {
 			base, found = min(base, p.Addr), true
 		}
 	}
