@@ -87,6 +87,16 @@ func TestResolveProfile(t *testing.T) {
 	if theirs := profileFrames(fromText); fmt.Sprint(theirs) != fmt.Sprint(frames) {
 		t.Errorf("the symbol file gives %v, the binary %v", theirs, frames)
 	}
+
+	// The same code, mapped again from the middle of the file, as Node does: its place counts from nothing.
+	again := &profile.Mapping{ID: 3, Start: 0x7fffe0001000, Limit: 0x7fffe0002000, Offset: 0x1000, File: binary, BuildID: p.Mapping[0].BuildID}
+	p.Mapping = append(p.Mapping, again)
+	p.Location = append(p.Location, &profile.Location{ID: uint64(len(p.Location)) + 1, Mapping: again, Address: again.Start + 0x10})
+	writeProfile(t, in, p)
+	fromText, messages = symbolized(t, cli.StatusFindings, "--symbols", sym, in)
+	if theirs := profileFrames(fromText); len(theirs[again.Start+0x10]) > 0 || !strings.Contains(messages, "only the binary says where they are") {
+		t.Errorf("a second mapping has %v: %s", theirs[again.Start+0x10], messages)
+	}
 }
 
 // Files that are not profiles, and flags that do not fit, are refused.

@@ -51,6 +51,22 @@ func (m *Maker) Of(r *walk.Result) string {
 type frame struct {
 	name   string
 	module string // of a frame without a function; or ""
+	moves  bool   // the name is an address that differs between processes
+}
+
+// noModule is what a signature says in place of an address in no module: those of code that a program made are others
+// in each process.
+const noModule = "(code in no module)"
+
+// lowest is the end of the addresses in no module that mean something: null pointers with an offset.
+const lowest = 64 << 10
+
+// label returns what a signature shows of a frame.
+func (f *frame) label() string {
+	if f.moves {
+		return noModule
+	}
+	return f.name
 }
 
 // stack returns the signature of a stack.
@@ -73,7 +89,7 @@ func (m *Maker) stack(r *walk.Result, s *walk.Stack) string {
 		if act == actSkip || act == actReset || act == actOOM {
 			continue
 		}
-		name := f.name
+		name := f.label()
 		if act == actTrim && f.module != "" {
 			if name = f.module; len(parts) > 0 && parts[len(parts)-1] == name {
 				continue
@@ -85,7 +101,7 @@ func (m *Maker) stack(r *walk.Result, s *walk.Stack) string {
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{frames[0].name}
+		parts = []string{frames[0].label()}
 	}
 	return join(c.before(parts))
 }
@@ -137,7 +153,7 @@ func framesOf(r *walk.Result, s *walk.Stack) (frames []frame) {
 // "libfoo.so@0x1234", or by its address: "@0x1234".
 func unnamed(r *walk.Result, f *walk.Frame) frame {
 	if f.Module < 0 {
-		return frame{name: "@0x" + strconv.FormatUint(f.Inst, 16)}
+		return frame{name: "@0x" + strconv.FormatUint(f.Inst, 16), moves: f.Inst >= lowest}
 	}
 	m := &r.Dump.Modules[f.Module]
 	name := r.Dump.System.OS.Base(m.Path)

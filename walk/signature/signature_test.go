@@ -41,6 +41,31 @@ func mustParse(t *testing.T, text string) *Rules {
 	return r
 }
 
+// Where modules and the code that a program made are in memory, which differs between processes, does not change a
+// signature.
+func TestSignatureMoves(t *testing.T) {
+	for _, rules := range []*Rules{Default(), mustParse(t, "prefix .*")} {
+		for _, frames := range []string{"@", "@,@", "@,f,main", "libfoo.so@,@,f", "f,@,libbar.so@"} {
+			here := NewMaker(rules).Of(movedBy(resultOf(strings.Split(frames, ",")...), 0x55c5d6c48000))
+			there := NewMaker(rules).Of(movedBy(resultOf(strings.Split(frames, ",")...), 0x7f3310000000))
+			if here != there || here == "" {
+				t.Errorf("%s: %q and %q", frames, here, there)
+			}
+		}
+	}
+}
+
+// movedBy moves all code of a walk.
+func movedBy(r *walk.Result, by uint64) *walk.Result {
+	for i := range r.Dump.Modules {
+		r.Dump.Modules[i].Addr += by
+	}
+	for i := range r.Stacks[0].Frames {
+		r.Stacks[0].Frames[i].Inst += by
+	}
+	return r
+}
+
 func TestSignature(t *testing.T) {
 	rules := mustParse(t, `
 # a comment

@@ -19,6 +19,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // formatPprof is the --format that reads a profile in place of addresses.
@@ -134,7 +135,8 @@ type profileSymbols struct {
 	mappings  []*profile.Mapping // that have locations without functions, in order of the locations
 	locations map[*profile.Mapping][]*profile.Location
 	functions map[functionKey]*profile.Function
-	lastID    uint64 // of a function
+	lastID    uint64            // of a function
+	images    map[uint64]uint64 // where a mapping begins: where the first byte of its file is; nil until needed
 
 	wanted, found int // locations
 }
@@ -211,16 +213,31 @@ func (s *profileSymbols) placer(m *profile.Mapping, symbols resolve.Symbols) fun
 	if mapped, ok := symbols.(resolve.MappedSymbols); ok {
 		return func(addr uint64) (symfmt.RVA, bool) { return mapped.AtOffset(addr - m.Start + m.Offset) }
 	}
-	var first *profile.Mapping
-	for _, other := range s.profile.Mapping {
-		if other.File == m.File && other.BuildID == m.BuildID && other.Offset == 0 && other.Start <= m.Start {
-			first = other // of several in a row, the last before m
-		}
-	}
-	if first == nil {
+	start, ok := s.imageOf(m)
+	if !ok {
 		return nil
 	}
-	return func(addr uint64) (symfmt.RVA, bool) { return symfmt.RVA(addr - first.Start), addr >= first.Start }
+	return func(addr uint64) (symfmt.RVA, bool) { return symfmt.RVA(addr - start), addr >= start }
+}
+
+// imageOf returns the address of a file's first byte in the image that a mapping is part of. A part of the file that is
+// mapped again elsewhere, as by Node, is in none.
+func (s *profileSymbols) imageOf(m *profile.Mapping) (start uint64, ok bool) {
+	if s.images == nil {
+		maps := make([]dump.Mapping, 0, len(s.profile.Mapping))
+		for _, p := range s.profile.Mapping {
+			maps = append(maps, dump.Mapping{Range: dump.Range{Addr: p.Start, Size: p.Limit - p.Start}, Path: p.File, Offset: p.Offset, Exec: true})
+		}
+		dump.SortMappings(maps)
+		s.images = map[uint64]uint64{}
+		for _, g := range dump.Images(maps) {
+			for i := g.First; i <= g.Last && maps[g.First].Offset == 0; i++ {
+				s.images[maps[i].Addr] = g.Addr
+			}
+		}
+	}
+	start, ok = s.images[m.Start]
+	return start, ok
 }
 
 func (s *profileSymbols) lookUp(symbols resolve.Symbols, rva symfmt.RVA, l *profile.Location) {
