@@ -52,11 +52,7 @@ type objectResult struct {
 
 // debugMap returns the objects that the file was linked from.
 func (r *reader) debugMap() []object.MappedObject {
-	m, ok := r.file.Container.(object.Mapped)
-	if !ok {
-		return nil
-	}
-	all, err := m.DebugMap()
+	all, err := r.file.DebugMap()
 	r.file.ReleaseSymbols()
 	if err != nil {
 		r.problem(problemFile, "functions of its objects", err)

@@ -200,7 +200,7 @@ func patch(t *testing.T, path, section string, at uint64, with byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data[elfobj.Of(f).Section(section).Offset+at] = with
+	data[elfobj.Of(f).Header(section).Offset+at] = with
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -147,13 +147,9 @@ func (r *reader) imports(seeds *varjoin.Seeds) map[varjoin.Target]uint64 {
 		return nil
 	}
 	c := r.companions[0]
-	in, ok := c.Container.(object.Importer)
-	if !ok {
-		return nil
-	}
 	all := map[varjoin.Target]uint64{}
 	// Damage is reported where functions are read from the same symbols, and other relocations count.
-	_ = in.Imports(func(word uint64, name []byte) {
+	_ = c.Imports(func(word uint64, name []byte) {
 		if t := seeds.Named(name); all[t] == 0 || word < all[t] {
 			all[t] = word
 		}

@@ -38,7 +38,7 @@ func TestCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	text := elfobj.Of(f).Section(".text")
+	text := elfobj.Of(f).Header(".text")
 
 	bare := filepath.Join(t.TempDir(), "prog") // without section headers
 	copyFile(t, path, bare, func(data []byte) {

@@ -29,7 +29,7 @@ func imageOf(d *dump.Dump, m *dump.Module) []byte {
 	}
 	data := d.Memory.Bytes(m.Addr, int(head.TableEnd))
 	f := openImage(data, m.Path, object.DefaultLimits())
-	if f == nil || !f.HasSections() || len(f.Problems) > 0 {
+	if f == nil || !f.HasSections() || len(f.Damaged) > 0 {
 		return nil
 	}
 	if id := f.BuildID(); len(m.BuildID) > 0 && !bytes.Equal(id, m.BuildID) {

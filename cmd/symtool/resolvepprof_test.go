@@ -135,8 +135,7 @@ func profileOf(t testing.TB, binary string) *profile.Profile {
 	if f.Kind != object.Executable {
 		bias = 0x555555554000
 	}
-	placer := f.Container.(object.Placer)
-	code, ok := placer.CodeOffset()
+	code, ok := f.CodeOffset()
 	if !ok {
 		t.Fatal("no code")
 	}
@@ -144,7 +143,7 @@ func profileOf(t testing.TB, binary string) *profile.Profile {
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}}}
 	offset := code
 	for ; ; offset++ { // the first byte with code has the distance of all
-		if addr, ok := placer.AddrOf(offset); ok && addr >= ranges[0].Start&^0xfff {
+		if addr, ok := f.AddrOf(offset); ok && addr >= ranges[0].Start&^0xfff {
 			m := &profile.Mapping{ID: 1, Start: addr + bias, Offset: offset, File: binary, BuildID: fmt.Sprintf("%x", f.BuildID())}
 			m.Limit = ranges[len(ranges)-1].End + bias
 			p.Mapping = append(p.Mapping, m)

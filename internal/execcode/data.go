@@ -30,12 +30,9 @@ func Data(f *object.File) ([]object.Range, error) {
 			bad = err
 		}
 	}
-	if m, ok := f.Container.(object.Marked); ok {
-		tables, err := m.DataInCode()
-		all = append(all, tables...)
-		bad = cmp.Or(bad, err)
-	}
-	return object.Ranges.Join(append(all, marked(f, marks)...)), bad
+	tables, err := f.DataInCode()
+	all = append(append(all, tables...), marked(f, marks)...)
+	return object.Ranges.Join(all), cmp.Or(bad, err)
 }
 
 // mark is a mapping symbol.

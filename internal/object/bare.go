@@ -51,4 +51,11 @@ func (*Bare) SupplementID() []byte               { return nil }
 func (*Bare) DebugLink() (string, uint32, bool)  { return "", 0, false }
 func (*Bare) Embedded() (*File, error)           { return nil, nil }
 func (*Bare) Pointer(uint64) uint64              { return 0 }
+func (*Bare) SectionsNamed(string) []*Section    { return nil }
+func (*Bare) FunctionStarts() ([]uint64, error)  { return nil, nil }
+func (*Bare) DataInCode() ([]Range, error)       { return nil, nil }
+func (*Bare) AddrOf(uint64) (uint64, bool)       { return 0, false }
+func (*Bare) CodeOffset() (uint64, bool)         { return 0, false }
+func (*Bare) Imports(func(uint64, []byte)) error { return nil }
+func (*Bare) DebugMap() ([]MappedObject, error)  { return nil, nil }
 func (*Bare) Problems() []bin.Problem            { return nil }

@@ -2,12 +2,6 @@ package object
 
 import "fmt"
 
-// Mapped is a Container whose debug information may have stayed in the objects that it was linked from. DebugMap
-// lists them in the order of the linker; the error is that of damage, for which objects or functions are missing.
-type Mapped interface {
-	DebugMap() ([]MappedObject, error)
-}
-
 // MappedObject is an object and what the linker made of it.
 type MappedObject struct {
 	Path   string // as the linker had it

@@ -165,38 +165,29 @@ type Container interface {
 	// Pointer returns the value that the loader stores at an address where the file has
 	// a 0, or 0 if there is none or it depends on other files.
 	Pointer(addr uint64) uint64
+	// SectionsNamed returns the sections of a name that are loaded and have bytes, if there may be several, as in
+	// relocatable files; nil if Section says it all.
+	SectionsNamed(name string) []*Section
+	// FunctionStarts returns where functions begin, and DataInCode where code has data, if the container says so apart
+	// from its symbols. Both lists are sorted. The error is that of damage; what was read before it is returned.
+	FunctionStarts() ([]uint64, error)
+	DataInCode() ([]Range, error)
+	// AddrOf returns the address of the byte at an offset in the file, if it is known to be loaded.
+	AddrOf(offset uint64) (addr uint64, ok bool)
+	// CodeOffset returns where in the file the loader's first mapping with code begins.
+	CodeOffset() (offset uint64, ok bool)
+	// Imports calls fn with the address of each word in which the loader stores the address of a function of another
+	// file, and with the function's symbol. The name is valid until ReleaseSymbols. The error is that of damage; what
+	// was read before it counts.
+	Imports(fn func(word uint64, name []byte)) error
+	// DebugMap lists the objects that the file was linked from, in the order of the linker, if its debug information
+	// may have stayed in them. The error is that of damage, for which objects or functions are missing.
+	DebugMap() ([]MappedObject, error)
+
 	// Problems returns what could not yet be placed or relocated.
 	Problems() []bin.Problem
 
 	Close() error
-}
-
-// Marked is a Container that says where functions begin and where code has data, apart from its symbols. Both
-// lists are sorted. The error is that of damage; what was read before it is returned.
-type Marked interface {
-	FunctionStarts() ([]uint64, error)
-	DataInCode() ([]Range, error)
-}
-
-// Repeated is a Container whose relocatable files may have several sections of a name that are loaded and have
-// bytes: SectionsNamed returns them.
-type Repeated interface {
-	SectionsNamed(name string) []*Section
-}
-
-// Placer is a Container that says which bytes of the file are loaded where.
-type Placer interface {
-	// AddrOf returns the address of the byte at an offset in the file, if it is loaded.
-	AddrOf(offset uint64) (addr uint64, ok bool)
-	// CodeOffset returns where in the file the loader's first mapping with code begins.
-	CodeOffset() (offset uint64, ok bool)
-}
-
-// Importer is a Container that says which functions of other files are called: Imports calls fn with the address of each
-// word in which the loader stores the address of such a function, and with its symbol. The name is valid until
-// ReleaseSymbols. The error is that of damage; what was read before it counts.
-type Importer interface {
-	Imports(fn func(word uint64, name []byte)) error
 }
 
 // Link names a supplementary file.
@@ -245,11 +236,10 @@ func (f *File) ID() string {
 	return f.ModuleID(id)
 }
 
-// SectionsNamed returns the sections of a name that are loaded and have bytes: the result of Section, unless
-// the Container is Repeated.
+// SectionsNamed returns the sections of a name that are loaded and have bytes.
 func (f *File) SectionsNamed(name string) []*Section {
-	if c, ok := f.Container.(Repeated); ok {
-		return c.SectionsNamed(name)
+	if all := f.Container.SectionsNamed(name); len(all) > 0 {
+		return all
 	}
 	if s := f.Section(name); s != nil && s.HasData() {
 		return []*Section{s}

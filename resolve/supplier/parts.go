@@ -91,19 +91,17 @@ func (p *parts) closeFiles() error {
 
 // AtOffset implements resolve.MappedSymbols. A file with debug information only has other offsets.
 func (p *parts) AtOffset(offset uint64) (symfmt.RVA, bool) {
-	m, ok := p.file.Container.(object.Placer)
-	if !ok || !p.file.HasCode() {
+	if !p.file.HasCode() {
 		return 0, false
 	}
-	addr, ok := m.AddrOf(offset)
+	addr, ok := p.file.AddrOf(offset)
 	return symfmt.RVA(addr - p.file.Base), ok
 }
 
 // CodeOffset implements resolve.MappedSymbols.
 func (p *parts) CodeOffset() (uint64, bool) {
-	m, ok := p.file.Container.(object.Placer)
-	if !ok || !p.file.HasCode() {
+	if !p.file.HasCode() {
 		return 0, false
 	}
-	return m.CodeOffset()
+	return p.file.CodeOffset()
 }

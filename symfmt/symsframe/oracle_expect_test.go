@@ -95,7 +95,7 @@ var expectRules = []expectRule{
 	{"not recognized", "2.40 and 2.44 refuse files with sections of the type SHT_GNU_SFRAME, which came with 2.45", func(d *difference) bool {
 		s := d.file.Section(".sframe")
 		return d.silent() && (d.tool == objdump240 || d.tool == objdump244) && (d.complains("file format not recognized") || d.complains("file in wrong format")) &&
-			s != nil && elfobj.Of(d.file).Section(".sframe").Type == 0x6ffffff4
+			s != nil && elfobj.Of(d.file).Header(".sframe").Type == 0x6ffffff4
 	}},
 	{"empty", "a section of 0 bytes, which ld 2.47 leaves when it could merge nothing, is an error to the tools", func(d *difference) bool {
 		return d.what == ofMessage && d.section != nil && !d.decoded() && (d.complains("Corrupt SFrame") || d.complains("unexpected end of data at offset 0x0"))
@@ -143,7 +143,7 @@ var expectRules = []expectRule{
 
 // relocated reports whether relocations change bytes of the section.
 func (d *difference) relocated(lo, hi uint64) bool {
-	s := elfobj.Of(d.file).Section(".sframe")
+	s := elfobj.Of(d.file).Header(".sframe")
 	data, err := s.Data()
 	return err == nil && !bytes.Equal(data[lo:hi], d.image[s.Offset:][lo:hi])
 }

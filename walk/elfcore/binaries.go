@@ -201,14 +201,14 @@ func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
 		m.Path = filepath.Base(f.Path)
 		m.DebugFile = m.Path
 	}
-	if own, err := f.SOName(); own != "" {
+	if own, err := f.Name(); own != "" {
 		m.DebugFile = own
 	} else if err == nil && f.Object().HasCode() {
 		m.DebugFile = baseName(m.Path)
 	}
 	if id := f.BuildID(); len(id) > 0 {
 		r.identify(m, id)
-	} else if id := f.TextHash(); id != nil {
+	} else if id := f.ContentID(); id != nil {
 		m.DebugID = object.ModuleID(id, r.order())
 	}
 }

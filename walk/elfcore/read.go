@@ -135,7 +135,7 @@ func (r *reader) finish(memory []dump.Region) *dump.Dump {
 			r.problem("what symtool stored in a note of the core", r.rest.offset, "its note: %v", err)
 		}
 	}
-	r.d.Problems = append(r.f.Problems, r.d.Problems...)
+	r.d.Problems = append(r.f.Damaged, r.d.Problems...)
 	return r.d
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/machobj"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -133,8 +134,7 @@ func addPdata(in *unwind.Input, f File) []bin.Problem {
 // addCompact adds __unwind_info of a binary of macOS, and what is needed to follow its instructions: kernels, and
 // programs that were compiled without tables, have the instructions alone. A dSYM has neither.
 func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
-	marked, ok := f.Container.(object.Marked)
-	if !ok || f.Kind == object.Relocatable || !f.HasCode() {
+	if machobj.Of(f.File) == nil || f.Kind == object.Relocatable || !f.HasCode() {
 		return nil
 	}
 	in.Compact = true
@@ -154,7 +154,7 @@ func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 			in.Stubs = append(in.Stubs, unwind.Range{Lo: p.Start, Hi: p.End})
 		}
 	}
-	if in.Starts, err = marked.FunctionStarts(); err != nil {
+	if in.Starts, err = f.FunctionStarts(); err != nil {
 		problems = append(problems, bin.Problem{Lost: "STACK CFI of functions that begin there", Err: err})
 	}
 	if in.AllStarts = len(in.Starts) > 0; !in.AllStarts {

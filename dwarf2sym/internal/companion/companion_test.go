@@ -53,7 +53,7 @@ func (c *withMini) Embedded() (*object.File, error) { return c.mini, nil }
 // Symbols of functions that begin where the list of function starts has none are reported.
 func TestCheckStarts(t *testing.T) {
 	f := symtest.Open(t, testenv.Input(t, "macho-map"))
-	starts, err := f.Container.(object.Marked).FunctionStarts()
+	starts, err := f.FunctionStarts()
 	if err != nil || len(starts) < 3 {
 		t.Fatal(starts, err)
 	}

@@ -424,7 +424,7 @@ func TestElfPublicsOfDamagedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := symtest.Open(t, path)
-	symtab := elfobj.Of(f).Section(".symtab")
+	symtab := elfobj.Of(f).Header(".symtab")
 	copy(image[symtab.Offset+24*5:], "\xff\xff\xff\xff") // st_name of the sixth
 	damaged, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), filepath.Base(path), object.DefaultLimits())
 	if err != nil {
@@ -454,7 +454,7 @@ func TestElfPublicsSharedNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := symtest.Open(t, path)
-		tab := elfobj.Of(f).Section(".symtab")
+		tab := elfobj.Of(f).Header(".symtab")
 		var at uint32
 		f.Symbols(object.Symtab, func(s *object.Symbol) {
 			if string(s.Name) == long {

@@ -66,8 +66,8 @@ func TestCREL(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := crelObject(t, c.bits, c.order, c.machine, []byte(c.data), []byte(c.crel))
-			comparePieces(t, f.Section(".debug_x"), []byte(c.want))
-			if p := f.RelocationProblems(); len(p) > 0 {
+			comparePieces(t, f.Header(".debug_x"), []byte(c.want))
+			if p := f.Problems(); len(p) > 0 {
 				t.Error(p)
 			}
 		})
@@ -136,7 +136,7 @@ func TestBadCREL(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := crelObject(t, 64, le, elf.EM_X86_64, make([]byte, 8), []byte(c.crel))
-			got, err := f.Section(".debug_x").Data()
+			got, err := f.Header(".debug_x").Data()
 			if c.err != "" {
 				if err == nil || err.Error() != c.err {
 					t.Fatalf("error %v, want %s", err, c.err)
@@ -146,7 +146,7 @@ func TestBadCREL(t *testing.T) {
 			if want := c.want + strings.Repeat("\x00", 8-len(c.want)); err != nil || string(got) != want {
 				t.Errorf("% x, %v; want % x", got, err, want)
 			}
-			if got := fmt.Sprint(f.RelocationProblems()); got != "["+c.problem+" (lost: the value there)]" {
+			if got := fmt.Sprint(f.Problems()); got != "["+c.problem+" (lost: the value there)]" {
 				t.Errorf("problems %s, want %s", got, c.problem)
 			}
 		})
@@ -164,7 +164,7 @@ func FuzzCREL(f *testing.F) {
 		if wide {
 			bits, machine = 64, elf.EM_RISCV
 		}
-		s := crelObject(t, bits, le, machine, make([]byte, 40), crel).Section(".debug_x")
+		s := crelObject(t, bits, le, machine, make([]byte, 40), crel).Header(".debug_x")
 		_, whole := s.Data()
 		src, err := s.Open()
 		if (err == nil) != (whole == nil) {

@@ -14,7 +14,7 @@
 // # Where we differ
 //
 //   - from debug/elf: a section that lies outside the file or has a bad name
-//     gives an entry in File.Problems, and reading its bytes gives an error
+//     gives an entry in File.Damaged, and reading its bytes gives an error
 //     (TestDamageCostsTheSection). A version other than EV_CURRENT, a name
 //     table of another type, extended numbers that were not needed, and more
 //     than 65,535 segments are read (TestWhatDebugELFRefuses,
@@ -40,6 +40,8 @@ import (
 // File is an ELF file. Its fields must not be changed. All methods but Close may be
 // called concurrently.
 type File struct {
+	object.Bare // for what ELF leaves to other containers
+
 	Path string // as given; may be empty
 	Size int64  // of the file, in bytes
 
@@ -58,8 +60,8 @@ type File struct {
 	Sections []*Section // by index; [0] is the null section. Empty without section headers
 	Segments []Segment  // program headers
 
-	// Problems lists section headers that are damaged, in order of the table.
-	Problems []bin.Problem
+	// Damaged lists section headers that are damaged, in order of the table.
+	Damaged []bin.Problem
 
 	in     *object.Input
 	closer io.Closer
@@ -71,9 +73,6 @@ type File struct {
 	valuesOnce sync.Once
 	values     []uint64 // addresses of symbols, by number
 	valuesErr  error
-
-	objectOnce sync.Once
-	object     *object.File
 }
 
 // Segment is a program header; sizes are in bytes. An Offset or FileSize beyond
@@ -174,9 +173,12 @@ func (f *File) Close() error {
 	return err
 }
 
-// Section returns the section called name, or nil. ".debug_x" also finds
+// Section implements object.Container.
+func (f *File) Section(name string) *object.Section { return plain(f.Header(name)) }
+
+// Header returns the header of the section called name, or nil. ".debug_x" also finds
 // ".zdebug_x". Of several it returns the first that has bytes, else the first.
-func (f *File) Section(name string) *Section {
+func (f *File) Header(name string) *Section {
 	plain := f.named(name)
 	if plain != nil && plain.HasData() {
 		return plain

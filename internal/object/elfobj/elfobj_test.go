@@ -41,10 +41,10 @@ func TestHeaderFields(t *testing.T) {
 		if f.Entry != 0x1234 || f.Flags != 0xabcd || f.Type != elf.ET_EXEC || uint16(f.Machine) != e.mach {
 			t.Errorf("header: %+v", f)
 		}
-		if len(f.Sections) != 3 || len(f.Problems) != 0 {
-			t.Fatalf("%d sections, problems %v", len(f.Sections), f.Problems)
+		if len(f.Sections) != 3 || len(f.Damaged) != 0 {
+			t.Fatalf("%d sections, problems %v", len(f.Sections), f.Damaged)
 		}
-		s := f.Section(".text")
+		s := f.Header(".text")
 		if s == nil || s.Addr != 0x401000 || s.Link != 3 || s.Info != 4 || s.Align != 16 || s.Entsize != 9 || s.Flags != 6 || s.Size() != 4 {
 			t.Fatalf(".text: %+v", s)
 		}
@@ -150,8 +150,8 @@ func compareDebugELF(t *testing.T, path string) {
 	if f.Class != want.Class || f.Order != want.ByteOrder || f.Machine != want.Machine || f.Type != want.Type || f.Entry != want.Entry || f.OSABI != want.OSABI {
 		t.Errorf("header differs: %+v, %+v", f, want.FileHeader)
 	}
-	if len(f.Sections) != len(want.Sections) || len(f.Segments) != len(want.Progs) || len(f.Problems) > 0 {
-		t.Fatalf("%d sections, %d segments, want %d, %d; problems %v", len(f.Sections), len(f.Segments), len(want.Sections), len(want.Progs), f.Problems)
+	if len(f.Sections) != len(want.Sections) || len(f.Segments) != len(want.Progs) || len(f.Damaged) > 0 {
+		t.Fatalf("%d sections, %d segments, want %d, %d; problems %v", len(f.Sections), len(f.Segments), len(want.Sections), len(want.Progs), f.Damaged)
 	}
 	for i, p := range want.Progs {
 		if f.Segments[i] != (Segment{p.Type, p.Flags, p.Off, p.Vaddr, p.Filesz, p.Memsz, p.Align, p.Paddr}) {
@@ -251,21 +251,21 @@ func TestDamageCostsTheSection(t *testing.T) {
 			".debug_line": "declares 18446744073709551615 bytes",
 			".bss":        "has no bytes in this file (SHT_NOBITS)",
 		} {
-			_, err := f.Section(name).Data()
+			_, err := f.Header(name).Data()
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q", name, err, want)
 			}
-			if _, err := f.Section(name).Open(); err == nil {
+			if _, err := f.Header(name).Open(); err == nil {
 				t.Errorf("%s: Open gives no error", name)
 			}
 		}
-		if len(f.Problems) != 6 {
-			t.Errorf("problems: %v", f.Problems)
+		if len(f.Damaged) != 6 {
+			t.Errorf("problems: %v", f.Damaged)
 		}
-		if d, err := f.Section(".good").Data(); err != nil || string(d) != "good" {
+		if d, err := f.Header(".good").Data(); err != nil || string(d) != "good" {
 			t.Errorf(".good: %q, %v", d, err)
 		}
-		if f.Section(".bss").HasData() || f.Section(".none") != nil {
+		if f.Header(".bss").HasData() || f.Header(".none") != nil {
 			t.Error(".bss has data, or .none is found")
 		}
 	})
@@ -286,7 +286,7 @@ func TestBadNames(t *testing.T) {
 			e.strtab = strtab
 			e.secs = []testSec{{name: ".a", typ: stProgbits, data: []byte("good")}}
 			f := openBytes(t, e.build())
-			if len(f.Problems) == 0 {
+			if len(f.Damaged) == 0 {
 				t.Error("no problem was reported")
 			}
 			if d, err := f.Sections[1].Data(); err != nil || string(d) != "good" {
@@ -327,7 +327,7 @@ func TestNumbersThatLie(t *testing.T) {
 					t.Errorf("error %v, want %q", err, c.err)
 				case c.err == "" && err != nil:
 					t.Error(err)
-				case err == nil && strings.HasPrefix(name, "extended sh") && name != "extended shnum 0" && f.Section(".a") == nil:
+				case err == nil && strings.HasPrefix(name, "extended sh") && name != "extended shnum 0" && f.Header(".a") == nil:
 					t.Error("section .a is lost")
 				}
 			})
@@ -344,7 +344,7 @@ func TestManySections(t *testing.T) {
 	e.shnum, e.shstrndx = &zero, &ext
 	e.sec0 = testSec{size: 70002, link: 70001}
 	f := openBytes(t, e.build())
-	if d, err := f.Section(".s69999").Data(); err != nil || d[0] != byte(69999&0xff) {
+	if d, err := f.Header(".s69999").Data(); err != nil || d[0] != byte(69999&0xff) {
 		t.Errorf("%v, %v", d, err)
 	}
 }
@@ -366,10 +366,10 @@ func TestNoSectionHeaders(t *testing.T) {
 		if !f.Object().Executable(0x10000) || f.Object().Executable(0x20000) || f.Object().Executable(0x10100) || f.LoadBase() != 0x10000 {
 			t.Errorf("ranges %x, base %#x", f.Object().ExecRanges(), f.LoadBase())
 		}
-		if f.Section(".text") != nil || f.Object().HasDWARF() || f.Object().HasSymbols(object.Symtab) {
+		if f.Header(".text") != nil || f.Object().HasDWARF() || f.Object().HasSymbols(object.Symtab) {
 			t.Error("found a missing section")
 		}
-		if err := f.Symbols(object.Symtab, func(*Symbol) { t.Error("a symbol") }); err != nil {
+		if err := f.Symbols(object.Symtab, func(*object.Symbol) { t.Error("a symbol") }); err != nil {
 			t.Error(err)
 		}
 	})
@@ -401,7 +401,7 @@ func TestPanicBecomesError(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.n = 0
-	if _, err := f.Section(".z").Data(); err == nil || !strings.Contains(err.Error(), "mem: .z+0x0: reader panicked: boom") {
+	if _, err := f.Header(".z").Data(); err == nil || !strings.Contains(err.Error(), "mem: .z+0x0: reader panicked: boom") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -323,7 +323,7 @@ func nameLen(names []byte, off uint32) (int, bool) {
 }
 
 func (f *File) problem(lost string, err error) {
-	f.Problems = append(f.Problems, bin.Problem{Lost: lost, Err: err})
+	f.Damaged = append(f.Damaged, bin.Problem{Lost: lost, Err: err})
 }
 
 func (f *File) indexNames() {

@@ -56,8 +56,8 @@ func TestWhatDebugELFRefuses(t *testing.T) {
 					t.Error("debug/elf reads it")
 				}
 				f := openBytes(t, image)
-				if len(f.Problems) != c.problems || len(f.Sections) != 4 {
-					t.Fatalf("%d sections, problems %v, want 4, %d", len(f.Sections), f.Problems, c.problems)
+				if len(f.Damaged) != c.problems || len(f.Sections) != 4 {
+					t.Fatalf("%d sections, problems %v, want 4, %d", len(f.Sections), f.Damaged, c.problems)
 				}
 				s := f.Sections[1]
 				if uint32(s.Type) != odd.typ || uint64(s.Flags) != odd.flags || s.Addr != 0x77 || s.Link != 2 || s.Info != 3 ||
@@ -128,8 +128,8 @@ func TestSharedNames(t *testing.T) {
 	if len(f.Sections[1].Name) != 4000 || f.Sections[50000].Name != "" {
 		t.Errorf("names of %d and %d bytes", len(f.Sections[1].Name), len(f.Sections[50000].Name))
 	}
-	if len(f.Problems) == 0 || !strings.Contains(f.Problems[0].Err.Error(), "names of sections take more bytes than the file") {
-		t.Errorf("problems %d", len(f.Problems))
+	if len(f.Damaged) == 0 || !strings.Contains(f.Damaged[0].Err.Error(), "names of sections take more bytes than the file") {
+		t.Errorf("problems %d", len(f.Damaged))
 	}
 }
 
@@ -187,7 +187,7 @@ func TestMisunderstoodByDebugELF(t *testing.T) {
 		if f, err := elf.NewFile(bytes.NewReader(image)); err != nil || len(f.Progs) != 1 {
 			t.Error("debug/elf reads no segment at offset 0", err)
 		}
-		if f := openBytes(t, image); len(f.Segments) != 0 || f.Section(".a") == nil {
+		if f := openBytes(t, image); len(f.Segments) != 0 || f.Header(".a") == nil {
 			t.Errorf("segments %+v, sections %v", f.Segments, f.Sections)
 		}
 	})

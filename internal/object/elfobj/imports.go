@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Imports implements object.Importer, by the relocations of the dynamic linker. Those with an addend are left out: the
+// Imports implements object.Container, by the relocations of the dynamic linker. Those with an addend are left out: the
 // word is then not where the function begins.
 func (f *File) Imports(fn func(word uint64, name []byte)) error {
 	w, err := f.newSymWalk(object.Dynamic)
@@ -42,13 +42,13 @@ func (t *relocTable) importedBy(w *symWalk, fn func(word uint64, name []byte)) e
 	if t.rela {
 		t.entsize = int64(t.s.file.pick(12, 24))
 	}
-	var sym Symbol
+	var sym object.Symbol
 	return t.scan(0, t.src.Size()/t.entsize, func(_ int64, r *relocation) bool {
 		off := int64(r.sym) * int64(w.entsize)
 		if r.sym == 0 || r.addend != 0 || off+int64(w.entsize) > int64(len(w.data)) || !w.decode(&sym, int(off)) {
 			return true
 		}
-		if sym.Shndx == uint16(elf.SHN_UNDEF) && (sym.Type == elf.STT_FUNC || sym.Type == elf.STT_NOTYPE) && len(sym.Name) > 0 {
+		if isCode := sym.Kind == object.Function || sym.Kind == object.Untyped; sym.Undefined && isCode && len(sym.Name) > 0 {
 			if w.room -= len(sym.Name); w.room < 0 {
 				return false
 			}

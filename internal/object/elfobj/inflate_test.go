@@ -73,8 +73,8 @@ func TestInflate(t *testing.T) {
 			{name: ".debug_empty", typ: 1, flags: 0x800, data: e.chdr(1, 0, deflated(nil))},
 		}
 		f := openBytes(t, e.build())
-		if len(f.Problems) > 0 {
-			t.Error(f.Problems)
+		if len(f.Damaged) > 0 {
+			t.Error(f.Damaged)
 		}
 		for _, s := range f.Sections[1 : len(f.Sections)-1] {
 			w := want
@@ -89,7 +89,7 @@ func TestInflate(t *testing.T) {
 				t.Errorf("%s: %d bytes of %d, want %d: %v", s.Name, len(got), s.Size(), len(w), err)
 			}
 		}
-		if s := f.Section(".debug_gnu"); s == nil || s.Name != ".zdebug_gnu" {
+		if s := f.Header(".debug_gnu"); s == nil || s.Name != ".zdebug_gnu" {
 			t.Errorf(".debug_gnu is %v", s)
 		}
 	})
@@ -160,7 +160,7 @@ func TestBombs(t *testing.T) {
 			use := func() error {
 				f := openBytes(t, image)
 				defer f.Close()
-				s := f.Section(".debug_info")
+				s := f.Header(".debug_info")
 				_, err := s.Data()
 				if err == nil {
 					t.Error("Data gives no error")
@@ -195,8 +195,8 @@ func TestCompressedNameTable(t *testing.T) {
 	image := e.build()
 	grown, _ := cost(func() {
 		f := openBytes(t, image)
-		if len(f.Problems) != 1 || !strings.Contains(f.Problems[0].String(), "limit") {
-			t.Errorf("problems %v", f.Problems)
+		if len(f.Damaged) != 1 || !strings.Contains(f.Damaged[0].String(), "limit") {
+			t.Errorf("problems %v", f.Damaged)
 		}
 	})
 	if grown > 4<<20 {
@@ -341,7 +341,7 @@ func compareDebugSections(t *testing.T, want *File, path string) {
 		if !strings.HasPrefix(w.Name, ".debug_") {
 			continue
 		}
-		s := f.Section(w.Name)
+		s := f.Header(w.Name)
 		if s == nil {
 			t.Fatalf("no %s", w.Name)
 		}

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Call frame information of a file without section headers is found as
@@ -25,20 +26,21 @@ const (
 	ptSFrame elf.ProgType = 0x6474e554
 )
 
-// located returns the section of a name in a file without section headers.
-func (f *File) located(name string) (*Section, error) {
+// Located implements object.Container.
+func (f *File) Located(name string) (*object.Section, error) {
 	if f.HasSections() {
 		return nil, nil // a program header without its section is a leftover
 	}
 	switch name {
 	case ".eh_frame":
-		return f.locatedEHFrame()
+		s, err := f.locatedEHFrame()
+		return plain(s), err
 	case ".eh_frame_hdr":
-		return f.firstOf(elf.PT_GNU_EH_FRAME, name), nil
+		return plain(f.firstOf(elf.PT_GNU_EH_FRAME, name)), nil
 	case ".ARM.exidx":
-		return f.firstOf(ptARMExidx, name), nil
+		return plain(f.firstOf(ptARMExidx, name)), nil
 	case ".sframe":
-		return f.firstOf(ptSFrame, "PT_GNU_SFRAME"), nil
+		return plain(f.firstOf(ptSFrame, "PT_GNU_SFRAME")), nil
 	}
 	return nil, nil
 }

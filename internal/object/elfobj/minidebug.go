@@ -13,12 +13,12 @@ import (
 // .debug_frame (GDB manual, "MiniDebugInfo").
 const miniDebugSection = ".gnu_debugdata"
 
-// MiniDebug opens the ELF file in .gnu_debugdata; it returns nil without the section.
+// Embedded implements object.Container: it opens the ELF file in .gnu_debugdata.
 // The file's Path is that of f followed by "(.gnu_debugdata)". Its bytes count
 // towards the limits of f for as long as f is open; its sections may in addition take
 // the file's own size. Closing it gives nothing back. Errors are *bin.Error.
-func (f *File) MiniDebug() (*File, error) {
-	s := f.Section(miniDebugSection)
+func (f *File) Embedded() (*object.File, error) {
+	s := f.Header(miniDebugSection)
 	if s == nil || !s.HasData() {
 		return nil, nil
 	}
@@ -43,7 +43,7 @@ func (f *File) MiniDebug() (*File, error) {
 	if err := checkKind(f, inner); err != nil {
 		return nil, err
 	}
-	return inner, nil
+	return inner.Object(), nil
 }
 
 // unpackXZ decompresses packed, the section's contents. An xz file ends with an

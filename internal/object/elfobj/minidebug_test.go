@@ -71,20 +71,20 @@ func TestMiniDebug(t *testing.T) {
 				"empty stream before": append(packXZ(t, nil, 0), packXZ(t, inner, 0)...),
 			} {
 				f := mustOpen(t, outerELF(k.e, packed))
-				mini, err := f.MiniDebug()
+				mini, err := f.Embedded()
 				if err != nil || mini == nil {
 					t.Fatalf("%s: %v, %v", name, mini, err)
 				}
-				if mini.Path != f.Path+"(.gnu_debugdata)" || mini.Size != int64(len(inner)) || !mini.Object().HasSymbols(object.Symtab) {
+				if mini.Path != f.Path+"(.gnu_debugdata)" || mini.Size != int64(len(inner)) || !mini.HasSymbols(object.Symtab) {
 					t.Errorf("%s: %q of %d bytes, want %d", name, mini.Path, mini.Size, len(inner))
 				}
-				if d, err := Moved(f, mini); d != 0 || err != nil {
+				if d, err := f.Moved(mini); d != 0 || err != nil {
 					t.Errorf("%s: moved by %#x: %v", name, d, err)
 				}
 			}
 		})
 	}
-	if mini, err := mustOpen(t, innerELF(kinds[0].e)).MiniDebug(); mini != nil || err != nil {
+	if mini, err := mustOpen(t, innerELF(kinds[0].e)).Embedded(); mini != nil || err != nil {
 		t.Errorf("without the section: %v, %v", mini, err)
 	}
 }
@@ -136,7 +136,7 @@ func TestMiniDebugDamage(t *testing.T) {
 	} {
 		f := mustOpen(t, outerELF(k.e, c.data))
 		left := f.in.Held.Left()
-		mini, err := f.MiniDebug()
+		mini, err := f.Embedded()
 		if err == nil || mini != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -153,7 +153,7 @@ func TestMiniDebugBomb(t *testing.T) {
 	f := mustOpen(t, outerELF(k.e, bomb))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := f.MiniDebug()
+	_, err := f.Embedded()
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.Contains(err.Error(), "41943040 bytes of xz contents would exceed the limit") {
 		t.Errorf("%d bytes: %v", len(bomb), err)
@@ -180,7 +180,7 @@ func TestMiniDebugEveryByte(t *testing.T) {
 
 func (f *File) tryMini(t *testing.T, what string, want []byte) {
 	t.Helper()
-	mini, err := f.MiniDebug()
+	mini, err := f.Embedded()
 	if err != nil && strings.Contains(err.Error(), "panicked") {
 		t.Errorf("%s: %v", what, err)
 	}
@@ -188,7 +188,7 @@ func (f *File) tryMini(t *testing.T, what string, want []byte) {
 		return
 	}
 	got := make([]byte, mini.Size)
-	if err := mini.in.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
+	if err := Of(mini).in.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%s: other contents: %v", what, err)
 	}
 }
@@ -241,7 +241,7 @@ func FuzzMiniDebug(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, packed []byte) {
 		file := mustOpen(t, outerELF(k.e, packed))
-		mini, err := file.MiniDebug()
+		mini, err := file.Embedded()
 		if err != nil && strings.Contains(err.Error(), "panicked") {
 			t.Fatal(err)
 		}
@@ -251,6 +251,6 @@ func FuzzMiniDebug(f *testing.F) {
 		if limit := file.in.Limits.HeldBytes(file.Size); mini.Size > limit {
 			t.Fatalf("%d bytes, over the limit of %d", mini.Size, limit)
 		}
-		_ = mini.Symbols(object.Symtab, func(*Symbol) {})
+		_ = mini.Symbols(object.Symtab, func(*object.Symbol) {})
 	})
 }

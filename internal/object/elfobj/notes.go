@@ -130,12 +130,12 @@ const (
 	guidSize   = 16
 )
 
-// TextHash returns the id of a file without a build-id, or nil if it has no code. If it has a section .text or "text",
+// ContentID implements object.Container: it returns the id of a file without a build-id, or nil if it has no code. If it has a section .text or "text",
 // the id is Breakpad's: its first 4096 bytes, XORed in steps of 16 bytes (Breakpad, src/common/linux/file_id.cc,
 // HashElfTextSection). If the section's size is not a multiple of 16, the last step goes beyond its end, as in Breakpad.
 // The id of all other files is made from the code that flags mark, whatever its sections are called: in relocatable files
 // each function may have one of its own. The bytes are those in the file, without relocations.
-func (f *File) TextHash() []byte {
+func (f *File) ContentID() []byte {
 	for _, s := range []*Section{f.named(".text"), f.named("text")} {
 		if s != nil && s.Type == elf.SHT_PROGBITS && s.HasData() {
 			return f.breakpadHash(s)

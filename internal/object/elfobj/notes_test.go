@@ -124,7 +124,7 @@ func TestLinks(t *testing.T) {
 		if name, crc, ok := f.DebugLink(); name != "prog.debug" || crc != 0xcafef00d || !ok {
 			t.Errorf("debuglink %q %#x %v", name, crc, ok)
 		}
-		if l, err := f.SupLink(); err != nil || l.Name != "../dwz/all.debug" || hexOf(l.ID) != "010203" {
+		if l, err := f.Supplement(); err != nil || l.Name != "../dwz/all.debug" || hexOf(l.ID) != "010203" {
 			t.Errorf("link to a supplementary file %v, %v", l, err)
 		}
 	})
@@ -135,7 +135,7 @@ func TestLinks(t *testing.T) {
 		if _, _, ok := f.DebugLink(); ok {
 			t.Errorf("%s: ok", name)
 		}
-		if l, err := f.SupLink(); err == nil || l != nil {
+		if l, err := f.Supplement(); err == nil || l != nil {
 			t.Errorf("%s: link without id is %v", name, l)
 		}
 	}
@@ -152,12 +152,12 @@ func TestTextHash(t *testing.T) {
 			want[i&15] ^= code[i]
 		}
 		e.secs = []testSec{{name: ".text", typ: stProgbits, data: code}}
-		if got := openBytes(t, e.build()).TextHash(); !bytes.Equal(got, want) {
+		if got := openBytes(t, e.build()).ContentID(); !bytes.Equal(got, want) {
 			t.Errorf("hash %x, want %x", got, want)
 		}
 		// 20 bytes: the second step takes 12 bytes after the section.
 		e.secs = []testSec{{name: "text", typ: stProgbits, data: code[100:120]}, {name: ".next", typ: stProgbits, data: bytes.Repeat([]byte{0x55}, 64)}}
-		got := openBytes(t, e.build()).TextHash()
+		got := openBytes(t, e.build()).ContentID()
 		padded := append(bytes.Clone(code[100:120]), 0, 0, 0, 0, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55)
 		for i := range 16 {
 			want[i] = padded[i] ^ padded[i+16]
@@ -166,7 +166,7 @@ func TestTextHash(t *testing.T) {
 			t.Errorf("short: hash %x, want %x", got, want)
 		}
 		e.secs = []testSec{{name: ".text", typ: stNobits, size: 100}}
-		if got := openBytes(t, e.build()).TextHash(); got != nil {
+		if got := openBytes(t, e.build()).ContentID(); got != nil {
 			t.Errorf("debug file: hash %x", got)
 		}
 	})
@@ -187,7 +187,7 @@ func TestHashOfOtherCode(t *testing.T) {
 		}
 		hash := func(secs []testSec) []byte {
 			e.secs = secs
-			return openBytes(t, e.build()).TextHash()
+			return openBytes(t, e.build()).ContentID()
 		}
 		id := hash(sections(".flash.text"))
 		if len(id) != guidSize {
@@ -203,7 +203,7 @@ func TestHashOfOtherCode(t *testing.T) {
 		e.noSecs = true
 		e.secs = []testSec{{name: "code", typ: stProgbits, data: code}}
 		e.segs = []testSeg{{typ: 1, flags: 5, sec: "code", addr: 0x10000}}
-		if got := openBytes(t, e.build()).TextHash(); len(got) != guidSize || bytes.Equal(got, id) {
+		if got := openBytes(t, e.build()).ContentID(); len(got) != guidSize || bytes.Equal(got, id) {
 			t.Errorf("without section headers: id %x", got)
 		}
 		e.noSecs, e.segs = false, nil
@@ -279,8 +279,8 @@ func TestSymbols(t *testing.T) {
 			{name: ".symtab_shndx", typ: 18, data: ext.Bytes(), link: 3},
 		}
 		f := openBytes(t, e.build())
-		var got []Symbol
-		err := f.Symbols(object.Symtab, func(s *Symbol) { got = append(got, *s) })
+		var got []object.Symbol
+		err := f.Symbols(object.Symtab, func(s *object.Symbol) { got = append(got, *s) })
 		if err == nil || !strings.Contains(err.Error(), "mem: .symtab+0x") || !strings.Contains(err.Error(), "name at 0x7777, the string table has 11 bytes") {
 			t.Errorf("error %v", err)
 		}
@@ -288,25 +288,25 @@ func TestSymbols(t *testing.T) {
 			t.Fatalf("%d symbols: %+v", len(got), got)
 		}
 		m := got[0]
-		if string(m.Name) != "main" || m.Value != 0x1000 || m.Size != 0x20 || m.Type != 2 || m.Bind != 1 || m.Vis != 2 || m.Other != 2 || m.Section != f.Sections[1] {
+		if string(m.Name) != "main" || m.Addr != 0x1000 || m.Size != 0x20 || m.Kind != object.Function || m.Bind != object.Global || m.Section != &f.Sections[1].Section {
 			t.Errorf("main: %+v", m)
 		}
-		if d := got[1]; string(d.Name) != "data" || d.Type != 1 || d.Bind != 0 || d.Section != f.Sections[2] {
+		if d := got[1]; string(d.Name) != "data" || d.Kind != object.Data || d.Bind != object.Local || d.Section != &f.Sections[2].Section {
 			t.Errorf("data: %+v", d)
 		}
-		if a := got[2]; a.Section != nil || a.Shndx != 0xfff1 || a.Bind != 2 {
+		if a := got[2]; a.Section != nil || !a.Absolute || a.Undefined || a.Bind != object.Weak {
 			t.Errorf("absolute: %+v", a)
 		}
 		if n := got[3]; n.Section != nil || len(n.Name) != 0 {
 			t.Errorf("nameless: %+v", n)
 		}
-		if tab, err := f.StringTable(object.Symtab); err != nil || string(tab) != names || m.NameOff != 1 {
+		if tab, err := f.SymbolNames(object.Symtab); err != nil || string(tab) != names || m.NameOff != 1 {
 			t.Errorf("string table %q, %v; main at %d", tab, err, m.NameOff)
 		}
-		if tab, err := f.StringTable(object.Dynamic); tab != nil || err != nil {
+		if tab, err := f.SymbolNames(object.Dynamic); tab != nil || err != nil {
 			t.Errorf("dynamic string table %q, %v", tab, err)
 		}
-		if err := f.Symbols(object.Dynamic, func(*Symbol) { t.Error("a dynamic symbol") }); err != nil {
+		if err := f.Symbols(object.Dynamic, func(*object.Symbol) { t.Error("a dynamic symbol") }); err != nil {
 			t.Error(err)
 		}
 	})
@@ -332,7 +332,7 @@ func TestSymbolsDamage(t *testing.T) {
 				c.sec.data[48] = 92
 			}
 			e.secs = []testSec{c.sec}
-			err := openBytes(t, e.build()).Symbols(object.Symtab, func(*Symbol) {})
+			err := openBytes(t, e.build()).Symbols(object.Symtab, func(*object.Symbol) {})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -351,7 +351,7 @@ func TestSymbolsShareNames(t *testing.T) {
 		{name: ".strtab", typ: stStrtab, data: []byte(names)},
 	}
 	n := 0
-	err := openBytes(t, e.build()).Symbols(object.Symtab, func(*Symbol) { n++ })
+	err := openBytes(t, e.build()).Symbols(object.Symtab, func(*object.Symbol) { n++ })
 	const want = "symbols from here on are left out: names of those before take 4325408 bytes, the string table has 204802"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v", err)
@@ -371,7 +371,7 @@ func TestSymbolsAllocateNothing(t *testing.T) {
 	defer f.Close()
 	n := 0
 	count := func() {
-		if err := f.Symbols(object.Dynamic, func(s *Symbol) { n += len(s.Name) & 1 }); err != nil {
+		if err := f.Symbols(object.Dynamic, func(s *object.Symbol) { n += len(s.Name) & 1 }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,13 +1,10 @@
 package elfobj
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
-	"slices"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -17,16 +14,11 @@ func (f *File) Object() *object.File {
 	if f == nil {
 		return nil
 	}
-	f.objectOnce.Do(func() { f.object = f.newObject() })
-	return f.object
-}
-
-func (f *File) newObject() *object.File {
 	o := &object.File{
 		Path: f.Path, Size: f.Size, Kind: objectKinds[f.Type], KindName: f.Type.String(), Title: objectTitles[f.Type],
 		Format: "ELF", NameFrom: "DT_SONAME", Terms: f.terms(), OS: "Linux", Arch: arch.ByELF(f.Machine, f.Class), CPU: f.Machine.String(), ISABit: f.isaBit(),
 		AddrSize: int(f.pick(4, 8)), Order: f.Order, CodeOrder: f.codeOrder(), Base: f.LoadBase(), Entry: f.Entry,
-		Container: container{f},
+		Container: f,
 	}
 	for _, s := range f.Sections {
 		o.Sections = append(o.Sections, &s.Section)
@@ -104,18 +96,16 @@ func (f *File) loadedSegments() (all []*object.Section) {
 	return all
 }
 
-// container implements object.Container for a File.
-type container struct{ f *File }
-
 // Of returns the ELF file behind an object, or nil.
 func Of(o *object.File) *File {
 	if o == nil {
 		return nil
 	}
-	c, _ := o.Container.(container)
-	return c.f
+	f, _ := o.Container.(*File)
+	return f
 }
 
+// plain returns the part of a section header that all containers have; nil for nil.
 func plain(s *Section) *object.Section {
 	if s == nil {
 		return nil
@@ -123,131 +113,15 @@ func plain(s *Section) *object.Section {
 	return &s.Section
 }
 
-func (c container) Section(name string) *object.Section { return plain(c.f.Section(name)) }
-
-func (c container) Imports(fn func(word uint64, name []byte)) error { return c.f.Imports(fn) }
-
-func (c container) SectionsNamed(name string) (all []*object.Section) {
-	list := c.f.SectionsNamed(name)
-	if name == ".ARM.exidx" { // a kernel has several, with other names
-		list = slices.DeleteFunc(slices.Clone(c.f.Sections), func(s *Section) bool { return s.Type != shtARMExidx || !s.HasData() })
-	}
-	for _, s := range list {
-		all = append(all, &s.Section)
-	}
-	return all
-}
-
-func (c container) Located(name string) (*object.Section, error) {
-	s, err := c.f.located(name)
-	return plain(s), err
-}
-
-// Symbols implements object.Container.
-func (c container) Symbols(t object.Table, fn func(*object.Symbol)) error {
-	var o object.Symbol
-	mapping := c.f.mapping()
-	return c.f.Symbols(t, func(s *Symbol) {
-		o = object.Symbol{
-			Name: s.Name, NameOff: s.NameOff, Addr: s.Value, Size: s.Size, Kind: c.f.kindOf(s, mapping), Bind: bindOf(s.Bind), Section: plain(s.Section),
-			Undefined: s.Shndx == uint16(elf.SHN_UNDEF), Absolute: s.Shndx == uint16(elf.SHN_ABS),
-		}
-		fn(&o)
-	})
-}
-
-// sttARMThumb is STT_ARM_TFUNC, a Thumb function from before the ARM EABI.
-const sttARMThumb = elf.STT_LOPROC
-
-func (f *File) kindOf(s *Symbol, mapping arch.Mapping) object.SymbolKind {
-	switch {
-	case s.Type == elf.STT_FUNC, s.Type == sttARMThumb && f.Machine == elf.EM_ARM:
-		return object.Function
-	case s.Type == elf.STT_GNU_IFUNC:
-		return object.Indirect
-	case s.Type == elf.STT_OBJECT:
-		return object.Data
-	case s.Type != elf.STT_NOTYPE:
-		return object.OtherKind
-	case bytes.HasPrefix(s.Name, localLabel), mapping.Has(s.Name):
-		return object.Label
-	}
-	return object.Untyped
-}
-
-// localLabel begins the names of the labels that compilers and assemblers make for their own use.
-var localLabel = []byte(".L")
-
-func (f *File) mapping() arch.Mapping {
-	if a := arch.ByELF(f.Machine, f.Class); a != nil {
-		return a.Mapping
-	}
-	return arch.AnyMapping
-}
-
-func bindOf(b elf.SymBind) object.Bind {
-	switch b {
-	case elf.STB_LOCAL:
-		return object.Local
-	case elf.STB_WEAK:
-		return object.Weak
-	}
-	return object.Global // STB_GLOBAL, STB_GNU_UNIQUE
-}
-
-// HasSymbols implements object.Container.
-func (c container) HasSymbols(t object.Table) bool {
-	s := c.f.symbolTable(t)
-	return s != nil && s.HasData()
-}
+// ModuleID implements object.Container.
+func (f *File) ModuleID(id []byte) string { return object.ModuleID(id, f.Order) }
 
 // CodeID implements object.Container.
-func (c container) AddrOf(offset uint64) (uint64, bool) { return c.f.AddrOf(offset) }
-func (c container) CodeOffset() (uint64, bool)          { return c.f.CodeOffset() }
+func (f *File) CodeID(buildID []byte, _ string) string { return fmt.Sprintf("%X", buildID) }
 
-func (c container) CodeID(buildID []byte, _ string) string { return fmt.Sprintf("%X", buildID) }
-
-// Moved implements object.Container.
-func (c container) Moved(debug *object.File) (uint64, error) {
-	d := Of(debug)
-	if d == nil {
-		return 0, object.OtherContainer(c.f.Path, debug)
-	}
-	return Moved(c.f, d)
-}
-
-// CheckDebug implements object.Separable.
-func (c container) CheckDebug(debug *object.File) error {
-	d := Of(debug)
-	if d == nil {
-		return object.OtherContainer(c.f.Path, debug)
-	}
-	return CheckPair(c.f, d)
-}
-
-// Embedded implements object.Container: it opens .gnu_debugdata.
-func (c container) Embedded() (*object.File, error) {
-	mini, err := c.f.MiniDebug()
-	return mini.Object(), err
-}
-
-// NameLost reports whether the file is the separate debug file of a library, whose
-// dynamic section is in the library only. An executable has an interpreter, and
-// hardly ever a DT_SONAME.
-func (c container) NameLost() bool {
-	lost := false
-	for _, s := range c.f.Sections {
-		if s.Name == ".interp" || s.Type == elf.SHT_DYNAMIC {
-			return false
-		}
-		lost = lost || s.Name == ".dynamic"
-	}
-	return lost && c.f.Type == elf.ET_DYN
-}
-
-// Pointer returns the addend of the relocation that is applied to the word at addr.
-func (c container) Pointer(addr uint64) uint64 {
-	f, size := c.f, int(c.f.pick(4, 8))
+// Pointer implements object.Container: it returns the addend of the relocation that is applied to the word at addr.
+func (f *File) Pointer(addr uint64) uint64 {
+	size := int(f.pick(4, 8))
 	word := func(data []byte) uint64 {
 		if size == 8 {
 			return f.Order.Uint64(data)
@@ -270,15 +144,3 @@ func (c container) Pointer(addr uint64) uint64 {
 	}
 	return 0
 }
-
-func (c container) SymbolNames(t object.Table) ([]byte, error) { return c.f.StringTable(t) }
-func (c container) ReleaseSymbols()                            { c.f.ReleaseSymbols() }
-func (c container) BuildID() []byte                            { return c.f.BuildID() }
-func (c container) ContentID() []byte                          { return c.f.TextHash() }
-func (c container) ModuleID(id []byte) string                  { return object.ModuleID(id, c.f.Order) }
-func (c container) Name() (string, error)                      { return c.f.SOName() }
-func (c container) Supplement() (*object.Link, error)          { return c.f.SupLink() }
-func (c container) SupplementID() []byte                       { return c.f.supplementID() }
-func (c container) DebugLink() (string, uint32, bool)          { return c.f.DebugLink() }
-func (c container) Problems() []bin.Problem                    { return c.f.RelocationProblems() }
-func (c container) Close() error                               { return c.f.Close() }

@@ -3,8 +3,6 @@ package elfobj
 import (
 	"debug/elf"
 	"testing"
-
-	"github.com/symtool/symtool/internal/object"
 )
 
 func TestLabels(t *testing.T) {
@@ -23,13 +21,9 @@ func TestLabels(t *testing.T) {
 		{"$drv64gc", elf.EM_RISCV, c64, false}, {"$a", elf.EM_X86_64, c64, false}, {".L12", elf.EM_X86_64, c64, true},
 		{"$t", emCSKY, c32, true}, {"$table", emCSKY, c32, false}, {".L1", emCSKY, c32, true},
 	} {
-		want := object.Untyped
-		if c.label {
-			want = object.Label
-		}
 		f := &File{Machine: c.m, Class: c.class}
-		if got := f.kindOf(&Symbol{Name: []byte(c.name)}, f.mapping()); got != want {
-			t.Errorf("%s on %v: got kind %v, want %v", c.name, c.m, got, want)
+		if got := isLabel([]byte(c.name), f.mapping()); got != c.label {
+			t.Errorf("%s on %v: got %v, want %v", c.name, c.m, got, c.label)
 		}
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// CheckPair returns nil or a *bin.Error with the reason why debug cannot be the
-// separate debug file of f: it is for another processor, it has another build-id,
-// or, where one of them has no build-id, its code has another size.
-func CheckPair(f, debug *File) error {
+// CheckDebug implements object.Separable: debug cannot be the separate debug file of f if it is for another
+// processor, has another build-id or, where one of them has no build-id, its code has another size.
+func (f *File) CheckDebug(other *object.File) error {
+	debug := Of(other)
+	if debug == nil {
+		return object.OtherContainer(f.Path, other)
+	}
 	if err := checkKind(f, debug); err != nil {
 		return err
 	}
@@ -24,7 +27,7 @@ func CheckPair(f, debug *File) error {
 			return debug.errorf(0, "%s of %d bytes, want %d", p.debug.label(), p.debug.FileSize, p.f.FileSize)
 		}
 	}
-	_, err := Moved(f, debug)
+	_, err := f.Moved(other)
 	return err
 }
 
@@ -41,13 +44,17 @@ func checkKind(f, debug *File) error {
 		debug.Machine, debug.Class, debug.Order, f.Machine, f.Class, f.Order)
 }
 
-// Moved returns the difference, modulo 2^64, between the address of code in f and
+// Moved implements object.Container: it returns the difference, modulo 2^64, between the address of code in f and
 // the address of the same code in debug. It is 0 unless one of the two was
 // moved when they were separate: by prelink, or by "objcopy --change-addresses".
 // The difference is that of sections with code or, if the files have none in common,
 // that of the first segments with code, if their sizes are equal. If parts of the code
 // moved by different amounts, it returns a *bin.Error about debug.
-func Moved(f, debug *File) (uint64, error) {
+func (f *File) Moved(other *object.File) (uint64, error) {
+	debug := Of(other)
+	if debug == nil {
+		return 0, object.OtherContainer(f.Path, other)
+	}
 	var first *codePair
 	for _, p := range codePairs(f, debug) {
 		if first == nil {

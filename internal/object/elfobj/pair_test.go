@@ -58,14 +58,14 @@ func TestCheckPair(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, debug := mustOpen(t, c.f.build()), mustOpen(t, c.debug.build())
 			debug.Path, debug.in.Path = "debug", "debug"
-			err := CheckPair(f, debug)
+			err := f.CheckDebug(debug.Object())
 			if c.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), c.err) {
 					t.Errorf("%v, want %q", err, c.err)
 				}
 				return
 			}
-			got, more := Moved(f, debug)
+			got, more := f.Moved(debug.Object())
 			if err != nil || more != nil || got != c.moved {
 				t.Errorf("%#x, %v, %v, want %#x", got, err, more, c.moved)
 			}

@@ -94,7 +94,7 @@ func (p *placer) refuse(s *Section) {
 
 func (f *File) placeProblem(lost string, err error) {
 	f.problem(lost, err)
-	f.unplaced = append(f.unplaced, f.Problems[len(f.Problems)-1])
+	f.unplaced = append(f.unplaced, f.Damaged[len(f.Damaged)-1])
 }
 
 // joinSections joins the sections that are not loaded and share a name. Together they
@@ -139,22 +139,34 @@ func (f *File) join(parts []*Section) *Section {
 	return j
 }
 
-// SectionsNamed returns all sections called name that are loaded and have bytes,
-// which may be several in a relocatable file; in any other it returns the result of
-// Section. Together they are no longer than the file.
-func (f *File) SectionsNamed(name string) (all []*Section) {
-	s := f.Section(name)
+// SectionsNamed implements object.Container. Relocatable files may have several of a name that are loaded: together
+// they are no longer than the file. A kernel has several of type SHT_ARM_EXIDX, with other names.
+func (f *File) SectionsNamed(name string) []*object.Section {
+	if name == ".ARM.exidx" {
+		return f.sectionsWhere(func(s *Section) bool { return s.Type == shtARMExidx })
+	}
+	s := f.Header(name)
 	if s == nil || !s.HasData() {
 		return nil
 	}
 	if f.Type != elf.ET_REL || s.Flags&elf.SHF_ALLOC == 0 {
-		return []*Section{s}
+		return []*object.Section{&s.Section}
 	}
 	size := uint64(0)
+	return f.sectionsWhere(func(s *Section) bool {
+		if s.Name != name || s.Flags&elf.SHF_ALLOC == 0 || s.piece.Damage() != nil || size+s.FileSize > uint64(f.Size) {
+			return false
+		}
+		size += s.FileSize
+		return true
+	})
+}
+
+// sectionsWhere returns the sections with bytes that wanted, which is asked of no others, accepts.
+func (f *File) sectionsWhere(wanted func(*Section) bool) (all []*object.Section) {
 	for _, s := range f.Sections {
-		if s.Name == name && s.Flags&elf.SHF_ALLOC != 0 && s.HasData() && s.piece.Damage() == nil && size+s.FileSize <= uint64(f.Size) {
-			size += s.FileSize
-			all = append(all, s)
+		if s.HasData() && wanted(s) {
+			all = append(all, &s.Section)
 		}
 	}
 	return all

@@ -81,10 +81,10 @@ func (f *File) findRelocations() {
 	}
 }
 
-// RelocationProblems returns a problem for each relocation of the sections read so
+// Problems implements object.Container: it returns a problem for each relocation of the sections read so
 // far that could not be applied, in order of sections and offsets, and for each
 // section without a place.
-func (f *File) RelocationProblems() []bin.Problem {
+func (f *File) Problems() []bin.Problem {
 	out := slices.Clone(f.unplaced)
 	for _, s := range f.Sections {
 		if r := s.reloc; r != nil {
@@ -158,11 +158,11 @@ func (f *File) readSymbolValues() ([]uint64, error) {
 		return nil, w.tab.errorf(0, "the values of %d symbols would exceed the limit of memory", n)
 	}
 	values := make([]uint64, n)
-	var sym Symbol
+	var sym object.Symbol
 	for i := 1; i < n; i++ {
 		w.fields(&sym, i*w.entsize)
-		if sym.Section != nil || elf.SectionIndex(sym.Shndx) == elf.SHN_ABS {
-			values[i] = sym.Value
+		if sym.Section != nil || sym.Absolute {
+			values[i] = sym.Addr
 		}
 	}
 	return values, nil

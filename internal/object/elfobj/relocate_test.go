@@ -130,8 +130,8 @@ func TestRelocations(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := relocatable(t, c.bits, c.order, c.machine, c.rela, []byte(c.data), c.relocs...)
-			comparePieces(t, f.Section(".debug_x"), []byte(c.want))
-			if p := f.RelocationProblems(); len(p) > 0 {
+			comparePieces(t, f.Header(".debug_x"), []byte(c.want))
+			if p := f.Problems(); len(p) > 0 {
 				t.Error(p)
 			}
 		})
@@ -173,7 +173,7 @@ func TestRelocationBlocks(t *testing.T) {
 			slices.Reverse(relocs)
 		}
 		f := relocatable(t, 64, le, elf.EM_X86_64, true, make([]byte, 4*n), relocs...)
-		comparePieces(t, f.Section(".debug_x"), want)
+		comparePieces(t, f.Header(".debug_x"), want)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestBadRelocations(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := relocatable(t, 64, le, c.machine, true, make([]byte, 8), c.relocs...)
-			got, err := f.Section(".debug_x").Data()
+			got, err := f.Header(".debug_x").Data()
 			if c.err != "" {
 				if err == nil || err.Error() != c.err {
 					t.Fatalf("error %v, want %s", err, c.err)
@@ -213,7 +213,7 @@ func TestBadRelocations(t *testing.T) {
 			if err != nil || c.machine == elf.EM_X86_64 && string(got) != rest {
 				t.Errorf("% x, %v; want % x", got, err, rest)
 			}
-			reported := fmt.Sprint(f.RelocationProblems())
+			reported := fmt.Sprint(f.Problems())
 			if !strings.HasPrefix(reported, "["+c.problem) {
 				t.Errorf("problems %s, want %s", reported, c.problem)
 			}
@@ -228,10 +228,10 @@ func TestManyBadRelocations(t *testing.T) {
 		relocs = append(relocs, rela64(le, uint64(i), 99, 0, 0))
 	}
 	f := relocatable(t, 64, le, elf.EM_X86_64, true, make([]byte, 100), relocs...)
-	if _, err := f.Section(".debug_x").Data(); err != nil {
+	if _, err := f.Header(".debug_x").Data(); err != nil {
 		t.Fatal(err)
 	}
-	p := f.RelocationProblems()
+	p := f.Problems()
 	if len(p) != relocProblems+1 || !strings.Contains(p[relocProblems].String(), "and 84 more relocations") {
 		t.Errorf("%d problems, the last: %v", len(p), p[len(p)-1])
 	}
@@ -254,7 +254,7 @@ func TestRelocationsOfEachOther(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
-	if err := f.Symbols(object.Symtab, func(*Symbol) {}); err != nil {
+	if err := f.Symbols(object.Symtab, func(*object.Symbol) {}); err != nil {
 		t.Error(err)
 	}
 }
@@ -290,10 +290,10 @@ func TestPlace(t *testing.T) {
 	if exec := fmt.Sprint(f.Object().ExecRanges()); exec != "[{65536 65541} {65544 65553} {65556 65560}]" {
 		t.Errorf("code at %s", exec)
 	}
-	if s := f.Section(".debug_info"); s.Size() != 10 {
+	if s := f.Header(".debug_info"); s.Size() != 10 {
 		t.Errorf("joined .debug_info: %d bytes, want 10", s.Size())
 	}
-	if p := fmt.Sprint(f.RelocationProblems()); !strings.Contains(p, "x.o: .huge+0x0: 9223372036854775807 bytes with alignment 0x1 do not fit") {
+	if p := fmt.Sprint(f.Problems()); !strings.Contains(p, "x.o: .huge+0x0: 9223372036854775807 bytes with alignment 0x1 do not fit") {
 		t.Errorf("problems %s", p)
 	}
 }
@@ -309,13 +309,13 @@ func TestJoinedSections(t *testing.T) {
 	}}
 	f := openImage(t, e.build())
 	// Symbol 1 is at 1 of the third part, which begins at 11.
-	comparePieces(t, f.Section(".debug_info"), []byte("onea \x0d\x00\x00\x00nd3"))
+	comparePieces(t, f.Header(".debug_info"), []byte("onea \x0d\x00\x00\x00nd3"))
 
 	for i := range 3 {
 		e.secs[i].off, e.secs[i].size = 64, 300
 	}
 	f = openImage(t, e.build())
-	if p := fmt.Sprint(f.RelocationProblems()); !strings.Contains(p, "3 sections of this name hold more bytes than the file") {
+	if p := fmt.Sprint(f.Problems()); !strings.Contains(p, "3 sections of this name hold more bytes than the file") {
 		t.Errorf("sections that share bytes: %s", p)
 	}
 }
@@ -330,6 +330,6 @@ func TestExecutableKeepsItsBytes(t *testing.T) {
 			{name: ".strtab", typ: stStrtab, data: []byte{0}},
 		}}
 		f := openImage(t, e.build())
-		comparePieces(t, f.Section(".debug_x"), []byte("unchanged"))
+		comparePieces(t, f.Header(".debug_x"), []byte("unchanged"))
 	}
 }

@@ -33,14 +33,14 @@ func useAll(t testing.TB, image []byte) int {
 	}
 	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
 		n := 0
-		if err := f.Symbols(which, func(s *Symbol) { n += len(s.Name) }); err != nil {
+		if err := f.Symbols(which, func(s *object.Symbol) { n += len(s.Name) }); err != nil {
 			mustBeError(t, err)
 		}
 	}
 	f.BuildID()
 	f.DebugLink()
-	f.SupLink()
-	f.TextHash()
+	f.Supplement()
+	f.ContentID()
 	f.LoadBase()
 	for i, r := range f.Object().ExecRanges() {
 		if r.Start >= r.End || i > 0 && r.Start <= f.Object().ExecRanges()[i-1].End {
@@ -50,7 +50,7 @@ func useAll(t testing.TB, image []byte) int {
 			t.Errorf("range %x is not found", r)
 		}
 	}
-	for _, p := range f.Problems {
+	for _, p := range f.Damaged {
 		mustBeError(t, p.Err)
 	}
 	return good
@@ -74,7 +74,7 @@ func useSection(t testing.TB, f *File, s *Section) bool {
 	if b, err := src.Bytes(half, src.Size()-half, nil); err != nil || !bytes.Equal(b, data[half:]) {
 		t.Errorf("%s: second half differs: %v", s.Name, err)
 	}
-	if s.Name != "" && s.Name[0] != 0 && f.Section(s.Name) == nil {
+	if s.Name != "" && s.Name[0] != 0 && f.Header(s.Name) == nil {
 		t.Errorf("%s is not found", s.Name)
 	}
 	return true

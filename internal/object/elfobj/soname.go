@@ -13,14 +13,14 @@ import (
 // longer file names.
 const maxSOName = 255
 
-// SOName returns the name that a library gives itself, DT_SONAME, without
+// Name implements object.Container: it returns the name that a library gives itself, DT_SONAME, without
 // folders; "" if it has none, or if the file lacks the contents of its dynamic
 // section, as separate debug files do. Breakpad's client, rust-minidump's
 // and both peers' dump_syms name a module by it, executables too
 // (TestSOName).
 //
 // An error, a *bin.Error, reports a name that is present but cannot be read.
-func (f *File) SOName() (string, error) {
+func (f *File) Name() (string, error) {
 	dynamic := f.dynamic()
 	if dynamic == nil || f.Type == elf.ET_REL {
 		return "", nil
@@ -42,6 +42,20 @@ func (f *File) SOName() (string, error) {
 		return "", names.errorf(at, "DT_SONAME is %q, want the name of a file", name)
 	}
 	return base, nil
+}
+
+// NameLost reports whether the file is the separate debug file of a library, whose
+// dynamic section is in the library only. An executable has an interpreter, and
+// hardly ever a DT_SONAME.
+func (f *File) NameLost() bool {
+	lost := false
+	for _, s := range f.Sections {
+		if s.Name == ".interp" || s.Type == elf.SHT_DYNAMIC {
+			return false
+		}
+		lost = lost || s.Name == ".dynamic"
+	}
+	return lost && f.Type == elf.ET_DYN
 }
 
 // dynamic returns the dynamic section, or nil if the file lacks its contents. Program

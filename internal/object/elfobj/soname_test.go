@@ -68,7 +68,7 @@ func TestSOName(t *testing.T) {
 				if c.change != nil {
 					c.change(e)
 				}
-				got, err := openBytes(t, e.build()).SOName()
+				got, err := openBytes(t, e.build()).Name()
 				if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 					t.Errorf("%q, %v, want %q, %q", got, err, c.want, c.err)
 				}
@@ -100,7 +100,7 @@ func TestOracleSOName(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		got, err := f.SOName()
+		got, err := f.Name()
 		f.Close()
 		if err != nil {
 			t.Errorf("%s: %v", file, err)

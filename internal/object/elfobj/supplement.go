@@ -10,10 +10,10 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// SupLink returns the link to the file's supplementary file, or nil.
+// Supplement implements object.Container: it returns the link to the file's supplementary file, or nil.
 // It is in .gnu_debugaltlink (name, NUL, build-id) or, for DWARF 5, in
 // .debug_sup (7.3.6). A supplementary file itself has no link.
-func (f *File) SupLink() (*object.Link, error) {
+func (f *File) Supplement() (*object.Link, error) {
 	if s := f.Section(".gnu_debugaltlink"); s != nil && s.HasData() {
 		data, err := s.Data()
 		if err != nil {
@@ -52,8 +52,8 @@ func (f *File) debugSup() (l *object.Link, supplementary bool, err error) {
 	return l, supplementary, err
 }
 
-// supplementID returns the id by which other files link to this one: the checksum in .debug_sup, or the build-id.
-func (f *File) supplementID() []byte {
+// SupplementID implements object.Container: it returns the id by which other files link to this one: the checksum in .debug_sup, or the build-id.
+func (f *File) SupplementID() []byte {
 	if own, supplementary, _ := f.debugSup(); own != nil && supplementary {
 		return own.ID
 	}
@@ -137,7 +137,7 @@ func trySupplement(s *object.Search, path string, l *object.Link) *File {
 	if sup == nil {
 		return nil
 	}
-	id := sup.supplementID()
+	id := sup.SupplementID()
 	if bytes.Equal(sup.BuildID(), l.ID) || bytes.Equal(id, l.ID) {
 		return sup
 	}

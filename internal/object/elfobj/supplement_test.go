@@ -26,12 +26,12 @@ func TestDebugSup(t *testing.T) {
 	id := []byte{1, 2, 3}
 	each(t, func(t *testing.T, e *testELF) {
 		e.secs = []testSec{e.supLink(5, 0, "common", id)}
-		l, err := openBytes(t, e.build()).SupLink()
+		l, err := openBytes(t, e.build()).Supplement()
 		if err != nil || l == nil || l.Section != ".debug_sup" || l.Name != "common" || !bytes.Equal(l.ID, id) {
 			t.Errorf("%v, %v", l, err)
 		}
 		e.secs = []testSec{e.supLink(5, 1, "", id)}
-		if l, err := openBytes(t, e.build()).SupLink(); l != nil || err != nil {
+		if l, err := openBytes(t, e.build()).Supplement(); l != nil || err != nil {
 			t.Errorf("a supplementary file has the link %v, %v", l, err)
 		}
 	})
@@ -42,7 +42,7 @@ func TestDebugSup(t *testing.T) {
 		"cut":       {name: ".debug_sup", typ: stProgbits, data: []byte{5, 0, 0, 'x'}},
 	} {
 		e.secs = []testSec{sec}
-		if l, err := openBytes(t, e.build()).SupLink(); l != nil || err == nil || !strings.Contains(err.Error(), ".debug_sup") {
+		if l, err := openBytes(t, e.build()).Supplement(); l != nil || err == nil || !strings.Contains(err.Error(), ".debug_sup") {
 			t.Errorf("%s: %v, %v", name, l, err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestFindSupplement(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		l, err := f.SupLink()
+		l, err := f.Supplement()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestFindSupplementBelowFolders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := f.SupLink()
+		l, err := f.Supplement()
 		if err != nil {
 			t.Fatal(err)
 		}

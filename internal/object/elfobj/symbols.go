@@ -6,33 +6,26 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
 )
-
-// Symbol is an entry of a symbol table (gABI chapter 4).
-type Symbol struct {
-	Name    []byte // as written, with a version after '@' if any; not a copy
-	NameOff uint32 // where Name begins in the table's StringTable
-	Value   uint64 // st_value; in ET_REL files, st_value + Section.Addr: an address
-	Size    uint64 // st_size, in bytes
-	Type    elf.SymType
-	Bind    elf.SymBind
-	Vis     elf.SymVis
-	Other   uint8    // st_other, whose upper bits some processors use
-	Shndx   uint16   // st_shndx as written: SHN_UNDEF, SHN_ABS, ...
-	Section *Section // where it is defined; nil if nowhere, or if the number is bad
-}
 
 // Symbols calls fn with each symbol of a table, in its order, except the first, which
 // is null. The Symbol is reused; its Name stays valid. A missing table has no symbols.
 // Entries with bad names are left out, and the error of the first is returned at the
 // end. The total length of names has a limit, at which the table ends. Errors are
 // *bin.Error.
-func (f *File) Symbols(which object.Table, fn func(*Symbol)) error {
+func (f *File) Symbols(which object.Table, fn func(*object.Symbol)) error {
 	w, err := f.newSymWalk(which)
 	if w == nil || err != nil {
 		return err
 	}
 	return w.run(fn)
+}
+
+// HasSymbols implements object.Container.
+func (f *File) HasSymbols(which object.Table) bool {
+	s := f.symbolTable(which)
+	return s != nil && s.HasData()
 }
 
 // ReleaseSymbols drops the contents of the symbol tables that are kept.
@@ -47,8 +40,8 @@ func (f *File) ReleaseSymbols() {
 	}
 }
 
-// StringTable returns the names of a symbol table, or nil if there is no table.
-func (f *File) StringTable(which object.Table) ([]byte, error) {
+// SymbolNames implements object.Container.
+func (f *File) SymbolNames(which object.Table) ([]byte, error) {
 	w, err := f.newSymWalk(which)
 	if w == nil || err != nil {
 		return nil, err
@@ -74,6 +67,7 @@ type symWalk struct {
 	names   []byte
 	ext     []byte // SHT_SYMTAB_SHNDX: section numbers over 16 bits
 	entsize int
+	mapping arch.Mapping
 	room    int // bytes that names may still take
 	bad     *bin.Error
 }
@@ -108,7 +102,7 @@ func (f *File) newSymEntries(which object.Table) (*symWalk, error) {
 	if tab == nil || !tab.HasData() {
 		return nil, nil
 	}
-	w := &symWalk{f: f, tab: tab, entsize: int(f.pick(elf.Sym32Size, elf.Sym64Size))}
+	w := &symWalk{f: f, tab: tab, entsize: int(f.pick(elf.Sym32Size, elf.Sym64Size)), mapping: f.mapping()}
 	if tab.Entsize != 0 && tab.Entsize != uint64(w.entsize) {
 		return nil, tab.errorf(0, "entries of %d bytes, want %d", tab.Entsize, w.entsize)
 	}
@@ -127,8 +121,8 @@ func (f *File) newSymEntries(which object.Table) (*symWalk, error) {
 	return w, nil
 }
 
-func (w *symWalk) run(fn func(*Symbol)) error {
-	var sym Symbol
+func (w *symWalk) run(fn func(*object.Symbol)) error {
+	var sym object.Symbol
 	for off := w.entsize; off+w.entsize <= len(w.data); off += w.entsize {
 		if w.decode(&sym, off) {
 			if w.room -= len(sym.Name); w.room < 0 {
@@ -154,28 +148,79 @@ func (w *symWalk) fail(off int, format string, args ...any) {
 }
 
 // decode fills sym from the entry at off.
-func (w *symWalk) decode(sym *Symbol, off int) bool {
+func (w *symWalk) decode(sym *object.Symbol, off int) bool {
 	w.fields(sym, off)
-	return w.name(sym, w.f.Order.Uint32(w.data[off:]), off)
+	if !w.name(sym, w.f.Order.Uint32(w.data[off:]), off) {
+		return false
+	}
+	if sym.Kind == object.Untyped && isLabel(sym.Name, w.mapping) {
+		sym.Kind = object.Label
+	}
+	return true
 }
 
-// fields fills in everything but the name. The order of fields differs between the
-// classes, for alignment.
-func (w *symWalk) fields(sym *Symbol, off int) {
+// fields fills in everything but the name, of which the kind of an untyped symbol also depends. The order of fields
+// differs between the classes, for alignment. In relocatable files st_value counts from the section.
+func (w *symWalk) fields(sym *object.Symbol, off int) {
 	b, order := w.data[off:off+w.entsize], w.f.Order
 	var info byte
+	var shndx uint16
 	if w.f.Class == elf.ELFCLASS64 {
-		info, sym.Other, sym.Shndx = b[4], b[5], order.Uint16(b[6:])
-		sym.Value, sym.Size = order.Uint64(b[8:]), order.Uint64(b[16:])
+		info, shndx = b[4], order.Uint16(b[6:])
+		sym.Addr, sym.Size = order.Uint64(b[8:]), order.Uint64(b[16:])
 	} else {
-		sym.Value, sym.Size = uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:]))
-		info, sym.Other, sym.Shndx = b[12], b[13], order.Uint16(b[14:])
+		sym.Addr, sym.Size = uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:]))
+		info, shndx = b[12], order.Uint16(b[14:])
 	}
-	sym.Type, sym.Bind, sym.Vis = elf.ST_TYPE(info), elf.ST_BIND(info), elf.ST_VISIBILITY(sym.Other)
-	sym.Section = w.section(sym.Shndx, off)
+	sym.Kind, sym.Bind = w.f.kindOf(elf.ST_TYPE(info)), bindOf(elf.ST_BIND(info))
+	sym.Undefined, sym.Absolute = shndx == uint16(elf.SHN_UNDEF), shndx == uint16(elf.SHN_ABS)
+	sym.Section = plain(w.section(shndx, off))
 	if w.f.Type == elf.ET_REL && sym.Section != nil {
-		sym.Value += sym.Section.Addr
+		sym.Addr += sym.Section.Addr
 	}
+}
+
+// sttARMThumb is STT_ARM_TFUNC, a Thumb function from before the ARM EABI.
+const sttARMThumb = elf.STT_LOPROC
+
+func (f *File) kindOf(t elf.SymType) object.SymbolKind {
+	switch {
+	case t == elf.STT_FUNC, t == sttARMThumb && f.Machine == elf.EM_ARM:
+		return object.Function
+	case t == elf.STT_GNU_IFUNC:
+		return object.Indirect
+	case t == elf.STT_OBJECT:
+		return object.Data
+	case t != elf.STT_NOTYPE:
+		return object.OtherKind
+	}
+	return object.Untyped
+}
+
+func bindOf(b elf.SymBind) object.Bind {
+	switch b {
+	case elf.STB_LOCAL:
+		return object.Local
+	case elf.STB_WEAK:
+		return object.Weak
+	}
+	return object.Global // STB_GLOBAL, STB_GNU_UNIQUE
+}
+
+// localLabel begins the names of the labels that compilers and assemblers make for their own use.
+var localLabel = []byte(".L")
+
+// isLabel reports whether an untyped symbol is a label, by its name.
+func isLabel(name []byte, mapping arch.Mapping) bool {
+	return bytes.HasPrefix(name, localLabel) || mapping.Has(name)
+}
+
+// mapping returns the names of the symbols that tell code from data.
+func (f *File) mapping() arch.Mapping {
+	if a := arch.ByELF(f.Machine, f.Class); a != nil {
+		return a.Mapping
+	}
+	return arch.AnyMapping
 }
 
 func (w *symWalk) section(shndx uint16, off int) *Section {
@@ -199,7 +244,7 @@ func (w *symWalk) section(shndx uint16, off int) *Section {
 	return nil
 }
 
-func (w *symWalk) name(sym *Symbol, at uint32, off int) bool {
+func (w *symWalk) name(sym *object.Symbol, at uint32, off int) bool {
 	sym.NameOff = at
 	if uint64(at) >= uint64(len(w.names)) {
 		if at == 0 {

@@ -23,7 +23,7 @@ const (
 // mappedPlace is a variable of an object, by their numbers.
 type mappedPlace struct{ object, data int }
 
-// DebugMap implements object.Mapped.
+// DebugMap implements object.Container.
 func (f *File) DebugMap() (objects []object.MappedObject, err error) {
 	names, table, err := f.readSymbols()
 	if err != nil || table == nil || f.fileType == typeObject {

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// FunctionStarts implements object.Marked: the addresses of LC_FUNCTION_STARTS, deltas of unsigned LEB128
+// FunctionStarts implements object.Container: the addresses of LC_FUNCTION_STARTS, deltas of unsigned LEB128
 // from the header up to a zero. Bit 0 says Thumb on arm.
 func (f *File) FunctionStarts() ([]uint64, error) {
 	if f.starts.size == 0 {
@@ -76,7 +76,7 @@ func (f *File) notCode(addrs []uint64) (at uint64, ok bool) {
 // dataEntry is the size of an entry of LC_DATA_IN_CODE: u32 offset, u16 length, u16 kind.
 const dataEntry = 8
 
-// DataInCode implements object.Marked. Offsets count from the header.
+// DataInCode implements object.Container. Offsets count from the header.
 func (f *File) DataInCode() ([]object.Range, error) {
 	if f.inCode.size == 0 {
 		return nil, nil
