@@ -12,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // bigText repeats the functions, lines and rules of a real symbol file, each time at
@@ -94,7 +95,7 @@ func BenchmarkRun(b *testing.B) {
 			records := 0
 			start := cpuTime()
 			for b.Loop() {
-				p, err := run(context.Background(), bytes.NewReader(text), Options{Rules: rules}, nil)
+				p, err := run(context.Background(), symfmt.TextRecords(bytes.NewReader(text)), Options{Rules: rules}, nil)
 				if err != nil || p.Records == 0 {
 					b.Fatal(err)
 				}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"testing"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
 // The time of the rules of names on SYMTOOL_BENCH_SYM, beside a run without rules.
@@ -26,7 +28,7 @@ func BenchmarkNames(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				r, err := Run(context.Background(), f, Options{File: path, Rules: rules})
+				r, err := Run(context.Background(), symfmt.TextRecords(f), Options{File: path, Rules: rules})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/internal/agree"
 	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // lintBinary checks a text against a binary with the rules of the family.
@@ -28,7 +29,7 @@ func passOfBinary(t testing.TB, text []byte, f *object.File, o Options) *check.P
 			o.Rules = append(o.Rules, r.Rule)
 		}
 	}
-	p, err := run(context.Background(), bytes.NewReader(text), o, nil)
+	p, err := run(context.Background(), symfmt.TextRecords(bytes.NewReader(text)), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // fixture returns a symbol file and its binary.
@@ -42,7 +43,7 @@ func covered(t *testing.T, text, elf []byte, o Options) *coverage.Coverage {
 		o.Binary = symtest.Open(t, path)
 	}
 	o.File = "a.sym"
-	r, err := Run(context.Background(), bytes.NewReader(text), o)
+	r, err := Run(context.Background(), symfmt.TextRecords(bytes.NewReader(text)), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // The findings in a symbol file, and how much of the code it covers.
@@ -17,7 +18,7 @@ FUNC 1000 24 0 main
 1000 24 7 1
 STACK CFI INIT 1000 24 .cfa: $rsp 8 + .ra: .cfa 8 - ^
 `
-	report, err := lint.Run(context.Background(), strings.NewReader(text), lint.Options{File: "app.sym", MinCFI: 95})
+	report, err := lint.Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), lint.Options{File: "app.sym", MinCFI: 95})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // examples returns the files of all rules' documentation.
@@ -31,7 +32,7 @@ func FuzzLint(f *testing.F) {
 		"INLINE 4294967295 1 4294967295 4294967295 0 ffffffffffffffff\nSTACK CFI INIT ffffffffffffffff 1 .cfa: $rsp .ra: $rsp\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o := Options{File: "a.sym", MaxPerRule: 20, MinCFI: 99, MinLines: 50}
-		r, err := Run(context.Background(), bytes.NewReader(data), o)
+		r, err := Run(context.Background(), symfmt.TextRecords(bytes.NewReader(data)), o)
 		if err != nil {
 			return // a file that cannot be read, such as gzip without a header
 		}
@@ -49,7 +50,7 @@ func FuzzLint(f *testing.F) {
 		}) {
 			t.Error("findings are not in order")
 		}
-		again, err := Run(context.Background(), bytes.NewReader(data), o)
+		again, err := Run(context.Background(), symfmt.TextRecords(bytes.NewReader(data)), o)
 		if err != nil || !slices.Equal(r.Findings, again.Findings) {
 			t.Error("the second report differs", err)
 		}

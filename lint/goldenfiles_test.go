@@ -12,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // lintReal checks a file with all rules.
@@ -26,7 +27,7 @@ func lintReal(t *testing.T, path, name string) *Report {
 	if len(symbols) < len(text) {
 		symbols = append(symbols, '\n')
 	}
-	r, err := Run(context.Background(), bytes.NewReader(symbols), Options{File: name})
+	r, err := Run(context.Background(), symfmt.TextRecords(bytes.NewReader(symbols)), Options{File: name})
 	if err != nil {
 		t.Fatal(err)
 	}

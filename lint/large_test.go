@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // benchmarkFile checks the symbol file that SYMTOOL_BENCH_SYM names with all rules.
@@ -24,7 +25,7 @@ func benchmarkFile(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		r, err := Run(context.Background(), f, Options{File: path})
+		r, err := Run(context.Background(), symfmt.TextRecords(f), Options{File: path})
 		if err != nil {
 			b.Fatal(err)
 		}

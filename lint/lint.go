@@ -73,8 +73,8 @@ type Options struct {
 // DefaultMaxPerRule is the default of Options.MaxPerRule.
 const DefaultMaxPerRule = check.DefaultMaxPerRule
 
-// Run checks a symbol file. The error is from reading it or from ctx; damage is a finding.
-func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
+// Run checks the records of a symbol file. The error is from reading them or from ctx; damage is a finding.
+func Run(ctx context.Context, in symfmt.Records, o Options) (*Report, error) {
 	if o.Filter == nil {
 		p, err := run(ctx, in, o, nil)
 		if err != nil {
@@ -93,7 +93,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 }
 
 // run checks a symbol file; its findings pass through file unless it is nil.
-func run(ctx context.Context, in io.Reader, o Options, file *filter.File) (*check.Pass, error) {
+func run(ctx context.Context, in symfmt.Records, o Options, file *filter.File) (*check.Pass, error) {
 	rules, err := checksOf(o.Rules)
 	if err != nil {
 		return nil, err
@@ -158,10 +158,13 @@ func doubts(p *check.Pass, limit float64) {
 // checkEvery is the number of records after which the context is checked.
 const checkEvery = 1 << 14
 
+// minProblems is the least number of problems in reading that are kept for Report.Lost.
+const minProblems = 1000
+
 // read dispatches the records. unreadable means that the file has an encoding that no reader
 // accepts, so nothing is known about it.
-func read(ctx context.Context, p *check.Pass, in io.Reader) (unreadable bool, err error) {
-	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
+func read(ctx context.Context, p *check.Pass, in symfmt.Records) (unreadable bool, err error) {
+	rd := in.Reader(symfmt.ReadOptions{File: p.Options.File, Tolerant: true, Grouped: true, Orphans: true, MaxProblems: max(p.Options.MaxPerRule, minProblems)})
 	for {
 		r, err := rd.Next()
 		if err != nil {
@@ -183,7 +186,7 @@ func read(ctx context.Context, p *check.Pass, in io.Reader) (unreadable bool, er
 	rep := rd.Report()
 	p.Result.Bytes, p.Result.Lines = rep.Bytes, rep.Lines
 	p.Lines, p.Layout, p.Cut = rep.Lines, rep.Layout, rep.Cut
-	p.Result.Damage = rep.Damage
+	p.Result.Damage, p.Result.Lost = rep.Damage, rep.Problems
 	p.As(grammar.BadRecord.ID, func() { syntax(p, rep) })
 	return unreadable, nil
 }
@@ -200,10 +203,10 @@ func encoding(p *check.Pass, err error) bool {
 }
 
 // syntax reports the lines that are not records. A record without a name is left to SYM601 if that
-// rule is checked, and a line that is cut off to SYM120.
+// rule is checked, a line that is cut off to SYM120, and a record without an owner to other rules.
 func syntax(p *check.Pass, rep symfmt.Report) {
 	nameless := check.State[names.Nameless](p)
-	dropped := rep.Dropped - nameless.Count
+	dropped := rep.Dropped - nameless.Count - rep.Ownerless
 	if rep.Cut != nil {
 		dropped--
 	}
@@ -212,7 +215,9 @@ func syntax(p *check.Pass, rep symfmt.Report) {
 		switch {
 		case problem.Err == rep.Cut:
 			dropped++
-		case !errors.As(problem.Err, &se):
+		case errors.As(problem.Err, &se) && se.Ownerless:
+			dropped++
+		case se == nil:
 			p.ReportLine(0, "%s", bin.Bare(problem.Err, p.Options.File))
 		case nameless.Lines[se.Line]:
 			dropped++

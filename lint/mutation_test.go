@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // damage is one way to break a file. do returns the index of the line at which the rule must
@@ -155,7 +156,7 @@ func readSym(t testing.TB, path string) string {
 }
 
 func lintAll(t testing.TB, text string) *Report {
-	r, err := Run(context.Background(), strings.NewReader(text), Options{File: "a.sym", MaxPerRule: 1 << 20})
+	r, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), Options{File: "a.sym", MaxPerRule: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

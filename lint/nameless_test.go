@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Which blocks have a name, in random files, compared with a search of all FUNCs and PUBLICs.
@@ -55,7 +57,7 @@ func TestNamedCodeRandom(t *testing.T) {
 				want = append(want, 2+len(funcs)+len(publics)+i)
 			}
 		}
-		r, err := Run(context.Background(), strings.NewReader(text.String()), Options{Rules: rules})
+		r, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(text.String())), Options{Rules: rules})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // The place of a finding is that of the name, even after "m" and many blanks.
@@ -55,7 +56,7 @@ func TestEmptyNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Run(t.Context(), strings.NewReader(c.text), Options{Rules: rules, MaxPerRule: c.limit})
+			r, err := Run(t.Context(), symfmt.TextRecords(strings.NewReader(c.text)), Options{Rules: rules, MaxPerRule: c.limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +120,7 @@ func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(context.Background(), strings.NewReader(text), Options{File: file, Rules: rules, Filter: filter, MaxPerRule: limit})
+	r, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), Options{File: file, Rules: rules, Filter: filter, MaxPerRule: limit})
 	if err != nil {
 		t.Fatal(err)
 	}

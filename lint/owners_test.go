@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/lint/filter"
 	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // ownedText has findings that are made at the end of the file: in functions out of order,
@@ -34,7 +35,7 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 	} {
 		run := func(suppressions ...filter.Suppression) map[string]Finding {
 			filter := filter.New(&filter.Config{Suppressions: suppressions}, nil)
-			rep, err := Run(context.Background(), strings.NewReader(ownedText), Options{File: "a.sym", Filter: filter})
+			rep, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(ownedText)), Options{File: "a.sym", Filter: filter})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +66,7 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 
 // A baseline that was written without the names is valid with them.
 func TestFingerprintWithoutLateNames(t *testing.T) {
-	rep, err := Run(context.Background(), strings.NewReader(ownedText), Options{File: "a.sym"})
+	rep, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(ownedText)), Options{File: "a.sym"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestFingerprintWithoutLateNames(t *testing.T) {
 // A finding that stands for several belongs to none of their functions.
 func TestFirstOfManyHasNoFunction(t *testing.T) {
 	text := check.Head + "FILE 0 a.c\nFUNC 2000 10 0 g\n2000 10 1 0\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 500 10 0 e\n500 10 1 0\n"
-	rep, err := Run(context.Background(), strings.NewReader(text), Options{File: "a.sym"})
+	rep, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), Options{File: "a.sym"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestOwnersWhileReading(t *testing.T) {
 		fmt.Fprintf(&text, "FUNC %x 10 0 f%d\n%x 10 1 0\nSTACK CFI INIT %x 10 .cfa: $rsp 8 +\n", rva, i, rva, rva)
 	}
 	filter := filter.New(&filter.Config{Suppressions: []filter.Suppression{{Rule: "SYM410", Function: regexp.MustCompile("[1-9]$")}}}, nil)
-	rep, err := Run(context.Background(), strings.NewReader(text.String()), Options{File: "a.sym", Filter: filter, MaxPerRule: 1000})
+	rep, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(text.String())), Options{File: "a.sym", Filter: filter, MaxPerRule: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

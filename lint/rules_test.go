@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // lintText checks a text with all rules.
@@ -25,7 +26,7 @@ func lintWith(t testing.TB, text string, with func(*Options)) *Report {
 	if with != nil {
 		with(&o)
 	}
-	r, err := Run(context.Background(), strings.NewReader(text), o)
+	r, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func lintWith(t testing.TB, text string, with func(*Options)) *Report {
 // passOfText is like lintText, and returns the pass with the state of the rules.
 func passOfText(t testing.TB, text string) *check.Pass {
 	t.Helper()
-	p, err := run(context.Background(), strings.NewReader(text), Options{File: "a.sym"}, nil)
+	p, err := run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), Options{File: "a.sym"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

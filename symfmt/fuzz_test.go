@@ -91,6 +91,7 @@ func checkWrite(t *testing.T, m *Module) {
 	if w := mustWrite(t, again, 1); !bytes.Equal(w, loose) {
 		t.Fatalf("write(read(write(m))) is\n%swant\n%s", w, loose)
 	}
+	checkRecords(t, m)
 	m.Canonicalize()
 	text := mustWrite(t, m, 2)
 	back := mustRead(t, text)

@@ -95,7 +95,7 @@ func (t *writer) formatOrigins(out *formatted, p *piece) {
 	dst := out.text[:0]
 	for i := p.from; i < p.to; i++ {
 		o := &t.m.Origins[t.origins.at(i)]
-		if i > 0 && t.m.Origins[t.origins.at(i-1)].ID == o.ID {
+		if t.repeatsOrigin(i) {
 			continue
 		}
 		from := len(dst)

@@ -137,7 +137,10 @@ func (o *orphans) start(rd *Reader, err *SyntaxError, head string) error {
 // add counts rec, which may be the first of a run. what is the record that it lacks.
 func (o *orphans) add(rd *Reader, rec *Record, what string) error {
 	if !o.open {
-		if err := o.start(rd, rec.errorf(0, "no %s before it", what), ""); err != nil {
+		bad := rec.errorf(0, "no %s before it", what)
+		bad.Ownerless = true
+		rd.report.Ownerless++
+		if err := o.start(rd, bad, ""); err != nil {
 			return err
 		}
 	}

@@ -29,8 +29,9 @@ type ReadOptions struct {
 	MaxProblems int    // number of problems kept; 0 means 1000
 	Plain       bool   // the text is a piece of a file: not compressed, without a byte order mark
 
-	// Grouped makes a Reader report and leave out records whose owner was not read.
-	Grouped bool
+	// Grouped makes a Reader report and leave out records whose owner was not read. With Orphans, it
+	// returns them all the same.
+	Grouped, Orphans bool
 	// Outline makes a Reader skip the records that belong to FUNCs and STACK CFI INITs without
 	// parsing them: their extents are known, and Reset allows them to be read later. It does
 	// return the first INLINE of each form, and records of unusual form. Report.Layout does not
@@ -42,6 +43,7 @@ type ReadOptions struct {
 type Report struct {
 	Problems    []Problem // each holds a *SyntaxError, or the error that ended damaged compressed data
 	Dropped     int       // number of problems not in Problems
+	Ownerless   int       // how many of both are about sound records whose owner was not read
 	Compression string    // "gzip", "zstd" or ""
 	Lines       int       // lines read
 	Bytes       int64     // bytes of text read, after decompression
@@ -54,9 +56,10 @@ type Report struct {
 
 // Reader reads records one after another, with the place and the owner of each.
 type Reader struct {
-	opts ReadOptions
-	in   io.Reader
-	src  *source // nil before the first read
+	opts   ReadOptions
+	in     io.Reader
+	src    *source // nil before the first read
+	module *cursor // in a module that is read in place of a text; nil for a text
 
 	// buf[pos:end] is unread. buf[end] is '\n', so that fastLine need not
 	// check for the end.
@@ -144,6 +147,9 @@ func (r *Reader) Next() (*Record, error) {
 		if err := r.groups.orphan(r, rec); err != nil {
 			return nil, err
 		}
+		if r.opts.Orphans {
+			return rec, nil
+		}
 	}
 }
 
@@ -178,7 +184,9 @@ func (r *Reader) Ended(kind Kind) Extent {
 
 // Report returns what the Reader has come across so far.
 func (r *Reader) Report() Report {
-	r.report.Bytes = r.Offset()
+	if r.module == nil {
+		r.report.Bytes = r.Offset()
+	}
 	return r.report
 }
 
@@ -206,6 +214,9 @@ func (r *Reader) quiet() bool { return r.opts.Tolerant && r.full() }
 // next reads a record and returns it, a *SyntaxError, or both if the record is
 // usable all the same. r.rec.Kind is set even if no record is returned.
 func (r *Reader) next() (*Record, *SyntaxError, error) {
+	if r.module != nil {
+		return r.module.next(r)
+	}
 	layout := &r.report.Layout
 	blank := false
 	if r.digest.ended {

@@ -76,6 +76,7 @@ type Record struct {
 	file string
 	line int
 	text []byte
+	made bool // from a module: text is made when it is asked for
 }
 
 // OldOrigin parses an INLINE_ORIGIN in the old form, in which the number of a
@@ -137,20 +138,26 @@ func (r *Record) FieldPos(i int) Pos { return Pos{r.line, r.field(i) + 1} }
 // Field returns field i as it stands in the text, or nil if it is missing. It
 // is valid until the next record is read.
 func (r *Record) Field(i int) []byte {
-	start := r.field(i)
+	start, text := r.field(i), r.Text()
 	end := start
-	for end < len(r.text) && !isBlank(r.text[end]) {
+	for end < len(text) && !isBlank(text[end]) {
 		end++
 	}
 	if start == end {
 		return nil
 	}
-	return r.text[start:end]
+	return text[start:end]
 }
 
 // Text returns the line as it stands in the file, without its end. It is valid until
 // the next record is read.
-func (r *Record) Text() []byte { return r.text }
+func (r *Record) Text() []byte {
+	if r.made && r.text == nil {
+		text := r.append(nil)
+		r.text = text[:len(text)-1]
+	}
+	return r.text
+}
 
 // errorf returns an error at field i.
 func (r *Record) errorf(i int, format string, args ...any) *SyntaxError {
@@ -163,12 +170,16 @@ func (r *Record) errorf(i int, format string, args ...any) *SyntaxError {
 
 // field returns the start of field i.
 func (r *Record) field(i int) int {
-	at := skipBlanks(r.text, 0)
+	if i == 0 && r.made {
+		return 0
+	}
+	text := r.Text()
+	at := skipBlanks(text, 0)
 	for ; i > 0; i-- {
-		for at < len(r.text) && !isBlank(r.text[at]) {
+		for at < len(text) && !isBlank(text[at]) {
 			at++
 		}
-		at = skipBlanks(r.text, at)
+		at = skipBlanks(text, at)
 	}
 	return at
 }
@@ -194,6 +205,8 @@ type SyntaxError struct {
 	Col    int    // in bytes, from 1; of the field that is wrong
 	Record string // "FUNC", "STACK CFI INIT", "line record"; "" for an unrecognised line
 	Msg    string // what was found and what was expected, lower case
+
+	Ownerless bool // the record is sound, but what it belongs to was not read
 }
 
 // Error returns a message such as "a.sym:812:6: INLINE: origin 40 is not declared".

@@ -129,16 +129,7 @@ var buffers = sync.Pool{New: func() any {
 
 // writer is the state of one call of Write. It is not modified once the pieces are known.
 type writer struct {
-	m       *Module
-	old     bool   // INLINE and INLINE_ORIGIN have the old form
-	noFile  FileID // stands for unknown call files
-	funcs   order
-	files   order
-	origins order
-	publics order
-	wins    order
-	blocks  order
-	rules   []string // cleaned, indexed by RuleID
+	canon
 	pieces  []piece
 	bodies  int          // index of the first piece behind the origins
 	names   *LateNames   // nil if names are written as they are
@@ -158,19 +149,7 @@ type piece struct {
 }
 
 func newWriter(m *Module, opts WriteOptions) *writer {
-	t := &writer{
-		m:       m,
-		names:   opts.Names,
-		funcs:   orderOf(m.Funcs, compareFuncs),
-		files:   orderOf(m.Files, compareFiles),
-		origins: orderOf(m.Origins, compareOrigins),
-		publics: orderOf(m.Publics, comparePublics),
-		wins:    orderOf(m.Wins, compareWins),
-		blocks:  orderOf(m.CFI.Blocks, compareBlocks),
-	}
-	for id := range m.CFI.Rules.Len() {
-		t.rules = append(t.rules, cleanRules(m.CFI.Rules.Text(RuleID(id))))
-	}
+	t := &writer{canon: newCanon(m, opts.Passed), names: opts.Names}
 	t.plan(opts)
 	return t
 }
@@ -194,7 +173,9 @@ func (t *writer) plan(opts WriteOptions) {
 	}
 	t.pieces = append(t.pieces, piece{kind: KindModule})
 	t.cut(KindFile, len(m.Files), func(i int) int { return numberedText + len(m.Files[i].Name) })
-	t.planForms(opts.Passed)
+	if t.mixed {
+		t.pieces = append(t.pieces, piece{kind: KindNone})
+	}
 	t.cut(KindInlineOrigin, len(m.Origins), func(i int) int { return numberedText + longer*len(m.Origins[i].Name) })
 	t.bodies = len(t.pieces)
 	t.planFuncs()
@@ -203,17 +184,6 @@ func (t *writer) plan(opts WriteOptions) {
 	t.cut(KindCFIInit, len(m.CFI.Blocks), func(i int) int { return rowText * (1 + int(m.CFI.Blocks[i].Count)) })
 	for i := range m.Vars.Pieces() {
 		t.pieces = append(t.pieces, piece{kind: KindInfo, from: i})
-	}
-}
-
-// planForms chooses the form of INLINE records, and declares the file that
-// stands for unknown call files if the new form needs one.
-func (t *writer) planForms(passed func()) {
-	forms := t.m.inlineForms(passed)
-	t.old = forms == bodyOldInlines
-	if forms == bodyOldInlines|bodyNewInlines {
-		t.noFile = t.m.freeFileID()
-		t.pieces = append(t.pieces, piece{kind: KindNone})
 	}
 }
 
@@ -343,9 +313,8 @@ func (t *writer) append(dst []byte, p *piece) []byte {
 
 func (t *writer) appendFiles(dst []byte, p *piece) []byte {
 	for i := p.from; i < p.to; i++ {
-		f := &t.m.Files[t.files.at(i)]
-		if i == 0 || t.m.Files[t.files.at(i-1)].ID != f.ID {
-			dst = appendFile(dst, f)
+		if !t.repeatsFile(i) {
+			dst = appendFile(dst, &t.m.Files[t.files.at(i)])
 		}
 	}
 	return dst
@@ -353,9 +322,8 @@ func (t *writer) appendFiles(dst []byte, p *piece) []byte {
 
 func (t *writer) appendOrigins(dst []byte, p *piece) []byte {
 	for i := p.from; i < p.to; i++ {
-		o := &t.m.Origins[t.origins.at(i)]
-		if i == 0 || t.m.Origins[t.origins.at(i-1)].ID != o.ID {
-			dst = appendOrigin(dst, o, t.old)
+		if !t.repeatsOrigin(i) {
+			dst = appendOrigin(dst, &t.m.Origins[t.origins.at(i)], t.old)
 		}
 	}
 	return dst

@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/symfmt"
 )
 
 const moduleLine = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
@@ -35,7 +36,7 @@ func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := lint.Run(context.Background(), strings.NewReader(text), lint.Options{File: file, Rules: rules, Filter: filter, MaxPerRule: limit})
+	r, err := lint.Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), lint.Options{File: file, Rules: rules, Filter: filter, MaxPerRule: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +295,7 @@ func TestBaselineOfDroppedLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := lint.Run(t.Context(), strings.NewReader(text), lint.Options{File: "a.sym", Rules: rules, Filter: f, MaxPerRule: 10})
+		r, err := lint.Run(t.Context(), symfmt.TextRecords(strings.NewReader(text)), lint.Options{File: "a.sym", Rules: rules, Filter: f, MaxPerRule: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

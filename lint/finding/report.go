@@ -16,12 +16,13 @@ import (
 // Report holds the findings in a file.
 type Report struct {
 	File     string
-	Err      error          // why the file could not be read at all; see Unreadable
-	Damage   error          // damage of compressed data, which ended the reading, or nil
-	Findings []Finding      // sorted by place
-	Counts   map[string]int // findings by rule, including those not kept
-	Totals   [Error + 1]int // findings by severity, including those not kept
-	Module   *Module        // the MODULE record, or nil
+	Err      error            // why the file could not be read at all; see Unreadable
+	Damage   error            // damage of compressed data, which ended the reading, or nil
+	Lost     []symfmt.Problem // what readers leave out of the file, up to 1,000 or MaxPerRule, whatever the rules
+	Findings []Finding        // sorted by place
+	Counts   map[string]int   // findings by rule, including those not kept
+	Totals   [Error + 1]int   // findings by severity, including those not kept
+	Module   *Module          // the MODULE record, or nil
 	Coverage *coverage.Coverage
 	Bytes    int64 // length of the text
 	Lines    int

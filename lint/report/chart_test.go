@@ -18,7 +18,7 @@ import (
 func mapText(t testing.TB, text string) (*lint.Map, *lint.Report) {
 	t.Helper()
 	m := &lint.Map{}
-	r, err := lint.Run(context.Background(), strings.NewReader(text), lint.Options{File: "a.sym", Map: m})
+	r, err := lint.Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), lint.Options{File: "a.sym", Map: m})
 	if err != nil {
 		t.Fatal(err)
 	}

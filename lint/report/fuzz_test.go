@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // FuzzNames checks that whatever the names are, the output is written, does not affect a terminal, and
@@ -33,7 +34,7 @@ func fuzzNames(f *testing.F, names []string) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, output uint8) {
 		filter := filter.New(nil, nil)
-		r, err := lint.Run(context.Background(), bytes.NewReader(data), lint.Options{File: "a.sym", Filter: filter, MaxPerRule: 2})
+		r, err := lint.Run(context.Background(), symfmt.TextRecords(bytes.NewReader(data)), lint.Options{File: "a.sym", Filter: filter, MaxPerRule: 2})
 		if err != nil {
 			return
 		}

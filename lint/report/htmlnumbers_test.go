@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // pageTables returns the rows of the tables of a class, cell by cell, as text.
@@ -96,7 +97,7 @@ func TestHTMLNumbers(t *testing.T) {
 
 func compareNumbers(t *testing.T, file string, text []byte, perRule int) (compared int) {
 	m := &lint.Map{}
-	r, err := lint.Run(context.Background(), bytes.NewReader(text), lint.Options{File: file, Map: m, MaxPerRule: perRule})
+	r, err := lint.Run(context.Background(), symfmt.TextRecords(bytes.NewReader(text)), lint.Options{File: file, Map: m, MaxPerRule: perRule})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // outputs are the forms of the results.
@@ -58,7 +59,7 @@ func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := lint.Run(context.Background(), strings.NewReader(text), lint.Options{File: file, Rules: rules, Filter: filter, MaxPerRule: limit})
+	r, err := lint.Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), lint.Options{File: file, Rules: rules, Filter: filter, MaxPerRule: limit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/symfmt"
 )
 
 const verdictFile = moduleLine + "FUNC 1000 40 0 f\n1000 40 1 0\nFUNC 2000 100 0 g\x1b[31m\n2000 80 1 0\nFUNC 3000 10 0 h\nPUBLIC 1004 0 p\n" +
@@ -13,7 +14,7 @@ const verdictFile = moduleLine + "FUNC 1000 40 0 f\n1000 40 1 0\nFUNC 2000 100 0
 
 func TestWriteVerdict(t *testing.T) {
 	long := strings.Repeat("long/", 20)
-	r, err := lint.Run(t.Context(), strings.NewReader(verdictFile), lint.Options{File: long + "a\n.sym"})
+	r, err := lint.Run(t.Context(), symfmt.TextRecords(strings.NewReader(verdictFile)), lint.Options{File: long + "a\n.sym"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package binfile
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -27,20 +26,10 @@ type CFICheck struct {
 // maxNamedGaps is how many functions the finding names. JSON lists more.
 const maxNamedGaps = 3
 
-// MeasureCFI measures the symbol file that write writes. binary is the file that it is made from.
-func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File, write func(io.Writer) error) (*CFICheck, error) {
-	r, w := io.Pipe()
-	written := make(chan error, 1)
-	go func() {
-		err := write(w)
-		w.CloseWithError(err)
-		written <- err
-	}()
-	report, err := lint.Run(ctx, r, lint.Options{Rules: []*lint.Rule{}, Binary: binary, OwnBinary: true})
-	r.CloseWithError(err)
-	if failed := <-written; failed != nil {
-		return nil, failed
-	}
+// MeasureCFI measures the symbol file of m. binary is the file that it is made from.
+func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File) (*CFICheck, error) {
+	symbols, _ := m.SplitVars()
+	report, err := lint.Run(ctx, symfmt.NewModuleRecords(symbols), lint.Options{Rules: []*lint.Rule{}, Binary: binary, OwnBinary: true})
 	if err != nil {
 		return nil, err
 	}

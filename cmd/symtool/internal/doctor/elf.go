@@ -80,7 +80,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 		b.Tried, b.OtherDebug, b.wins = r.Tried, r.OtherDebug, len(read.Module.Wins)
 		b.FileName, b.Guessed = r.FileName, r.NameGuessed
 		var err error
-		g.Symbols, err = diagnoseSymbols(ctx, g.File, read.Module, read.File, d.jobs)
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, read.Module, read.File)
 		return err
 	})
 	if err != nil {

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -30,15 +29,10 @@ type symbolDiagnosis struct {
 
 // diagnoseSymbols runs lint on the symbol file that m makes. If binary, from which m was read, is
 // given, it is used to measure the code; the two are not compared.
-func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *object.File, jobs int) (*symbolDiagnosis, error) {
-	r, w := io.Pipe()
-	defer r.Close()
-	go func() {
-		w.CloseWithError(symfmt.Write(cli.ContextWriter{Ctx: ctx, W: w}, m, symfmt.WriteOptions{Jobs: jobs}))
-	}()
+func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *object.File) (*symbolDiagnosis, error) {
 	const binaryFamily = 5
 	rules := slices.DeleteFunc(lint.Rules(), func(r *lint.Rule) bool { return r.Family().Hundred == binaryFamily })
-	report, err := lint.Run(ctx, r, lint.Options{File: name, Rules: rules, Binary: binary, OwnBinary: true})
+	report, err := lint.Run(ctx, symfmt.NewModuleRecords(m), lint.Options{File: name, Rules: rules, Binary: binary, OwnBinary: true})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +64,7 @@ func (d *doctor) lookAtSymbols(ctx context.Context, g *diagnosis, in *formats.In
 	err := in.Format.Read(ctx, c, in, func(s *formats.Symbols) error {
 		g.problems(s.Problems)
 		var err error
-		g.Symbols, err = diagnoseSymbols(ctx, g.File, s.Module, nil, d.jobs)
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, s.Module, nil)
 		return err
 	})
 	if err != nil {
@@ -89,47 +83,17 @@ func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *formats.Inpu
 	if err != nil {
 		return err
 	}
-	lost := watchRecords(g.File)
-	report, err := lint.Run(ctx, io.TeeReader(bin.ContextReader(ctx, text), lost), lint.Options{File: g.File})
-	problems := lost.close()
+	report, err := lint.Run(ctx, symfmt.TextRecords(bin.ContextReader(ctx, text)), lint.Options{File: g.File})
 	if err != nil {
 		return err
 	}
-	g.problems(problems)
+	g.problems(report.Lost)
 	if err := report.Damage; err != nil {
 		g.problem(cli.ProblemSummary{File: g.File, Message: err.Error()}, cli.Named(g.File, err))
 	}
 	g.Symbols = newSymbolDiagnosis(report)
 	g.adviseSymbols()
 	return nil
-}
-
-// recordWatch observes the text of a symbol file as it is read, and finds the records that
-// readers skip.
-type recordWatch struct {
-	*io.PipeWriter
-	problems chan []bin.Problem
-}
-
-func watchRecords(file string) *recordWatch {
-	in, out := io.Pipe()
-	w := &recordWatch{out, make(chan []bin.Problem, 1)}
-	go func() {
-		rd := symfmt.NewReader(in, symfmt.ReadOptions{File: file, Tolerant: true, Grouped: true, Plain: true})
-		var err error
-		for err == nil {
-			_, err = rd.Next()
-		}
-		_, _ = io.Copy(io.Discard, in) // in case another encoding follows
-		w.problems <- rd.Report().Problems
-	}()
-	return w
-}
-
-// close returns the losses, at the end of the text.
-func (w *recordWatch) close() []bin.Problem {
-	w.Close()
-	return <-w.problems
 }
 
 // adviseSymbols advises on symbols whose binary is not at hand.

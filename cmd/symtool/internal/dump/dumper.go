@@ -231,10 +231,10 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader
 		b.Module.Infos = append(b.Module.Infos, d.infos...)
 		b.Module.Digest = d.digest
 		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Drop, Names: b.Names()}
-		if !d.checkCFI {
-			return d.write(ctx, r, b.Module, how, nil)
+		if err := d.write(ctx, r, b.Module, how); err != nil || !d.checkCFI {
+			return err
 		}
-		check, err := binfile.MeasureCFI(ctx, b.Module, b.File, func(also io.Writer) error { return d.write(ctx, r, b.Module, how, also) })
+		check, err := binfile.MeasureCFI(ctx, b.Module, b.File)
 		if err != nil {
 			return err
 		}
@@ -246,40 +246,39 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader
 	})
 }
 
-// write writes the symbol file to the single output or into the store, and also to
-// also unless it is nil.
-func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {
+// write writes the symbol file to the single output or into the store.
+func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions) error {
 	if d.store == "" {
 		r.Output = d.output
-		err := d.writeTo(ctx, d.single, m, how, also)
+		err := d.writeTo(ctx, d.single, m, how)
 		if err == nil {
 			err = d.single.Commit()
 		}
 		r.Unchanged = cli.Unchanged(d.single)
 		return cli.OutputError(d.single.Name(), err)
 	}
-	path, err := d.writeToStore(ctx, r, m, how, also)
+	path, err := d.writeToStore(ctx, r, m, how)
 	r.Output = path
 	if err != nil || !d.bothNames || r.FileName == "" {
 		return err
 	}
 	other := *m
 	other.Name = r.FileName
-	r.Alias, err = d.writeToStore(ctx, r, &other, how, nil)
+	r.Alias, err = d.writeToStore(ctx, r, &other, how)
 	return err
 }
 
 // writeToStore writes a symbol file that place will give its name, and the variables beside it.
-func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) (path string, err error) {
+func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions) (path string, err error) {
 	symbols, vars := m.SplitVars()
-	if path, err = d.writeFile(ctx, r, symbols, ".sym", how, also); err == nil && vars != nil {
-		_, err = d.writeFile(ctx, r, vars, ".vars", how, nil)
+	if path, err = d.writeFile(ctx, r, symbols, ".sym", how); err == nil && vars != nil {
+		_, err = d.writeFile(ctx, r, vars, ".vars", how)
 	}
 	return path, err
 }
 
 // writeFile writes a file of the store.
-func (d *dumper) writeFile(ctx context.Context, r *dumpResult, m *symfmt.Module, extension string, how symfmt.WriteOptions, also io.Writer) (path string, err error) {
+func (d *dumper) writeFile(ctx context.Context, r *dumpResult, m *symfmt.Module, extension string, how symfmt.WriteOptions) (path string, err error) {
 	if d.compression != nil {
 		extension += d.compression.Ext
 	}
@@ -294,33 +293,25 @@ func (d *dumper) writeFile(ctx context.Context, r *dumpResult, m *symfmt.Module,
 	}
 	out.Restat = d.restat
 	r.pending = append(r.pending, pendingFile{out, place, path, strings.Trim(m.ID, "0") == ""})
-	if err = d.writeTo(ctx, out, m, how, also); err == nil {
+	if err = d.writeTo(ctx, out, m, how); err == nil {
 		err = out.Finish()
 	}
 	return path, cli.OutputError(path, err)
 }
 
-func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {
+func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, how symfmt.WriteOptions) error {
 	out = cli.ContextWriter{Ctx: ctx, W: out}
 	if d.compression == nil {
-		return symfmt.Write(both(out, also), m, how)
+		return symfmt.Write(out, m, how)
 	}
 	z, err := d.compression.Writer(out)
 	if err != nil {
 		return err
 	}
-	if err := symfmt.Write(both(z, also), m, how); err != nil {
+	if err := symfmt.Write(z, m, how); err != nil {
 		return err
 	}
 	return z.Close()
-}
-
-// both returns a writer to both writers, of which the second may be nil.
-func both(out, also io.Writer) io.Writer {
-	if also == nil {
-		return out
-	}
-	return io.MultiWriter(out, also)
 }
 
 // place renames the files in the store. It is called in the order of the operands, so that the

@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // linted is the result for one file.
@@ -102,7 +103,7 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 		r.chart = &lint.Map{}
 		options.Map = r.chart
 	}
-	if r.report, err = lint.Run(ctx, text, options); err != nil {
+	if r.report, err = lint.Run(ctx, symfmt.TextRecords(text), options); err != nil {
 		return err
 	}
 	return l.readNames(r)
