@@ -124,6 +124,25 @@ func soundRules(rules string) bool {
 // Len returns the number of positions: Extents of Readers of the records are below it.
 func (all *ModuleRecords) Len() int64 { return all.sections[numSections-1].end }
 
+// TextSize returns about how many bytes the text has.
+func (all *ModuleRecords) TextSize() int64 {
+	m := all.m
+	n := numberedText*(len(m.Files)+len(m.Origins)) + winText*len(m.Wins) + rowText*(len(m.CFI.Blocks)+len(m.CFI.Rows))
+	for i := range m.Files {
+		n += len(m.Files[i].Name)
+	}
+	for i := range m.Origins {
+		n += len(m.Origins[i].Name)
+	}
+	for i := range m.Funcs {
+		n += funcText + len(m.Funcs[i].Name) + packedText*len(m.Funcs[i].Body.data)
+	}
+	for i := range m.Publics {
+		n += funcText + len(m.Publics[i].Name)
+	}
+	return int64(n)
+}
+
 // Reader implements Records. The Report counts the lines of the text, but not its bytes, and extents are
 // positions. The option Outline does nothing, as no text is skipped.
 func (all *ModuleRecords) Reader(opts ReadOptions) *Reader {

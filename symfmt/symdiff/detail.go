@@ -190,7 +190,7 @@ const (
 var ErrListings = errors.New("its functions overlap, or repeat long names, so often that listing their records in full would take too much memory")
 
 // listingRoom returns how many bytes the listings of a side may take.
-func listingRoom(o *Outline) int64 { return listingBase + listingShare*o.Source.size }
+func listingRoom(o *Outline) int64 { return listingBase + listingShare*o.Source.most }
 
 // keep appends an item to a listing, if there is room.
 func (s *side) keep(items []item, x item) []item {
@@ -216,7 +216,7 @@ func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, er
 	}
 	l.cfi = s.rows(sub, places)
 	for _, w := range s.o.winsIn(sub.RVA, max(sub.Size, 1)) {
-		s.rd.Reset(s.o.Source.reader(w.At, w.End))
+		s.o.Source.reset(s.rd, w.At, w.End)
 		rec, err := s.rd.Next()
 		if err != nil {
 			return nil, err
@@ -277,7 +277,7 @@ func (s *side) rows(sub *Subject, places bool) (out []item) {
 
 // body lists lines and inlined calls.
 func (s *side) body(f *funcEntry, sub *Subject, l *listing, places bool) error {
-	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
+	s.o.Source.reset(s.rd, f.At, f.end())
 	var b body
 	b.begin(f.RVA, f.Size)
 	names := map[hash]string{}

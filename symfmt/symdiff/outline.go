@@ -23,7 +23,6 @@ type Outline struct {
 	Infos             []symfmt.Info
 	Files             *byNumber[string]       // names from FILE
 	Records           [symfmt.KindCFI + 1]int // number by kind
-	Bytes             int64                   // length of the text
 
 	Funcs   []funcEntry   // in file order
 	Publics []publicEntry // in file order
@@ -66,7 +65,8 @@ const DefaultTolerance = 0.1
 // says that nothing was usable; damage is among Problems. If callFiles is false,
 // the files of calls are left out.
 func read(ctx context.Context, s *Source, callFiles bool) (*Outline, error) {
-	rd := symfmt.NewReader(s.reader(0, s.size), symfmt.ReadOptions{File: s.Name, Tolerant: true, Grouped: true})
+	rd := symfmt.NewReader(nil, symfmt.ReadOptions{File: s.Name, Tolerant: true, Grouped: true})
+	s.reset(rd, 0, s.size)
 	b := outliner{
 		o:           &Outline{Source: s, Files: &byNumber[string]{}},
 		noCallFiles: !callFiles, rd: rd,
@@ -134,7 +134,7 @@ func (b *outliner) add(rec *symfmt.Record, at symfmt.Extent) {
 	case symfmt.KindStackWin:
 		o.Wins = append(o.Wins, winEntry{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at.Start, End: at.End, Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
 	case symfmt.KindCFIInit:
-		b.cfi.fresh(o.Arch, o.Source.size)
+		b.cfi.fresh(o.Arch, o.Source.most)
 		b.cfi.at, b.cfi.end = at.Start, o.Source.size
 		b.cfi.init(rec)
 	case symfmt.KindCFI:
@@ -231,7 +231,7 @@ func (b *outliner) finish() (*Outline, error) {
 	b.endFunc()
 	o := b.o
 	report := b.rd.Report()
-	o.Bytes, o.Problems, o.Dropped = report.Bytes, report.Problems, report.Dropped
+	o.Problems, o.Dropped = report.Problems, report.Dropped
 	if o.Source.damage != nil {
 		o.Problems = append(o.Problems, symfmt.Problem{Lost: "the rest of the file", Err: o.Source.damage})
 	}
@@ -245,7 +245,7 @@ func (b *outliner) finish() (*Outline, error) {
 	if n == 0 {
 		return nil, &symfmt.SyntaxError{File: o.Source.Name, Line: 1, Col: 1, Msg: "not a symbol file: no record in it, want MODULE first"}
 	}
-	b.cfi.fresh(o.Arch, o.Source.size)
+	b.cfi.fresh(o.Arch, o.Source.most)
 	o.CFI, o.Rows = b.cfi.finish()
 	slices.SortStableFunc(o.Wins, func(x, y winEntry) int { return cmp.Compare(x.RVA, y.RVA) })
 	o.dropCopies()

@@ -157,7 +157,7 @@ func (p *partFinder) bySameName() error {
 // hasFile reports whether a function has code from a source file, including
 // inlined calls.
 func (s *side) hasFile(f *funcEntry, file uint32) (bool, error) {
-	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
+	s.o.Source.reset(s.rd, f.At, f.end())
 	for {
 		rec, err := s.rd.Next()
 		if errors.Is(err, io.EOF) {
@@ -260,7 +260,7 @@ type place struct {
 
 // places returns the lines of a function.
 func (s *side) places(f *funcEntry, out map[place]bool) error {
-	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
+	s.o.Source.reset(s.rd, f.At, f.end())
 	names := map[symfmt.FileID]hash{}
 	for {
 		rec, err := s.rd.Next()

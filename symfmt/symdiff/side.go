@@ -30,7 +30,7 @@ const head = 1 << 10
 func (s *side) first(at, end int64) (*symfmt.Record, error) {
 	for n := int64(head); ; n *= 16 {
 		to := min(end, at+n)
-		s.one.Reset(s.o.Source.reader(at, to))
+		s.o.Source.reset(s.one, at, to)
 		rec, err := s.one.Next()
 		if to == end || err == nil { // otherwise the part may end inside of the record
 			if errors.Is(err, io.EOF) {
@@ -46,7 +46,7 @@ func (s *side) source(f *funcEntry) (string, error) {
 	if f.FirstLine == 0 {
 		return "", nil
 	}
-	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
+	s.o.Source.reset(s.rd, f.At, f.end())
 	for {
 		rec, err := s.rd.Next()
 		if errors.Is(err, io.EOF) {

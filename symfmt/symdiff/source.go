@@ -11,13 +11,18 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Source is a symbol file that can be read more than once: first to its end, then
-// in places for details.
+// Source is a symbol file that can be read more than once, first to its end, then in places for
+// details: a text, or a module.
 type Source struct {
 	Name string // used in messages
 	text io.ReaderAt
-	size int64
+	size int64    // of the text in bytes, or the number of positions of records
+	most int64    // about the length of the text, as a measure for what may be spent on it
 	file *os.File // closed by Close
+
+	records *symfmt.ModuleRecords // in place of a text
+	module  *symfmt.Module
+	closer  io.Closer // of the module
 
 	// Compression is the compression of the file: "gzip", "zstd" or "".
 	Compression string
@@ -27,7 +32,7 @@ type Source struct {
 
 // NewSource returns a source for an uncompressed text of size bytes; name is used in messages and outputs.
 func NewSource(text io.ReaderAt, size int64, name string) *Source {
-	return &Source{Name: name, text: text, size: size}
+	return &Source{Name: name, text: text, size: size, most: size}
 }
 
 // OpenSource opens a symbol file. If it is compressed or not a regular file, it
@@ -49,7 +54,7 @@ func OpenSource(path string) (*Source, error) {
 		var magic [4]byte
 		n, _ := f.ReadAt(magic[:], 0)
 		if !symfmt.IsCompressed(magic[:n]) {
-			return &Source{Name: path, text: f, size: st.Size(), file: f}, nil
+			return &Source{Name: path, text: f, size: st.Size(), most: st.Size(), file: f}, nil
 		}
 	}
 	defer f.Close()
@@ -83,13 +88,11 @@ func spool(r io.Reader, name string, most int64) (*Source, error) {
 	return s, nil
 }
 
-// SpoolModule writes a module to a temporary file.
-func SpoolModule(m *symfmt.Module, name string, opts symfmt.WriteOptions) (*Source, error) {
-	s := &Source{Name: name}
-	if err := s.fill(func(w io.Writer) error { return symfmt.Write(w, m, opts) }); err != nil {
-		return nil, err
-	}
-	return s, nil
+// NewModuleSource returns a source for the symbol file of a module, which must not be changed. Close closes c,
+// unless it is nil.
+func NewModuleSource(m *symfmt.Module, name string, c io.Closer) *Source {
+	all := symfmt.NewModuleRecords(m)
+	return &Source{Name: name, module: m, records: all, size: all.Len(), most: all.TextSize(), closer: c}
 }
 
 // fill creates the temporary file.
@@ -107,17 +110,52 @@ func (s *Source) fill(write func(io.Writer) error) error {
 		f.Close()
 		return err
 	}
-	s.text, s.file, s.size = f, f, size
+	s.text, s.file, s.size, s.most = f, f, size, size
 	return nil
 }
 
 // Close closes and releases the source's files.
 func (s *Source) Close() error {
-	if s.file == nil {
-		return nil
+	switch {
+	case s.file != nil:
+		return s.file.Close()
+	case s.closer != nil:
+		return s.closer.Close()
 	}
-	return s.file.Close()
+	return nil
 }
 
-// reader reads the text in [from, to).
-func (s *Source) reader(from, to int64) io.Reader { return io.NewSectionReader(s.text, from, to-from) }
+// reset makes rd read the records from one place up to another.
+func (s *Source) reset(rd *symfmt.Reader, from, to int64) {
+	if s.records != nil {
+		rd.ResetRecords(s.records, from, to)
+		return
+	}
+	rd.Reset(io.NewSectionReader(s.text, from, to-from))
+}
+
+// Bytes returns the length of the text, for a module of the one that would be written.
+func (s *Source) Bytes() int64 {
+	if s.records == nil {
+		return s.size
+	}
+	var n counter
+	_ = symfmt.Write(&n, s.module, symfmt.WriteOptions{}) // a counter never fails
+	return int64(n)
+}
+
+// counter counts what is written.
+type counter int64
+
+func (n *counter) Write(p []byte) (int, error) {
+	*n += counter(len(p))
+	return len(p), nil
+}
+
+// readVars reads the variables.
+func (s *Source) readVars() (*symfmt.VarsResult, error) {
+	if s.module != nil {
+		return &symfmt.VarsResult{Vars: s.module.Vars}, nil
+	}
+	return symfmt.ReadVars(io.NewSectionReader(s.text, 0, s.size), s.Name)
+}

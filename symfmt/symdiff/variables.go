@@ -49,7 +49,7 @@ func (r *Result) readVariables(ctx context.Context) error {
 	outlines := [...]*Outline{r.Old, r.New}
 	infos, err := par.Map(ctx, r.Options.Jobs, len(outlines), func(_ context.Context, _, i int) (*vars.Info, error) {
 		o := outlines[i]
-		in, err := symfmt.ReadVars(o.Source.reader(0, o.Source.size), o.Source.Name)
+		in, err := o.Source.readVars()
 		if err == nil && in.Vars == nil {
 			o.Problems = append(o.Problems, in.Problems...)
 			in, err = symfmt.ReadVarsBeside(o.Source.Name, o.ID)

@@ -246,7 +246,7 @@ func headJSON(h *Head) jsonHead {
 
 func sideJSON(o *symdiff.Outline, c symdiff.Coverage) jsonSide {
 	s := jsonSide{
-		jsonHead: headJSON(headOf(o)), Bytes: o.Bytes, Compression: o.Source.Compression,
+		jsonHead: headJSON(headOf(o)), Bytes: o.Source.Bytes(), Compression: o.Source.Compression,
 		Records: map[string]int{}, Problems: []string{}, Unlisted: o.Dropped,
 		Coverage: jsonCoverage{len(o.Funcs), c.Named, c.Entries, c.Bytes, c.CFI, c.Lines, c.AllCFI, c.Variables},
 	}

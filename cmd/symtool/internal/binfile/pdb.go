@@ -179,12 +179,12 @@ func countPDB(report *dwarf2sym.Result) {
 	}
 }
 
-// readAlone reads a PDB without its binary: the rules for the stack of x86_64 and arm64 are in that.
-func (d *Reader) readAlone(ctx context.Context, r *Result, use func(*Binary) error) error {
+// openAlone reads a PDB without its binary: the rules for the stack of x86_64 and arm64 are in that.
+func (d *Reader) openAlone(ctx context.Context, r *Result) (*Binary, error) {
 	r.Opened.Add(r.File)
 	m, err := d.readPDB(ctx, r, r.File)
 	if err != nil {
-		return cli.InputError(r.File, err)
+		return nil, cli.InputError(r.File, err)
 	}
 	o := &d.Options
 	if o.Name != "" {
@@ -214,5 +214,5 @@ func (d *Reader) readAlone(ctx context.Context, r *Result, use func(*Binary) err
 		r.Unruled = "it is in the program or DLL"
 		r.Note(cli.StatusOK, "%s: no STACK CFI: %s; dump that, with the PDB beside it", r.File, r.Unruled)
 	}
-	return use(&Binary{report, &object.File{Path: r.File, OS: m.OS, Container: &object.Bare{}}})
+	return &Binary{Result: report, File: &object.File{Path: r.File, OS: m.OS, Container: &object.Bare{}}}, nil
 }

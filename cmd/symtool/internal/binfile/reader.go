@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
@@ -37,10 +39,21 @@ type NoDebug struct {
 	Skipped  bool // nor is their symbol file wanted
 }
 
-// Binary is a binary that was read.
+// Binary is a binary that was read, with its debug files open.
 type Binary struct {
 	*dwarf2sym.Result
 	File *object.File
+
+	open []io.Closer // in the order in which they were opened
+}
+
+// Close closes the files and releases the module.
+func (b *Binary) Close() error {
+	for _, c := range slices.Backward(b.open) {
+		c.Close()
+	}
+	b.open = nil
+	return nil
 }
 
 // openBinary opens FILE, or fetches the file named by --build-id.
@@ -186,14 +199,45 @@ func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what
 
 // Read reads one file and its debug files. What is passed to use is valid until use returns.
 func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) error {
-	if d.isPDB(r.File) {
-		return d.readAlone(ctx, r, use)
+	b, err := d.Open(ctx, r)
+	if err != nil {
+		return err
 	}
+	defer b.Close()
+	err = use(b)
+	for _, p := range b.Settle() {
+		r.problem(p)
+	}
+	r.Stats.Origins = b.Stats.Origins
+	return err
+}
+
+// Open reads one file and its debug files, for a module without late names. The caller must close the Binary.
+func (d *Reader) Open(ctx context.Context, r *Result) (*Binary, error) {
+	if d.isPDB(r.File) {
+		return d.openAlone(ctx, r)
+	}
+	b := &Binary{}
+	done := false
+	defer func() {
+		if !done {
+			b.Close()
+		}
+	}()
+	if err := d.fill(ctx, r, b); err != nil {
+		return nil, err
+	}
+	done = true
+	return b, nil
+}
+
+// fill opens the files of b and reads them.
+func (d *Reader) fill(ctx context.Context, r *Result, b *Binary) error {
 	binary, err := d.openBinary(ctx, r)
 	if err != nil {
 		return err
 	}
-	defer binary.Close()
+	b.File, b.open = binary, append(b.open, binary)
 	database, err := d.findPDB(ctx, r, binary)
 	if err != nil {
 		return err
@@ -205,29 +249,33 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 		}
 	}
 	if debug != nil {
-		r.DebugFile = debug.Path
-		defer debug.Close()
+		r.DebugFile, b.open = debug.Path, append(b.open, debug)
 	}
 	options := d.Options
 	options.Spill, options.Debug = true, debug
 	options.LateNames = options.LateNames && database == "" // names of a PDB are demangled when it is read
 	options.FileName, options.Hermetic = d.fileName(r), options.Hermetic || d.packed(r.File)
 	if sup := d.findSupplement(ctx, r, binary, debug); sup != nil {
-		options.Supplement = sup
-		defer sup.Close()
+		options.Supplement, b.open = sup, append(b.open, sup)
 	}
 	cli.TuneCollectorFor(options.Vars.Params, binary, debug)
 	report, err := dwarf2sym.Read(ctx, binary, options)
 	if err != nil {
 		return cli.InputError(r.File, err)
 	}
-	defer report.Close()
+	b.Result, b.open = report, append(b.open, report)
 	if database != "" {
 		if err := d.addPDB(ctx, r, database, report); err != nil {
 			return err
 		}
 	}
-	m := report.Module
+	d.note(r, b, options.NoCFI)
+	return nil
+}
+
+// note copies what is kept of a binary.
+func (d *Reader) note(r *Result, b *Binary, noCFI bool) {
+	m, report := b.Module, b.Result
 	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
 	stats := report.Stats // a copy: results of many files are kept, but not their reports
 	r.Stats, r.Others, r.MappedFiles = &stats, report.Others, report.Mapped
@@ -236,15 +284,9 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	for _, p := range report.Problems {
 		r.problem(p)
 	}
-	if !options.NoCFI {
-		d.noteAlone(r, binary)
+	if !noCFI {
+		d.noteAlone(r, b.File)
 	}
-	err = use(&Binary{report, binary})
-	for _, p := range report.Settle() {
-		r.problem(p)
-	}
-	r.Stats.Origins = report.Stats.Origins
-	return err
 }
 
 // Judge reports whatever is unexpected in the result.

@@ -12,7 +12,6 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
-	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"
 	"github.com/symtool/symtool/walk/elfcore"
 )
@@ -89,26 +88,21 @@ func isBinary(name string) bool {
 	return err == nil && formats.OfBinary(head) != nil && !elfcore.Sniff(head)
 }
 
-// dump makes the symbol file of a binary, or of a PDB.
-func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err error) {
+// dump makes the symbols of a binary, or of a PDB.
+func (d *differ) dump(ctx context.Context, name string) (*symdiff.Source, error) {
 	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: d.jobs}
 	if d.options.On(symdiff.OnVariables) {
 		options.Vars = dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}
 	}
 	reader := binfile.Reader{Options: options, DebugDirs: d.debugDirs, CPU: d.cpu}
 	r := &binfile.Result{File: name}
-	err = reader.Read(ctx, r, func(b *binfile.Binary) (err error) {
-		reader.Judge(r, b.Result)
-		r.NoteAlone(cli.StatusOK)
-		if s, err = symdiff.SpoolModule(b.Module, name, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
-			return err
-		}
-		d.msgs.Exclusive(func() { d.status = max(d.status, r.Status) })
-		r.Report(d.msgs, d.verbose)
-		return nil
-	})
+	b, err := reader.Open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	reader.Judge(r, b.Result)
+	r.NoteAlone(cli.StatusOK)
+	d.msgs.Exclusive(func() { d.status = max(d.status, r.Status) })
+	r.Report(d.msgs, d.verbose)
+	return symdiff.NewModuleSource(b.Module, name, b), nil
 }
