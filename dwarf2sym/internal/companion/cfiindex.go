@@ -9,7 +9,6 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/machobj"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -134,7 +133,7 @@ func addPdata(in *unwind.Input, f File) []bin.Problem {
 // addCompact adds __unwind_info of a binary of macOS, and what is needed to follow its instructions: kernels, and
 // programs that were compiled without tables, have the instructions alone. A dSYM has neither.
 func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
-	if machobj.Of(f.File) == nil || f.Kind == object.Relocatable || !f.HasCode() {
+	if f.Format != "Mach-O" || f.Kind == object.Relocatable || !f.HasCode() {
 		return nil
 	}
 	in.Compact = true
