@@ -121,7 +121,7 @@ func (b reproduction) symbols(t *testing.T, root, compiler string, who mapping) 
 			t.Fatalf("%q: %v\n%s", args, err, out)
 		}
 	}
-	dump("-MD", "-o", "app.sym", "app")
+	dump("--digest", "-MD", "-o", "app.sym", "app") // as in a store
 	dump("--gzip", "-o", "app.sym.gz", "app")
 	dump("--store", "store", "app")
 	dump("-o", "pair.sym", "stripped", "app.debug")
