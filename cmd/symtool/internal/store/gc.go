@@ -32,6 +32,13 @@ type storeGCJSON struct {
 	Files    int                `json:"files"`
 	Bytes    int64              `json:"bytes"`
 	Left     int64              `json:"bytes_left"`
+	Future   []storeFutureJSON  `json:"future,omitempty"`
+}
+
+// storeFutureJSON is a file dated in the future, which keeps its version from becoming old.
+type storeFutureJSON struct {
+	Path string    `json:"path"`
+	Time time.Time `json:"time"`
 }
 
 type storeRemovalJSON struct {
@@ -56,6 +63,9 @@ func (r *storeRun) gc(ctx context.Context) error {
 	if n := len(c.Future); n > 0 {
 		first := c.Future[0]
 		r.msgs.Warnf("symtool: %s: %s dated in the future, which gc counts as the newest until then, such as %s (%s)", r.dir, text.Count(n, "file"), first.Path, first.Time.UTC().Format(time.RFC3339))
+	}
+	for _, e := range c.Future {
+		doc.Future = append(doc.Future, storeFutureJSON{filepath.ToSlash(e.Path), e.Time.UTC()})
 	}
 	r.reportLayouts(c.Layouts, "counted, and none removed")
 	doc.Versions, doc.Files, doc.Bytes, doc.Left = c.Versions, c.Files, c.Bytes, c.Left
