@@ -82,6 +82,9 @@ func TestRecords(t *testing.T) {
 		m.Digest = seed%2 == 1
 		checkRecords(t, m)
 	}
+	if testing.Short() {
+		return
+	}
 	for name, text := range symbolFiles(t) {
 		t.Run(name, func(t *testing.T) { checkRecords(t, mustRead(t, text)) })
 	}
@@ -139,4 +142,25 @@ func TestRecordsInParts(t *testing.T) {
 	if _, err := whole.Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("records behind the last position: %v", err)
 	}
+}
+
+// TestRecordsOfVariables reads records that are several lines of one table.
+func TestRecordsOfVariables(t *testing.T) {
+	const text = `MODULE Linux x86_64 000000000000000000000000000000000 a
+FUNC 1000 40 0 f
+PUBLIC 2000 0 g
+STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^
+INFO VAR 1 all full
+INFO VAR T b#4 "int %5
+INFO VAR T p1#8
+INFO VAR E cfa f:-18 r:5
+INFO VAR V p1:n l2:at
+INFO VAR G 1,2
+INFO VAR F 1000 40 1/8j8 1h3h2-
+`
+	m := mustRead(t, []byte(text))
+	if m.Vars == nil || len(m.Vars.Funcs) != 1 {
+		t.Fatalf("no variables: %v", m.Vars)
+	}
+	checkRecords(t, m)
 }
