@@ -167,7 +167,7 @@ func (f *fields) badNumber(what, base string, bits int, over bool) {
 
 // within checks that [rva, rva+size) ends at or below 2^64.
 func (f *fields) within(rva, size uint64) {
-	if size > 0 && rva+(size-1) < rva {
+	if !inSpace(RVA(rva), size) {
 		f.fail("size %x from %x passes the end of the 64-bit address space", size, rva)
 	}
 }

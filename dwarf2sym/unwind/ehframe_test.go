@@ -411,7 +411,7 @@ func TestCountBack(t *testing.T) {
 	}
 }
 
-// Free Pascal's FDEs have CIE pointers of 8 bytes in 32-bit DWARF. They are told apart by the code that they are for, in a
+// Free Pascal's FDEs have CIE pointers of 8 bytes in 32-bit DWARF. They are recognized by the code that they are for, in a
 // section with others, too.
 func TestLongPointers(t *testing.T) {
 	const cies = "cie\n def_cfa 7 8\n offset 16 1\ncie\n def_cfa 7 16\n offset 16 1\n"

@@ -215,7 +215,7 @@ func isLabel(name []byte, mapping arch.Mapping) bool {
 	return bytes.HasPrefix(name, localLabel) || mapping.Has(name)
 }
 
-// mapping returns the names of the symbols that tell code from data.
+// mapping returns the names of the symbols that mark where code and data begin.
 func (f *File) mapping() arch.Mapping {
 	if a := arch.ByELF(f.Machine, f.Class); a != nil {
 		return a.Mapping
