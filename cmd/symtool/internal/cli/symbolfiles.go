@@ -19,6 +19,18 @@ func IsFolder(path string) bool {
 	return err == nil && st.IsDir()
 }
 
+// CheckStore returns an error if dir, which should be the folder of a store, is a file. instead says what to do with one,
+// or is "".
+func CheckStore(dir, instead string) error {
+	if st, err := os.Stat(dir); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	if instead != "" {
+		instead = ": " + instead
+	}
+	return fmt.Errorf("%s is a file, want the folder of a store%s", dir, instead)
+}
+
 // SymbolSuffixes are the names of symbol files in a store.
 var SymbolSuffixes = []string{".sym", ".sym.gz", ".sym.zst"}
 

@@ -199,6 +199,9 @@ func (cfg *convertConfig) checkFlags(c *cli.Context) error {
 			return fmt.Errorf("--%s is empty", name)
 		}
 	}
+	if err := cli.CheckStore(c.String("to-store"), "--output writes one file"); err != nil {
+		return fmt.Errorf("--to-store: %w", err)
+	}
 	for _, pair := range excludedConvert {
 		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
 			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])

@@ -9,10 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/cmd/symtool/internal/symbolizer"
+	"github.com/symtool/symtool/resolve/supplier"
 )
 
 const description = `
@@ -133,6 +136,7 @@ type plan struct {
 	symbolize *symbolizer.Options
 	operands  []string
 	stacks    *symbolizer.StackOptions // to print
+	local     bool                     // no server is asked for debug files
 	answer    string                   // what to print instead, if there are no calls
 	notes     []string                 // about what has no effect
 	log       string                   // file for messages; "" for standard error
@@ -161,6 +165,9 @@ func (p *program) run(c *cli.Context, msgs *cli.Messages, args []string) error {
 	}
 	if plan.stacks != nil {
 		plan.stacks.Program = p.name
+		if plan.stacks.Fetcher, err = p.fetcher(c, plan); err != nil {
+			return p.misuse(msgs, err)
+		}
 		return ended(symbolizer.Stacks(c.Context, *plan.stacks, msgs, c.App.Writer))
 	}
 	if plan.calls == nil {
@@ -175,11 +182,27 @@ func (p *program) symbolize(c *cli.Context, msgs *cli.Messages, plan *plan) erro
 		msgs.Warnf("%s: %s", p.name, note)
 	}
 	plan.symbolize.Program = p.name
+	var err error
+	if plan.symbolize.Fetcher, err = p.fetcher(c, plan); err != nil {
+		return p.misuse(msgs, err)
+	}
 	status, err := symbolizer.Run(c.Context, *plan.symbolize, msgs, c.App.Reader, c.App.Writer, plan.operands)
 	if err == nil && status == cli.StatusOK {
 		return nil
 	}
 	return &cli.StatusError{Status: max(status, p.failed), Err: err}
+}
+
+// fetcher returns the debuginfod servers of the environment, which the program asks, too, or nil.
+func (p *program) fetcher(c *cli.Context, plan *plan) (supplier.Fetcher, error) {
+	if plan.local {
+		return nil, nil
+	}
+	hush := "without this variable, no server is asked"
+	if slices.ContainsFunc(p.options, func(o option) bool { return o.long == "no-debuginfod" }) {
+		hush = "--no-debuginfod does not ask"
+	}
+	return suppliers.NewFetcher(c, hush)
 }
 
 // ended returns the error of a program that ends with a status.

@@ -55,11 +55,11 @@ var llvmOptions = []option{
 	{long: "cache-size", value: "BYTES", text: "nothing: binaries stay open, and take little memory"},
 	{long: "untag-addresses", ignored: noTags, text: "nothing: " + noTags},
 	{long: "no-untag-addresses", text: "nothing: " + noTags},
-	{long: "no-debuginfod", text: "nothing: no server is asked"},
+	{long: "no-debuginfod", text: "ask no debuginfod server"},
 	{long: "disable-gsym", text: "nothing: GSYM files are not looked for"},
 	{long: "filter-markup", text: "copy standard input, and replace symbolizer markup"},
 	{long: "color", value: "WHEN", optional: true, text: "color answers to markup: always, auto (default) or never"},
-	{long: "debuginfod", refused: "fetch the debug file with symtool resolve --debuginfod"},
+	{long: "debuginfod", text: "ask the debuginfod servers in DEBUGINFOD_URLS (default)"},
 	{long: "build-id", value: "ID", text: "look addresses up in the file DIR/.build-id/XX/YY.debug of a debug\ndirectory"},
 	{long: "print-source-context-lines", value: "N", text: "print N lines of source"},
 	{long: "skip-line-zero", refused: "lines are printed as the line table has them"},
@@ -99,7 +99,8 @@ func planLLVM(l *commandLine, addr2line bool) (*plan, error) {
 			return nil, fmt.Errorf("--adjust-vma is %q, want a number", text)
 		}
 	}
-	return &plan{symbolize: &o, operands: l.operands}, nil
+	servers, _ := l.lastOf("debuginfod", "no-debuginfod")
+	return &plan{symbolize: &o, operands: l.operands, local: servers == "no-debuginfod"}, nil
 }
 
 // mostContext limits the lines of source around an address.

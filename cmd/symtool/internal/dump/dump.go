@@ -333,6 +333,9 @@ func checkFlags(c *cli.Context) error {
 			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
+	if err := cli.CheckStore(c.String("store"), "--output writes one file"); err != nil {
+		return fmt.Errorf("--store: %w", err)
+	}
 	if c.Bool("both-names") && !c.IsSet("store") {
 		return fmt.Errorf("--both-names is for --store")
 	}

@@ -175,6 +175,11 @@ func (r *serveRun) check(c *cli.Context) (err error) {
 			r.cfg.Compression = &store.Compressions[i]
 		}
 	}
+	for _, dir := range r.cfg.Dirs {
+		if err := cli.CheckStore(dir, ""); err != nil {
+			return err
+		}
+	}
 	for _, dirs := range [][]string{r.cfg.Dirs, r.cfg.DebugDirs} {
 		for _, dir := range dirs {
 			if dir == "" {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,7 +168,20 @@ func newStoreRun(c *cli.Context) (*storeRun, error) {
 // swapped says what to do if one of the files is a folder, which may be the store.
 func swapped(files []string) string {
 	if i := slices.IndexFunc(files, cli.IsFolder); i >= 0 {
-		return fmt.Sprintf(": write %s before the files", files[i])
+		return fmt.Sprintf("write %s before the files", files[i])
+	}
+	return ""
+}
+
+// instead says what to do if DIR is a file.
+func (r *storeRun) instead() string {
+	switch r.verb.name {
+	case "add":
+		return swapped(r.files)
+	case "verify":
+		return "symtool lint checks a symbol file"
+	case "ls":
+		return "the MODULE record of a symbol file has its name and id"
 	}
 	return ""
 }
@@ -195,8 +207,8 @@ func (r *storeRun) operands(c *cli.Context) error {
 		return fmt.Errorf("%s: %s, want DIR", r.verb.name, text.Count(len(args)-1, "operand"))
 	}
 	r.dir, r.files = args[1], args[2:]
-	if st, err := os.Stat(r.dir); r.verb.name == "add" && err == nil && st.Mode().IsRegular() {
-		return fmt.Errorf("add: %s is a file, want the folder of a store%s", r.dir, swapped(r.files))
+	if err := cli.CheckStore(r.dir, r.instead()); err != nil {
+		return fmt.Errorf("%s: %w", r.verb.name, err)
 	}
 	stdin := 0
 	for _, file := range r.files {

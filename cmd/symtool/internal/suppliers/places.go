@@ -96,20 +96,21 @@ func (p *places) files(open supplier.Opener) ([]resolve.Supplier, error) {
 type unnamed struct {
 	supplier.Fetcher
 	msgs *cli.Messages
+	hush string // how to ask none, for messages
 	once sync.Once
-	told sync.Once // that a server is slow
+	slow sync.Once
 }
 
 // Fetch implements supplier.Fetcher.
 func (u *unnamed) Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error) {
 	waiting := time.AfterFunc(cli.UntilTold(), func() {
-		u.told.Do(func() { u.msgs.Warnf("symtool: waiting for $DEBUGINFOD_URLS; --no-debuginfod does not ask") })
+		u.slow.Do(func() { u.msgs.Warnf("symtool: waiting for $DEBUGINFOD_URLS; %s", u.hush) })
 	})
 	path, tried, err = u.Fetcher.Fetch(ctx, kind, buildID)
 	waiting.Stop()
 	if err == nil || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 		return path, tried, err
 	}
-	u.once.Do(func() { u.msgs.Warnf("symtool: $DEBUGINFOD_URLS: %v; --no-debuginfod does not ask", err) })
+	u.once.Do(func() { u.msgs.Warnf("symtool: $DEBUGINFOD_URLS: %v; %s", err, u.hush) })
 	return "", tried, fs.ErrNotExist
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
-	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/remote"
@@ -122,13 +121,9 @@ func (p *places) newBinaries(c *cli.Context) (*supplier.Binaries, error) {
 	if err := checkBinaries(p.binaries); err != nil {
 		return nil, err
 	}
-	client, err := cli.NewDebuginfod(c, c.App.ErrWriter.(*cli.Messages))
+	fetcher, err := NewFetcher(c, "--no-debuginfod does not ask")
 	if err != nil {
 		return nil, cli.Usagef(c.Command.Name, "%v", err)
-	}
-	fetcher := Fetcher(client)
-	if fetcher != nil && !c.IsSet("debuginfod") {
-		fetcher = &unnamed{Fetcher: fetcher, msgs: c.App.ErrWriter.(*cli.Messages)}
 	}
 	o := supplier.BinaryOptions{DebugDirs: c.StringSlice("debug-dir"), Fetcher: fetcher, AtPaths: p.here, Hermetic: c.Bool("hermetic")}
 	if o.AtPaths {
@@ -156,12 +151,18 @@ func CheckDebuginfod(c *cli.Context, here bool) error {
 	return nil
 }
 
-// Fetcher returns the client as a Fetcher, or nil.
-func Fetcher(client *debuginfod.Client) supplier.Fetcher {
-	if client == nil {
-		return nil
+// NewFetcher returns the servers of debug files that flags or the environment name, or nil. hush says how not to ask those
+// of the environment.
+func NewFetcher(c *cli.Context, hush string) (supplier.Fetcher, error) {
+	msgs := c.App.ErrWriter.(*cli.Messages)
+	client, err := cli.NewDebuginfod(c, msgs)
+	if err != nil || client == nil {
+		return nil, err
 	}
-	return client
+	if c.IsSet("debuginfod") {
+		return client, nil
+	}
+	return &unnamed{Fetcher: client, msgs: msgs, hush: hush}, nil
 }
 
 // newServers returns the symbol servers, or nil if there are none.

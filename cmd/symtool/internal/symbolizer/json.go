@@ -53,7 +53,7 @@ func (p *jsonPrinter) end() {
 func (p *jsonPrinter) add(r *request, a jsonAnswer) {
 	a.ModuleName = r.file
 	if r.ok {
-		a.Address = hex(r.addr)
+		a.Address = hexadecimal(r.addr)
 	}
 	if p.list {
 		p.all = append(p.all, a)
@@ -98,7 +98,7 @@ func (p *jsonPrinter) frames(frames []symfmt.SourceFrame) (all []jsonFrame) {
 			one.FunctionName = ""
 		}
 		if f.HasStart {
-			one.StartAddress = hex(uint64(f.Start))
+			one.StartAddress = hexadecimal(uint64(f.Start))
 		}
 		all = append(all, one)
 	}
@@ -109,7 +109,7 @@ func (p *jsonPrinter) data(r *request, sym *symbol) {
 	if sym == nil {
 		sym = &symbol{}
 	}
-	p.add(r, jsonAnswer{Data: &jsonData{Name: sym.name, Size: hex(sym.size), Start: hex(sym.addr)}})
+	p.add(r, jsonAnswer{Data: &jsonData{Name: sym.name, Size: hexadecimal(sym.size), Start: hexadecimal(sym.addr)}})
 }
 
 func (p *jsonPrinter) fail(r *request, why string) {
@@ -119,4 +119,4 @@ func (p *jsonPrinter) fail(r *request, why string) {
 	p.add(r, jsonAnswer{Error: &jsonError{why}})
 }
 
-func hex(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
+func hexadecimal(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

@@ -2,15 +2,16 @@ package symbolizer
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -82,14 +83,24 @@ func (m *module) sectionAt(addr uint64) string {
 	return ""
 }
 
-// fileWith returns the path of the file with a build-id in the folders of debug files.
+// fileWith returns the path of the file with a build-id, or of its debug file: in the folders of debug files, or from a
+// server.
 func (s *Symbolizer) fileWith(build string) (string, error) {
-	if len(build) > 2 {
-		for _, dir := range s.DebugDirs {
-			path := filepath.Join(dir, ".build-id", build[:2], build[2:]+".debug")
-			if _, err := os.Stat(path); err == nil {
-				return path, nil
-			}
+	id, err := hex.DecodeString(build)
+	if err != nil {
+		return "", fmt.Errorf("build-id %s: want two digits for each byte", build)
+	}
+	for _, fetcher := range []supplier.Fetcher{nil, s.Fetcher} {
+		b, err := supplier.NewBinaries(nil, supplier.BinaryOptions{DebugDirs: s.DebugDirs, Fetcher: fetcher, AtPaths: true})
+		if err != nil {
+			return "", err
+		}
+		f, _, err := b.Binary(s.ctx, resolve.Module{BuildID: id})
+		if err != nil {
+			return "", err
+		}
+		if f, err := object.Of(f); f != nil && err == nil {
+			return f.Path, f.Close()
 		}
 	}
 	return "", fmt.Errorf("no file with build-id %s in %s", build, strings.Join(s.DebugDirs, ", "))
@@ -128,7 +139,7 @@ func (m *module) open(s *Symbolizer, name string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %s", path, bin.Bare(err, path))
+		return errors.New(cli.Named(path, err))
 	}
 	is := m.file.CPU
 	if m.file.Arch != nil {
@@ -138,7 +149,7 @@ func (m *module) open(s *Symbolizer, name string) error {
 		m.file.Close()
 		return fmt.Errorf("%q: no such file, and %s is for %s", name, path, is)
 	}
-	b, err := supplier.NewBinaries([]string{path}, supplier.BinaryOptions{DebugDirs: s.DebugDirs, Package: s.Package})
+	b, err := supplier.NewBinaries([]string{path}, supplier.BinaryOptions{DebugDirs: s.DebugDirs, Fetcher: s.Fetcher, Package: s.Package})
 	if err == nil {
 		m.symbols, _, err = b.Symbols(s.ctx, which)
 	}

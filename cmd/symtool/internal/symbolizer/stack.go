@@ -23,7 +23,8 @@ type StackOptions struct {
 	Core       string // the path of a core otherwise
 	Executable string // the core's program, or ""
 	DebugDirs  []string
-	MaxFrames  int // of a thread, at least 1
+	Fetcher    supplier.Fetcher // of missing debug files, or nil
+	MaxFrames  int              // of a thread, at least 1
 
 	One        bool // only the thread whose id is that of the process
 	Activation bool // whether a frame was not entered by a call
@@ -84,7 +85,7 @@ func (p *stackPrinter) open() (d *dumpfile.File, err error) {
 	if p.Executable != "" {
 		roots = append(roots, p.Executable)
 	}
-	o := supplier.BinaryOptions{DebugDirs: p.DebugDirs, AtPaths: true}
+	o := supplier.BinaryOptions{DebugDirs: p.DebugDirs, Fetcher: p.Fetcher, AtPaths: true}
 	o.SymbolTables = !p.DebugName && !p.Source && !p.List && !p.Unstrip // nothing else is printed
 	if p.binaries, err = supplier.NewBinaries(roots, o); err != nil {
 		return nil, err

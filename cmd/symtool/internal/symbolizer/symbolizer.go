@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -55,7 +56,8 @@ type Options struct {
 	Binary    string // "" if each line names one
 	CPU       string // of the binary in a universal file
 	DebugDirs []string
-	Package   string // a .dwp file; "" for FILE.dwp
+	Fetcher   supplier.Fetcher // of missing debug files, or nil
+	Package   string           // a .dwp file; "" for FILE.dwp
 	Style     Style
 	Names     Names
 	Paths     Paths
