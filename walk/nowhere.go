@@ -8,7 +8,7 @@ import (
 )
 
 // isNowhere reports whether an address certainly has no code: it is not canonical, the dump says
-// that its memory is not executable or has nothing so low, or it is in a section of data. On Windows
+// that its memory is not executable, or that nothing is there, or it is in a section of data. On Windows
 // permissions prove nothing, as data execution prevention may be off.
 func (u *unwinder) isNowhere(pc uint64) bool {
 	i := u.d.ModuleAt(pc)
@@ -17,6 +17,8 @@ func (u *unwinder) isNowhere(pc uint64) bool {
 		return true
 	case i < 0:
 		return u.isUnmapped(pc)
+	case u.isLinux() && u.d.InGap(i, pc) && u.d.InGap(i, pc-u.cpu.Call):
+		return true
 	}
 	return u.isData(i, pc)
 }

@@ -31,7 +31,7 @@ func byScan(u *unwinder, f *Frame) outcome {
 		if !ok || addr < start {
 			break
 		}
-		if pc = u.clean(pc); !u.isReturn(pc) {
+		if pc = u.clean(pc); !u.isReturn(pc) || u.isNowhere(pc) {
 			continue
 		}
 		if u.cpu.ScanFP != cpu.NoFP {

@@ -163,3 +163,28 @@ func TestScanEndsAtEntry(t *testing.T) {
 		wantStack(a, walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{}), want, lines...)
 	}
 }
+
+// A scan takes no word that is in a gap between the mappings of a module, in its data, or behind its end: neither has
+// code that made a call.
+func TestScanExtents(t *testing.T) {
+	file := func(addr, size uint64, exec bool) dump.Mapping {
+		return dump.Mapping{Range: dump.Range{Addr: addr, Size: size}, Read: true, Exec: exec, Path: "/app"}
+	}
+	const gap, data, behind = 0x500010, 0x600010, 0x700010
+	for _, c := range []struct {
+		name  string
+		maps  []dump.Mapping
+		found bool
+	}{
+		{"mapped", []dump.Mapping{file(0x400000, 0x1000, true), file(0x600000, 0x1000, false)}, true},
+		{"not known", nil, false},
+	} {
+		a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x300000, "")
+		a.At(0x80000000).Mark("sp").Words(gap, data, behind, inG).Zeros(8)
+		a.Dump.Maps = c.maps
+		s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{})
+		if got := len(s.Frames) > 1 && s.Frames[1].PC == inG; got != c.found {
+			t.Errorf("%s: frames %+v", c.name, s.Frames)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package dump
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Image is a file in memory as a loader maps it: its segments, in the order of the file.
@@ -22,7 +23,7 @@ const maxHole = 2 << 20
 // the next segment would be, or far away: programs map parts of their own files again, as data or as code.
 func Images(maps []Mapping) (list []Image) {
 	for i := 0; i < len(maps); i++ {
-		if maps[i].IsFile() {
+		if maps[i].isSegment() {
 			g := ImageFrom(maps, i)
 			list = append(list, g)
 			i = g.Last
@@ -64,10 +65,10 @@ func ImageFrom(maps []Mapping, first int) Image {
 	g := Image{Range: f.Range, Path: f.Path, First: first, Last: first, Exec: f.Exec}
 	for i := first + 1; i < len(maps); i++ {
 		m := &maps[i]
-		if !m.IsFile() {
+		if !m.IsFile() || m.isReserved() {
 			continue
 		}
-		if before := &maps[g.Last]; m.Path != f.Path || m.Offset <= f.Offset || !m.continues(before) {
+		if before := &maps[g.Last]; m.Path != f.Path || m.Shared || m.Offset <= f.Offset || !m.continues(before) {
 			break
 		}
 		g.Last, g.Size, g.Exec = i, m.Addr+m.Size-g.Addr, g.Exec || m.Exec
@@ -92,5 +93,22 @@ func (m *Mapping) continues(before *Mapping) bool {
 		m.Addr-(before.Addr+before.Size) <= maxHole
 }
 
-// IsFile reports whether a file is mapped: other mappings have names in brackets.
-func (m *Mapping) IsFile() bool { return m.Path != "" && m.Path[0] != '[' }
+// IsFile reports whether a file is mapped: other mappings have names in brackets, or of memory.
+func (m *Mapping) IsFile() bool { return m.Path != "" && m.Path[0] != '[' && !IsMemory(m.Path) }
+
+// isSegment reports whether a mapping may be one of a loader, whose mappings are private. Programs that generate code
+// share it between a mapping to write it and one to run it, as .NET does by memfd_create(2).
+func (m *Mapping) isSegment() bool { return m.IsFile() && !m.Shared }
+
+// isReserved reports whether a mapping only keeps others away, as those that glibc before 2.35 leaves of a file between its
+// segments. Its place in the file means nothing.
+func (m *Mapping) isReserved() bool { return !m.Read && !m.Write && !m.Exec && !m.Unknown }
+
+// memoryPaths begin the names under which the kernel and perf show memory of no file: shared, System V's, of huge pages,
+// of devices, and Android's ashmem among these.
+var memoryPaths = []string{"//anon", "/anon_hugepage", "/SYSV", "/dev/", "anon_inode:"}
+
+// IsMemory reports whether the path of a mapping is a name for memory of no file.
+func IsMemory(path string) bool {
+	return !strings.HasPrefix(path, "/dev/shm/") && slices.ContainsFunc(memoryPaths, func(p string) bool { return strings.HasPrefix(path, p) })
+}

@@ -24,6 +24,11 @@ func TestImages(t *testing.T) {
 		{"code again", "1000-2000 r--p 0 0:0 0 /a\n2000-3000 r-xp 1000 0:0 0 /a\n3000-4000 rw-p 2000 0:0 0 /a\n7f0000000000-7f0000001000 r-xp 1000 0:0 0 /a\n", "/a 1000-4000 code"},
 		{"code again, below", "1000-2000 r-xp 1000 0:0 0 /a\n400000-401000 r--p 0 0:0 0 /a\n401000-402000 r-xp 1000 0:0 0 /a\n", "/a 400000-402000 code"},
 		{"libraries in an archive", "1000-2000 r--p 0 0:0 0 /a\n10000-11000 r--p 8000 0:0 0 /a\n11000-12000 r-xp 9000 0:0 0 /a\n20000-21000 r-xp 900000 0:0 0 /a\n", "/a 1000-12000 code, /a 20000-21000 code"},
+		{"reserved between segments", "1000-2000 r-xp 0 0:0 0 /a\n2000-200000 ---p 1000 0:0 0 /a\n200000-201000 r--p 1000 0:0 0 /a\n201000-202000 rw-p 2000 0:0 0 /a\n", "/a 1000-202000 code"},
+		{"code that .NET shares", "1000-2000 rw-s 0 0:0 0 /memfd:doublemapper (deleted)\n2000-3000 r-xs 1000 0:0 0 /memfd:doublemapper (deleted)\n", ""},
+		{"a library in memory", "1000-2000 r--p 0 0:0 0 /memfd:a (deleted)\n2000-3000 r-xp 1000 0:0 0 /memfd:a (deleted)\n", "/memfd:a (deleted) 1000-3000 code"},
+		{"memory of no file", "1000-2000 rwxp 0 0:0 0 /dev/zero (deleted)\n2000-3000 rwxp 0 0:0 0 /SYSV00000000 (deleted)\n3000-4000 r-xp 0 0:0 0 /dev/ashmem/dalvik-jit-code-cache (deleted)\n4000-5000 r-xp 0 0:0 0 //anon\n", ""},
+		{"a file in shared memory", "1000-2000 r-xp 0 0:0 0 /dev/shm/a.so\n", "/dev/shm/a.so 1000-2000 code"},
 		{"a name in brackets", "1000-2000 r-xp 0 0:0 0 [vdso]\n", ""},
 	} {
 		var maps []Mapping
@@ -50,10 +55,10 @@ func TestImages(t *testing.T) {
 
 func TestMappedRange(t *testing.T) {
 	d := &Dump{Maps: []Mapping{
-		{Range: Range{0x1000, 0x1000}, Path: "/a", Offset: 0},
-		{Range: Range{0x2000, 0x1000}, Path: "/a", Offset: 0x1000, Exec: true},
-		{Range: Range{0x3000, 0x5000}}, // .bss
-		{Range: Range{0x9000, 0x1000}, Path: "[vdso]"},
+		{Range: Range{0x1000, 0x1000}, Read: true, Path: "/a", Offset: 0},
+		{Range: Range{0x2000, 0x1000}, Read: true, Path: "/a", Offset: 0x1000, Exec: true},
+		{Range: Range{0x3000, 0x5000}, Read: true}, // .bss
+		{Range: Range{0x9000, 0x1000}, Read: true, Path: "[vdso]"},
 	}}
 	for _, c := range []struct{ module, want Range }{
 		{Range{0x1000, 0x6123}, Range{0x1000, 0x2000}},

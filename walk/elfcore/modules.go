@@ -258,7 +258,30 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 		}
 		list = append(list, r.module(img, name))
 	}
-	return list
+	return append(list, r.linkedModules(list)...)
+}
+
+// linkedModules returns the modules of the dynamic linker's list whose headers are not in the core, and which are not in
+// list: from where the linker loaded them to the end of the mapping with their dynamic section, which is the last that a
+// module certainly has. Their file says where they end. One that is linked to a fixed address is left out, as the linker
+// does not say where it begins.
+func (r *reader) linkedModules(list []dump.Module) (more []dump.Module) {
+	if r.d.Linker == nil {
+		return nil
+	}
+	known := dump.Dump{}
+	known.SetModules(list, -1)
+	for i := range r.d.Linker.Maps {
+		l := &r.d.Linker.Maps[i]
+		first, last := mapFrom(r.d.Maps, l.Addr), mapFrom(r.d.Maps, l.Dynamic)
+		if l.Name == "" || l.Addr == 0 || l.Dynamic <= l.Addr || known.ModuleAt(l.Dynamic) >= 0 || known.ModuleAt(l.Addr) >= 0 ||
+			last == len(r.d.Maps) || r.d.Maps[first].Addr != l.Addr || !r.d.Maps[last].Contains(l.Dynamic) || len(more) == maxModules {
+			continue
+		}
+		size := r.d.Maps[last].Addr + r.d.Maps[last].Size - l.Addr
+		more = append(more, dump.Module{Range: dump.Range{Addr: l.Addr, Size: size}, Path: l.Name, DebugFile: baseName(l.Name), Bias: l.Addr})
+	}
+	return more
 }
 
 // heads returns the addresses of mappings that begin like an ELF file, in order.

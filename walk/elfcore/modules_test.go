@@ -126,6 +126,57 @@ func modulesWithoutFiles(t *testing.T, data []byte) {
 	}
 }
 
+// Without NT_FILE and without their headers, which a bit of coredump_filter leaves out, libraries are where the dynamic
+// linker has them: up to the end of the mapping with their dynamic section. Their files say where they end.
+func TestLinkedModules(t *testing.T) {
+	data := bytes.Clone(sharedCore(t, "crashes/threads"))
+	data[bytes.Index(data, []byte("ELIF\x43\x4f\x52\x45"))]++ // NT_FILE, CORE
+	want, err := Read(data, "core", Options{})
+	if err != nil || len(want.Modules) < 5 {
+		t.Fatal(err, want.Modules)
+	}
+	system := testenv.Shared(t, "data", "crashes", "system")
+	behind := map[uint64]bool{} // libraries whose headers are not in the core
+	files := 0
+	for i := range want.Modules {
+		if m := &want.Modules[i]; i != want.Main && m.Path != vdsoName {
+			behind[m.Addr] = true
+			if _, err := os.Stat(filepath.Join(system, filepath.Base(m.Path))); err == nil {
+				files++
+			}
+		}
+	}
+	for p := data[64:]; binary.LittleEndian.Uint32(p) <= uint32(elf.PT_NOTE); p = p[56:] { // entries of program headers
+		if behind[binary.LittleEndian.Uint64(p[16:])] {
+			binary.LittleEndian.PutUint64(p[32:], 0)
+		}
+	}
+	got, err := Read(data, "core", Options{})
+	if err != nil || len(got.Modules) != len(want.Modules) || len(got.Problems) > 0 {
+		t.Fatalf("%v, %d modules, want %d, problems %v", err, len(got.Modules), len(want.Modules), got.Problems)
+	}
+	for i := range got.Modules {
+		g, w := &got.Modules[i], &want.Modules[i]
+		const mappings = 0x10000 // of .data and .bss
+		if g.Addr != w.Addr || g.Path != w.Path || g.Bias != w.Bias || g.Size > (w.Size+0xfff)&^0xfff || g.Size+mappings < w.Size {
+			t.Errorf("%#x+%#x %s, want %#x+%#x %s", g.Addr, g.Size, g.Path, w.Addr, w.Size, w.Path)
+		}
+	}
+	got, err = Read(data, "core", Options{Binaries: []string{system}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := 0
+	for i := range got.Modules {
+		if g, w := &got.Modules[i], &want.Modules[i]; behind[g.Addr] && g.DebugID == w.DebugID && g.Size == w.Size {
+			exact++
+		}
+	}
+	if exact != files || files < 5 {
+		t.Errorf("%d of %d libraries end where their files say: %+v", exact, files, got.Modules)
+	}
+}
+
 // The arguments and the environment are those on the stack, not the 80 bytes of
 // NT_PRPSINFO.
 func TestArguments(t *testing.T) {

@@ -83,6 +83,7 @@ type reader struct {
 	declared dump.Range // the stack, as its first line says
 	stack    []dump.Region
 	modules  []dump.Module
+	mappings []dump.Mapping // of the modules
 	problems int
 }
 
@@ -175,8 +176,17 @@ func (r *reader) finish() {
 	d.Memory = dump.NewMemory(d.Order, r.stack)
 	d.Threads = []dump.Thread{r.thread}
 	d.Crash = &r.crash
-	d.SetModules(r.modules, -1) // on Android, mappings of a file often reach into others; Breakpad cuts them, too
+	r.setModules()
 	if extra := r.problems - maxProblems; extra > 0 {
 		d.Problems = append(d.Problems, dump.Problem{Err: &bin.Error{File: r.path, Msg: fmt.Sprintf("%d more problems", extra)}})
 	}
+}
+
+// setModules sets the modules, which the writer took from mappings: a part of a file that the program mapped again is
+// none. On Android, mappings of a file often reach into others; Breakpad cuts them, too.
+func (r *reader) setModules() {
+	dump.SortMappings(r.mappings)
+	listed := dump.Dump{Maps: r.mappings}
+	listed.SetListed(r.modules, -1, nil)
+	r.d.Modules = listed.Modules
 }

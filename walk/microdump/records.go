@@ -172,10 +172,15 @@ func (r *reader) module(text string) {
 		r.problemf("a module", "%.60q, want a start, an offset, a size, an id and a name", text)
 		return
 	}
-	m := dump.Module{Range: dump.Range{Addr: v[0], Size: v[2]}, Path: name, DebugFile: r.d.System.OS.Base(name), DebugPath: name, DebugID: strings.ToUpper(words[3])}
+	m := dump.Module{Range: dump.Range{Addr: v[0], Size: v[2]}, Path: name, DebugID: strings.ToUpper(words[3])}
 	if len(m.DebugID) != idDigits || strings.Trim(m.DebugID, "0123456789ABCDEF") != "" {
 		r.problemf("the id of "+name, "id %.50q, want %d hexadecimal digits", words[3], idDigits)
 		m.DebugID = ""
 	}
+	if r.d.System.OS.IsLinux() {
+		m.Path, m.Deleted = strings.CutSuffix(m.Path, " (deleted)")
+	}
+	m.DebugFile, m.DebugPath = r.d.System.OS.Base(m.Path), m.Path
 	r.modules = append(r.modules, m)
+	r.mappings = append(r.mappings, dump.Mapping{Range: m.Range, Offset: v[1], Path: m.Path + m.DebugID, Read: true, Exec: true})
 }

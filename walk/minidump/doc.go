@@ -25,9 +25,10 @@
 //   - The crash address of a 32-bit process has 32 bits; writers extend the sign.
 //   - Of two streams of the same type the first counts; Breakpad uses neither.
 //   - An id of zeros counts as missing.
-//   - In LLDB's minidumps (lldb.go) modules extend over all mappings of their
-//     file, as it writes only the first one's size; each exception stream is a
-//     thread's signal.
+//   - Modules are where their program headers or mappings say, as far as the
+//     dump has them, not where the writer says: see dump.Dump.SetListed.
+//     Breakpad and rust-minidump take the writer's sizes.
+//   - In LLDB's minidumps (lldb.go) each exception stream is a thread's signal.
 //   - On x86 and x86-64 the FXSAVE area is kept, not what XSAVE has beside it
 //     (AVX, shadow stacks), nor FSAVE and debug registers.
 package minidump

@@ -2,7 +2,6 @@ package minidump
 
 import (
 	"bytes"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -65,25 +64,11 @@ func (r *reader) otherExceptions() {
 	}
 }
 
-// wholeModules extends modules over all mappings of the file that they begin with, and gives the
-// kernel's the name that others use.
-func (r *reader) wholeModules() {
-	maps := r.d.Maps
-	ends := make([]uint64, len(maps)) // index i: the end of the consecutive mappings of one file, from maps[i] on
-	for i := len(maps) - 1; i >= 0; i-- {
-		ends[i] = maps[i].Addr + maps[i].Size
-		if i+1 < len(maps) && maps[i+1].Addr == ends[i] && maps[i+1].Path == maps[i].Path {
-			ends[i] = ends[i+1]
-		}
-	}
+// nameVDSO gives the kernel's library the name that others use.
+func (r *reader) nameVDSO() {
 	for i := range r.modules {
-		m := &r.modules[i]
-		if strings.HasPrefix(m.Path, "[vdso]") {
+		if m := &r.modules[i]; strings.HasPrefix(m.Path, "[vdso]") {
 			m.Path, m.DebugFile = vdso, vdso
-		}
-		k := sort.Search(len(maps), func(k int) bool { return maps[k].Addr >= m.Addr })
-		if k < len(maps) && maps[k].Addr == m.Addr && maps[k].Path != "" && maps[k].Offset == 0 {
-			m.Size = max(m.Size, ends[k]-m.Addr)
 		}
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -23,6 +25,9 @@ func (r *reader) moduleList(s span) {
 		m.Path = r.text(uint64(c.U32()), label{"the name of module", i})
 		if m.Path == unnamed(m.Addr) {
 			m.Path = ""
+		}
+		if r.d.System.OS.IsLinux() {
+			m.Path, m.Deleted = strings.CutSuffix(m.Path, deletedMark)
 		}
 		m.Version, m.Product = r.fileVersion(c)
 		r.moduleID(&m, i, place(c), place(c))
@@ -181,14 +186,28 @@ func (r *reader) unloadedModules(s span) {
 	slices.SortStableFunc(r.d.Unloaded, dump.ByAddr)
 }
 
+// deletedMark follows the path of a file that was deleted or replaced.
+const deletedMark = " (deleted)"
+
 // finishModules builds the list of modules. The first in the file is the
 // program itself, where all writers put it.
 func (r *reader) finishModules() {
-	for _, o := range r.d.SetModules(r.modules, min(len(r.modules), 1)-1) {
+	for _, o := range r.d.SetListed(r.modules, min(len(r.modules), 1)-1, r.loaded) {
 		lost := "the end of the module"
 		if o.Dropped {
 			lost = "the module"
 		}
 		r.problem(lost, &FormatError{Msg: o.String()})
 	}
+}
+
+// headPage is the part of a binary's first mapping that has its program headers.
+const headPage = 4096
+
+// loaded returns the size that the program headers at an address give a module of Linux.
+func (r *reader) loaded(addr uint64) (size uint64, ok bool) {
+	if !r.d.System.OS.IsLinux() {
+		return 0, false
+	}
+	return elfobj.LoadSize(r.d.Memory.Bytes(addr, headPage))
 }

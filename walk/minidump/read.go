@@ -246,14 +246,14 @@ func (r *reader) finish() {
 		r.d.Maps = r.memInfo
 	}
 	dump.SortMappings(r.d.Maps)
+	r.d.Memory = dump.NewMemory(r.order, append(r.regions, r.stacks...))
 	if r.lldb {
 		r.otherExceptions()
-		r.wholeModules()
+		r.nameVDSO()
 	}
 	r.finishModules()
 	r.endStream()
 	r.nameThreads()
-	r.d.Memory = dump.NewMemory(r.order, append(r.regions, r.stacks...))
 	for i := range r.d.Threads {
 		r.boundStack(&r.d.Threads[i])
 		if r.lldb {

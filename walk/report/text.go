@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/text"
@@ -203,13 +205,35 @@ func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	if p.o.ShortNames && k+1 < len(f.Names) {
 		after = " (inlined)" + after
 	}
-	if p.unloaded(f) >= 0 {
-		after += " (unloaded)"
-	}
+	after += p.unloadedText(f)
 	if name != "" {
 		name = p.name(safe(name), len(number)+2+utf8.RuneCountInString(before+after))
 	}
 	p.put("%s  %s%s%s\n", p.paint(trustColor(f.Trust), number), before, p.paint(colorBold, name), after)
+}
+
+// maxUnloaded limits the modules that a line lists.
+const maxUnloaded = 3
+
+// unloadedText says that the module of a frame was unloaded, or which modules may have been there.
+func (p *textWriter) unloadedText(f *walk.Frame) string {
+	if p.unloaded(f) >= 0 {
+		return " (unloaded)"
+	}
+	var may []string
+	for _, i := range p.unloadedAt(f) {
+		m := &p.d.Unloaded[i]
+		if one := fmt.Sprintf("%s + 0x%x", safe(p.d.System.OS.Base(m.Path)), f.PC-m.Addr); !slices.Contains(may, one) {
+			may = append(may, one)
+		}
+	}
+	if len(may) == 0 {
+		return ""
+	}
+	if len(may) > maxUnloaded {
+		may = append(may[:maxUnloaded], "others")
+	}
+	return " (unloaded: " + strings.Join(may, ", or ") + ")"
 }
 
 // foundBy returns the text that follows "Found by: ".

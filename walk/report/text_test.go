@@ -168,6 +168,11 @@ func TestTextUnloaded(t *testing.T) {
 	if page := pageOf(t, r, HTMLOptions{}); !strings.Contains(page, `"gone.so (unloaded)"`) || !strings.Contains(page, `,3,"123",`) {
 		t.Error("the page has no frame at 123 in the module behind the three that are loaded")
 	}
+	other := dump.Module{Range: dump.Range{Addr: 0x6ff000, Size: 0x2000}, Path: "/lib/other.so"}
+	r.Dump.Unloaded = []dump.Module{other, r.Dump.Unloaded[0], r.Dump.Unloaded[0]}
+	if text, want := textOf(t, r, TextOptions{}), " 0  0x700123 (unloaded: other.so + 0x1123, or gone.so + 0x123)\n"; !strings.Contains(text, want) {
+		t.Errorf("missing %q in\n%s", want, text)
+	}
 	r.Dump.Unloaded = nil
 	if text := textOf(t, r, TextOptions{}); !strings.Contains(text, " 0  0x700123\n") {
 		t.Errorf("got\n%s", text)

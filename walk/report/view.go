@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
@@ -107,11 +106,28 @@ func (v *view) module(f *walk.Frame) *dump.Module {
 }
 
 // unloaded returns the index of the unloaded module that contained the instruction of a frame without a module, or -1.
+// It is -1, too, if several did, as after many loads at the same place, and the frame would not be the same in all.
 func (v *view) unloaded(f *walk.Frame) int {
-	if f.Module >= 0 {
+	all := v.unloadedAt(f)
+	for _, i := range all {
+		if a, b := &v.d.Unloaded[all[0]], &v.d.Unloaded[i]; a.Path != b.Path || a.Addr != b.Addr {
+			return -1
+		}
+	}
+	if len(all) == 0 {
 		return -1
 	}
-	return slices.IndexFunc(v.d.Unloaded, func(m dump.Module) bool { return m.Contains(f.Inst) })
+	return all[0]
+}
+
+// unloadedAt returns the indices of the unloaded modules that contained the instruction of a frame without a module.
+func (v *view) unloadedAt(f *walk.Frame) (all []int) {
+	for i := range v.d.Unloaded {
+		if f.Module < 0 && v.d.Unloaded[i].Contains(f.Inst) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // place returns function, file and line of f.Names[k], as far as they are known, and the offset

@@ -1,8 +1,11 @@
 package elfobj
 
 import (
+	"bytes"
 	"debug/elf"
 	"math"
+
+	"github.com/symtool/symtool/internal/object"
 )
 
 // loadPage is the page size to which LoadBase rounds, that of most kernels. p_align
@@ -56,6 +59,21 @@ func (f *File) LoadEnd() uint64 {
 		}
 	}
 	return end
+}
+
+// LoadSize returns the size in memory of the program or library whose first bytes are head, by its program headers, which
+// must be among them. It reports false if it is none.
+func LoadSize(head []byte) (size uint64, ok bool) {
+	if !bytes.HasPrefix(head, []byte(Magic)) {
+		return 0, false
+	}
+	lim := object.DefaultLimits()
+	lim.Image = true
+	f, err := NewFile(bytes.NewReader(head), int64(len(head)), "", lim)
+	if err != nil || f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+		return 0, false
+	}
+	return f.LoadEnd() - f.HeaderAddr(), true
 }
 
 // IsFlat reports whether offsets in the file equal offsets in memory, and the process could not write

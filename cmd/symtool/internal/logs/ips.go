@@ -85,6 +85,7 @@ type ipsReport struct {
 // ipsImage is a module of the process.
 type ipsImage struct {
 	UUID, Name, Path string
+	Size             uint64 // of its code and what is read-only; 0 if it is unknown
 }
 
 // ipsFrame is a frame of a stack.
@@ -136,8 +137,9 @@ func (f *Filter) ipsFrame(r *ipsReport, frame *ipsFrame) []byte {
 		*at.ImageIndex < 0 || *at.ImageIndex >= len(r.images) {
 		return nil
 	}
-	name := r.images[*at.ImageIndex].module()
-	if name == "" {
+	image := &r.images[*at.ImageIndex]
+	name := image.module()
+	if name == "" || image.Size > 0 && *at.ImageOffset >= image.Size {
 		return nil
 	}
 	p := Place{Name: name, Addr: *at.ImageOffset, Counts: FromStart, Caller: frame.caller, Sure: true}

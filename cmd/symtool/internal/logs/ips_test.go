@@ -14,7 +14,8 @@ import (
 const (
 	ipsHeader = `{"app_name":"a","bug_type":"309"}` + "\n"
 	ipsImages = `"usedImages" : [{"source":"P","base":4096,"uuid":"5A9832E5-2872-41C1-838E-D98914E9B7FF","path":"\/x\/b \"}{ c","name":"n"},` +
-		`{"base":0,"uuid":"00000000-0000-0000-0000-000000000000"},{"uuid":"5a9832e5-2872-41c1-838e-d98914e9b7ff","name":"n"},{}]`
+		`{"base":0,"uuid":"00000000-0000-0000-0000-000000000000"},{"uuid":"5a9832e5-2872-41c1-838e-d98914e9b7ff","name":"n"},{},` +
+		`{"uuid":"5a9832e5-2872-41c1-838e-d98914e9b7ff","name":"n","size":16}]`
 )
 
 // framing answers with two functions, which describe the place. It knows nothing of addresses above 0xff.
@@ -40,7 +41,8 @@ func TestJSONReports(t *testing.T) {
 			`{"imageOffset":256,"imageIndex":2} , ` + inlined + `{"imageOffset":16,"imageIndex":2,"symbol":"n/` + id + ` 10 true true","symbolLocation":5}`},
 		{`{"imageOffset":1,"imageIndex":1}`, ""},
 		{`{"imageOffset":1,"imageIndex":3}`, ""},
-		{`{"imageOffset":1,"imageIndex":4}`, ""},
+		{`{"imageOffset":16,"imageIndex":4}`, ""}, // behind the image
+		{`{"imageOffset":1,"imageIndex":5}`, ""},
 		{`{"imageOffset":1,"imageIndex":-1}`, ""},
 		{`{"imageOffset":-1,"imageIndex":0}`, ""},
 		{`{"imageOffset":1}`, ""},

@@ -94,6 +94,37 @@ func parseMapping(line string) (m dump.Mapping, ok bool) {
 	return m, ok && strings.HasPrefix(m.Path, "/")
 }
 
+// inImage returns the module of a frame that has an address: that which begins at base or, where base is 0, the one that
+// the frame names or the only one there. It is nil if there is none. Modules of Apple's systems may overlap, as the
+// libraries of the shared cache have one __LINKEDIT, and frames may have other names for them.
+func (m *Maps) inImage(addr, base uint64, name string) (found *mapped) {
+	after := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].start > addr })
+	several := false
+	for i := after - 1; i >= max(0, after-mostOverlaps); i-- {
+		at := &m.ranges[i]
+		switch {
+		case addr >= at.end || base != 0 && base != at.base:
+		case base != 0 || isNamed(at.name, name):
+			return at
+		default:
+			several, found = several || found != nil, at
+		}
+	}
+	if several {
+		return nil
+	}
+	return found
+}
+
+// mostOverlaps limits the modules before an address in which it is looked for.
+const mostOverlaps = 64
+
+// isNamed reports whether a module, which may have an id behind a slash, has a name.
+func isNamed(module, name string) bool {
+	module, _, _ = strings.Cut(module, "/")
+	return module == name
+}
+
 // inMaps finds the module of an address of the process.
 func (f *Filter) inMaps(p *Place, _ *match) bool {
 	at := f.Maps.at(p.Addr)

@@ -3,6 +3,8 @@ package logs
 import (
 	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // perfMaps are the mappings that perf script prints, by the file's name.
@@ -24,7 +26,7 @@ const mostOfFile = 1 << 12
 // addPerf remembers a mapping. There is nothing to replace.
 func (f *Filter) addPerf(p *Place, m *match) bool {
 	start, ok := m.number("base")
-	if !ok || f.perf.count == mostMappings || start+p.Size < start {
+	if !ok || dump.IsMemory(p.Name) || f.perf.count == mostMappings || start+p.Size < start {
 		return false
 	}
 	if f.perf.files == nil {
@@ -53,25 +55,29 @@ func (f *Filter) inPerf(p *Place, m *match) bool {
 		p.Addr, p.Counts = offset, AfterSymbol
 		return p.Symbol != ""
 	}
+	if dump.IsMemory(p.Name) {
+		return false // generated code
+	}
 	p.After, p.Counts = offset, FromFile
-	if at := f.perf.at(p.Name, p.Addr); at != nil {
+	at, same := f.perf.at(p.Name, p.Addr)
+	if at != nil {
 		p.Addr, p.Build = p.Addr-at.start+at.offset, at.build
 	}
-	return true
+	return same
 }
 
-// at returns the mapping of a file that contains an address. If processes have the file at several places, one of which
-// makes it another place in the file, it returns nil.
-func (m *perfMaps) at(name string, addr uint64) (found *perfMap) {
+// at returns the mapping of a file that contains an address, or nil. It reports false if processes have the file at
+// several places, one of which makes it another place in the file.
+func (m *perfMaps) at(name string, addr uint64) (found *perfMap, same bool) {
 	for i := range m.files[name] {
 		one := &m.files[name][i]
 		if addr < one.start || addr >= one.end {
 			continue
 		}
 		if found != nil && found.start-found.offset != one.start-one.offset {
-			return nil
+			return nil, false
 		}
 		found = one
 	}
-	return found
+	return found, true
 }

@@ -165,8 +165,8 @@ func (f *Filter) inImage(p *Place, m *match) bool {
 		}
 		return true
 	}
-	at := f.reports.images.at(p.Addr)
-	if at == nil || p.Symbol == "" && base != at.base {
+	at := f.reports.images.inImage(p.Addr, base, p.Name)
+	if at == nil {
 		return false
 	}
 	p.Name, p.Addr, p.Symbol, p.Sure = at.name, p.Addr-at.base, "", true

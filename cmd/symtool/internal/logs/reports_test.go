@@ -16,6 +16,11 @@ import (
 const testReport = "Report Version:  104\n\nThread 0 Crashed:\n0   app       \t0x0000000102a3d000 0x102a3c000 + 4096\n" +
 	"Binary Images:\n  0x102a3c000 - 0x102a43fff +app arm64  <5a9832e5287241c1838ed98914e9b7ff> /x/a b.app/app\n"
 
+const (
+	overlapping = "Report Version: 1\n"
+	overlapped  = "Binary Images:\n0x1000 - 0x9fff a\n0x2000 - 0x4fff b\n"
+)
+
 // The list of images of a report says what its frames are of; other text is not held back, nor changed by it.
 func TestReports(t *testing.T) {
 	frame := "1 app 0x102a3d000 f + 16\n"
@@ -31,6 +36,9 @@ func TestReports(t *testing.T) {
 		{"Report Version: 1\n" + frame + "Binary Images:\n0x2a3c000 - 0x2a43fff a\n", ""},
 		{"Report Version: 1\n" + frame + "Binary Images:\n0x102a3c000 - 0x102a3c000 a\n0x0 - 0xffffffffffffffff ???\n", ""},
 		{"Report Version: 1\n" + frame + "Report Version: 1\n" + frame + "Binary Images:\n0x102a3c000 - 0x102a43fff a", "1 app 0x102a3d000 AfterSymbol app 10 f\n1 app 0x102a3d000 FromStart a 1000\n"},
+		// Images that overlap: the frame says which one it is in, by its start or its name.
+		{overlapping + "0 a 0x7000 0x1000 + 24576\n0 com.x.b 0x2010 0x2000 + 16\n0 a 0x2010 f + 1\n0 com.x.b 0x7000 f + 1\n0 com.x.b 0x2010 f + 1\n0 c 0xb000 0x2000 + 36864\n" + overlapped,
+			"0 a 0x7000 FromStart a 6000\n0 com.x.b 0x2010 FromStart b 10\n0 a 0x2010 FromStart a 1010\n0 com.x.b 0x7000 FromStart a 6000\n"},
 	} {
 		var got strings.Builder
 		for line := range strings.Lines(filter(t, describing(), c.log)) {
