@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -34,7 +35,7 @@ func TestOtherSystems(t *testing.T) {
 			packages := map[string]*types.Package{"unsafe": types.Unsafe}
 			for _, p := range listedFor(t, system) {
 				if p.ImportPath != "unsafe" {
-					packages[p.ImportPath] = p.checked(t, packages)
+					packages[p.ImportPath] = p.checked(t, packages, true)
 				}
 				if p.own() {
 					own++
@@ -52,7 +53,7 @@ func TestOtherSystemsReportWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "a.go"), "package a\n\nfunc f() { unknown() }\n")
 	p := listedPackage{ImportPath: module + "/a", Dir: dir, GoFiles: []string{"a.go"}}
-	if _, err := p.types(nil); err == nil || !strings.Contains(err.Error(), "undefined: unknown") {
+	if _, err := p.types(nil, true); err == nil || !strings.Contains(err.Error(), "undefined: unknown") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -106,22 +107,51 @@ func listedFor(t *testing.T, system string) (list []listedPackage) {
 	}
 }
 
-func (p *listedPackage) checked(t *testing.T, packages map[string]*types.Package) *types.Package {
+// checked checks a package. bodies says whether own functions are checked, too.
+func (p *listedPackage) checked(t *testing.T, packages map[string]*types.Package, bodies bool) *types.Package {
 	t.Helper()
-	checked, err := p.types(packages)
+	checked, err := p.types(packages, bodies && p.own())
 	if err != nil && p.own() {
 		t.Errorf("%s: %v", p.ImportPath, err)
 	}
 	return checked
 }
 
-// types checks a package; packages of other modules without the bodies of functions. It returns
-// the first error.
-func (p *listedPackage) types(packages map[string]*types.Package) (*types.Package, error) {
-	fset := token.NewFileSet()
+// parsedFiles are the files of the packages of all systems: most belong to several.
+var parsedFiles = struct {
+	set *token.FileSet
+	sync.Mutex
+	byPath map[string]*ast.File
+}{set: token.NewFileSet(), byPath: map[string]*ast.File{}}
+
+// parsed parses a file once. Only own files keep the bodies of functions.
+func (p *listedPackage) parsed(name string) (*ast.File, error) {
+	path := filepath.Join(p.Dir, name)
+	parsedFiles.Lock()
+	defer parsedFiles.Unlock()
+	if f := parsedFiles.byPath[path]; f != nil {
+		return f, nil
+	}
+	f, err := parser.ParseFile(parsedFiles.set, path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	if !p.own() {
+		for _, d := range f.Decls {
+			if function, ok := d.(*ast.FuncDecl); ok && function.Body != nil {
+				function.Body.List = nil
+			}
+		}
+	}
+	parsedFiles.byPath[path] = f
+	return f, nil
+}
+
+// types checks a package, with the bodies of functions or without. It returns the first error.
+func (p *listedPackage) types(packages map[string]*types.Package, bodies bool) (*types.Package, error) {
 	var files []*ast.File
 	for _, name := range p.GoFiles {
-		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		f, err := p.parsed(name)
 		if err != nil {
 			return nil, err
 		}
@@ -131,14 +161,14 @@ func (p *listedPackage) types(packages map[string]*types.Package) (*types.Packag
 	config := types.Config{
 		Importer:         mappedImporter{packages, p.ImportMap},
 		Sizes:            types.SizesFor("gc", "amd64"),
-		IgnoreFuncBodies: !p.own(),
+		IgnoreFuncBodies: !bodies,
 		Error: func(err error) {
 			if first == nil {
 				first = err
 			}
 		},
 	}
-	checked, _ := config.Check(p.ImportPath, fset, files, nil)
+	checked, _ := config.Check(p.ImportPath, parsedFiles.set, files, nil)
 	return checked, first
 }
 
