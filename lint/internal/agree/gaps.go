@@ -77,13 +77,28 @@ func withTraps(padding execcode.Padding, cpu *arch.Arch) execcode.Padding {
 	}
 }
 
+// cutTrap reports whether the rest of a gap is the first byte of a padding instruction of two bytes that fills all before it:
+// linkers cut what they fill a gap with where the gap ends.
+func cutTrap(part *execcode.Part, gap, rest object.Range, padding execcode.Padding) bool {
+	if rest.End-rest.Start != 1 || rest.End != gap.End || rest.Start-gap.Start < 2 {
+		return false
+	}
+	data, err := part.Bytes()
+	at := rest.Start - part.Start
+	if err != nil || at >= uint64(len(data)) {
+		return false
+	}
+	filler := data[at-2 : at]
+	return filler[0] == data[at] && padding(filler) == len(filler)
+}
+
 // reportUnnamed reports a part's code without a name, excluding its padding.
 func reportUnnamed(p *check.Pass, b *image.Image, part *execcode.Part, left []object.Range, padding execcode.Padding) {
 	total, n := uint64(0), 0
-	for _, r := range left {
-		r, err := part.Trim(r, false, padding)
+	for _, gap := range left {
+		r, err := part.Trim(gap, false, padding)
 		b.Problem("section "+part.Name, err)
-		if r.End <= r.Start || err != nil && r.End-r.Start < minGap {
+		if r.End <= r.Start || cutTrap(part, gap, r, padding) || err != nil && r.End-r.Start < minGap {
 			continue
 		}
 		total += r.End - r.Start
