@@ -125,7 +125,11 @@ func (facts *dieFacts) add(e *dwarf.Entry) error {
 			if facts.lang == langD {
 				facts.scoped[name] = append(facts.scoped[name], facts.pastFunctions(name))
 			}
-			if linkage, ok := e.Val(dwarf.AttrLinkageName).(string); ok && !slices.Contains(facts.plain[linkage], name) {
+			linkage, ok := e.Val(dwarf.AttrLinkageName).(string)
+			if !ok {
+				linkage, ok = e.Val(attrMIPSLinkageName).(string)
+			}
+			if ok && !slices.Contains(facts.plain[linkage], name) {
 				facts.plain[linkage] = append(facts.plain[linkage], name)
 			}
 		}

@@ -74,6 +74,7 @@ func TestOracleLines(t *testing.T) {
 type subject struct {
 	file, debug string // debug: the separate debug file, or ""
 	twin        string // the same program, if debug/dwarf is to read that in its place
+	unread      bool   // llvm-symbolizer does not read it, and is asked about the twin
 	rowsOnly    bool   // debug/dwarf does not read it
 	cfi         bool   // CFI is compared, too
 	damaged     bool   // something is lost, which is reported: status 3
@@ -246,7 +247,11 @@ func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	addrs := slices.Concat(rows, dies.edges, sym.edges(base))
 	slices.Sort(addrs)
 	addrs = slices.Compact(addrs)
-	theirs := llvmFrames(t, withoutSymbols(t, obj), addrs)
+	read := obj
+	if of.unread {
+		read = of.twin
+	}
+	theirs := llvmFrames(t, withoutSymbols(t, read), addrs)
 	c := &comparison{
 		damaged: of.damaged, asked: addrs, theirs: theirs,
 		sym: sym, base: base, machine: machineOf(t, obj), code: codeOf(t, obj), names: demangled(t, slices.Concat(theirs, dies.foldedNames())), symbols: elfNames(t, obj), dies: dies,

@@ -1,9 +1,11 @@
 package dwarf2sym_test
 
 import (
+	"bytes"
 	"debug/elf"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +30,8 @@ type matrixBuild struct {
 	cold     bool // functions have separate cold parts
 	ready    bool // testenv has made the same
 	least    int
+	plain    []string // arguments of the same build in a form that others read: see subject.twin
+	unread   bool     // llvm-symbolizer does not read it either
 }
 
 // target is the file in which every command of a build leaves its binary.
@@ -204,6 +208,9 @@ func (b matrixBuild) build(t *testing.T) subject {
 			t.Fatal(err)
 		}
 	}
+	if b.plain != nil {
+		b.before = append(b.before, b.makeTwin()) // first, for objects and .dwo files of the same names
+	}
 	compile := append([]string{b.tool}, b.args...)
 	for _, command := range slices.Concat(b.before, [][]string{compile}, b.then) {
 		if err := runIn(t, dir, command); err != nil {
@@ -214,10 +221,46 @@ func (b matrixBuild) build(t *testing.T) subject {
 		}
 	}
 	out := subject{file: filepath.Join(dir, target), rowsOnly: b.rowsOnly, cfi: true, least: b.least}
+	if b.plain != nil {
+		out.twin, out.unread = filepath.Join(dir, twin), b.unread
+		if !maps.EqualFunc(codeBytes(t, out.file), codeBytes(t, out.twin), bytes.Equal) {
+			t.Fatalf("%v and %v make different code", b.args, b.plain)
+		}
+	}
 	if n := coldParts(t, out.file); b.cold && n == 0 {
 		t.Error("no function has a cold part")
 	}
 	return out
+}
+
+// twin is the file of a build's plain form.
+const twin = "twin.elf"
+
+// makeTwin returns the command that makes the plain form of a build, whose code is the same at the same addresses.
+func (b matrixBuild) makeTwin() []string {
+	args := append([]string{b.tool}, b.plain...)
+	args[slices.Index(args, target)] = twin
+	return args
+}
+
+// codeBytes returns the contents of the executable sections by address.
+func codeBytes(t *testing.T, path string) map[uint64][]byte {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := map[uint64][]byte{}
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR == 0 {
+			continue
+		}
+		if all[s.Addr], err = s.Data(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
 }
 
 // coldParts counts the parts of functions that the compiler put elsewhere.

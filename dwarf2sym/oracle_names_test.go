@@ -41,6 +41,13 @@ var nameRules = []nameRule{
 		same: func(ours string, n *mangled) bool { return n.llvm == skeleton(ours) },
 	},
 	{
+		name: "local-result",
+		why:  "in the name of what a function has inside, llvm-cxxfilt prints the function's result, symtool none, as c++filt; c++filt does not know the mangling",
+		same: func(ours string, n *mangled) bool {
+			return n.gnu == n.raw && strings.HasPrefix(n.raw, "_ZZ") && strings.HasSuffix(n.llvm, skeleton(ours))
+		},
+	},
+	{
 		name: "lambda-argument",
 		why:  "c++filt and llvm-cxxfilt count the substitutions behind a lambda otherwise than the compilers do: symtool's parameter is the one in the source",
 		same: func(ours string, n *mangled) bool {

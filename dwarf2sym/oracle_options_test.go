@@ -1,55 +1,77 @@
 package dwarf2sym_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // What options of gcc and clang change in the debug information or the line tables, a build each. The builds are
-// compared as the other builds of the matrix.
+// compared as the other builds of the matrix. TestOracleOptionNames finds options of the compilers that are in no row.
 
-// optionBuild compiles sources that fit into one library, which needs no main function.
-func optionBuild(tool string, sources []string, flags string) matrixBuild {
-	name := "opt-" + tool + strings.NewReplacer(" ", "", "=", "-", ",", "-").Replace(flags)
-	args := slices.Concat([]string{"-g", "-fPIC", "-shared", "-nostdlib", "-Wl,-z,muldefs"}, linker(tool), strings.Fields(flags), sources, []string{"-o", target})
-	return matrixBuild{name: name, tool: tool, args: args, rowsOnly: strings.Contains(flags, "dwarf64"), least: 50}
+// optionRow has the options that do one thing.
+type optionRow struct {
+	names  string   // as the compiler has them; * stands for any text
+	builds []string // flags of a build each, to which -O2 is added if they do not choose a level
+	why    string   // why a name is in no build
+
+	// Flags of the same code in a form that debug/dwarf reads, or nothing, and whether llvm-symbolizer needs it too.
+	plain  string
+	unread bool
+	only   string // "c" or "c++": of the sources, in place of one of them by the compiler
+	both   bool   // all sources
+	code   string // flags of both forms
 }
 
-// The sources in C and C++: hot and cold parts, inlined calls in each other, nested scopes, exceptions, folded functions.
+// The sources: hot and cold parts, inlined calls in each other, nested scopes, exceptions, folded functions, coroutines,
+// assembly, threads. They fit into one library, which needs no main function.
 var (
-	optionC   = []string{"hotcold.c", "nest.c", "line0.c", "icf.c", "program_json.c", "dead.c"}
-	optionCXX = []string{"scopes.cc", "except.cc", "folded.cc", "lto_a.cc", "lto_b.cc"}
-)
-
-// Options of gcc and of clang. Left out, as there is nothing to compare:
-// -gline-directives-only has no debug information; llvm-symbolizer does not read the functions whose addresses
-// -minimize-addr-in-v5=Expressions makes expressions, and debug/dwarf no form of =Form.
-var (
-	optionsGCC = []string{
-		"-O2 -gdwarf-2", "-O2 -gdwarf-5", "-O2 -g1", "-O2 -gdwarf64 -gdwarf-3", "-O2 -gdwarf64 -gdwarf-4", "-O2 -gdwarf64 -gdwarf-5",
-		"-O2 -gno-as-loc-support", "-O2 -ginline-points", "-O2 -gdescribe-dies",
+	optionC = []string{
+		"hotcold.c", "nest.c", "line0.c", "icf.c", "program_json.c", "dead.c", "vla.c", "asmcode.c", "tls.c", "floats.c", "signals.c", "realign.c",
 	}
-	optionsClang = []string{
-		"-O1", "-Oz", "-O2 -gmlt", "-O2 -gline-tables-only -gdwarf-4", "-O2 -fdebug-info-for-profiling", "-O2 -gdwarf64 -gdwarf-4",
-		"-O2 -gsimple-template-names", "-O2 -gembed-source -gdwarf-5", "-O2 -fdebug-macro", "-O2 -fdebug-macro -gdwarf-4", "-O2 -gkey-instructions",
-		"-O2 -fstandalone-debug", "-O2 -gno-inline-line-tables", "-O2 -gno-call-site-info", "-O2 -gstructor-decl-linkage-names", "-O2 -gtemplate-alias",
-		"-O2 -fdebug-ranges-base-address", "-O2 -fdebug-ranges-base-address -gdwarf-4",
-		"-O2 -fbasic-block-sections=all", "-O2 -fbasic-block-sections=all -gdwarf-4", "-O2 -flto", "-O2 -flto=thin",
-		"-O2 -mllvm -minimize-addr-in-v5=Ranges", "-O2 -mllvm -minimize-addr-in-v5=Disabled",
-		"-O2 -mllvm -hot-cold-split", "-O2 -mllvm -enable-machine-outliner=always", "-O2 -mllvm -generate-type-units",
-		"-O2 -mllvm -dwarf-sections-as-references=Enable", "-O2 -mllvm -dwarf-linkage-names=Abstract",
-		"-O2 -mllvm -use-unknown-locations=Enable", "-O2 -mllvm -debugify-level=locations",
-		"-O2 -fstack-clash-protection", "-O2 -mno-red-zone", "-O2 -save-temps=obj",
+	optionCXX = []string{
+		"scopes.cc", "except.cc", "folded.cc", "lto_a.cc", "lto_b.cc", "coroutines.cc", "lambdas.cc", "virtuals.cc", "initial.cc",
 	}
 )
 
-// optionBuilds returns a build of each option: of clang's for C and C++, of gcc's for C.
+// optionBuild compiles the sources.
+func optionBuild(tool string, sources []string, row *optionRow, flags string) matrixBuild {
+	args := func(flags string) []string {
+		if !strings.Contains(flags, "-O") {
+			flags = "-O2 " + flags
+		}
+		if tool == clxx || tool == gxx {
+			flags = "-std=c++20 " + flags
+		}
+		return slices.Concat([]string{"-g", "-fPIC", "-shared", "-nostdlib", "-Wl,-z,muldefs", "-Wl,--defsym=__dso_handle=0"}, linker(tool), strings.Fields(row.code), strings.Fields(flags), sources, []string{"-o", target})
+	}
+	name := "opt-" + tool + strings.NewReplacer(" ", "", "=", "-", ",", "-", "/", "-").Replace(row.code+flags)
+	b := matrixBuild{name: name, tool: tool, args: args(flags), unread: row.unread, least: 50}
+	if row.plain != "" {
+		b.plain = args(row.plain)
+	}
+	return b
+}
+
+// optionBuilds returns the builds of the rows. Most options do the same for C and C++, and are tried on one of them: gcc's on C,
+// clang's on C++.
 func optionBuilds() (all []matrixBuild) {
-	for _, flags := range optionsGCC {
-		all = append(all, optionBuild(gcc, optionC, flags))
-	}
-	for _, flags := range optionsClang {
-		all = append(all, optionBuild(clang, optionC, flags), optionBuild(clxx, optionCXX, flags+" -std=c++20"))
+	for _, of := range []struct {
+		c, cxx, only string
+		rows         []optionRow
+	}{{gcc, gxx, "c", optionsGCC}, {clang, clxx, "c++", optionsClang}} {
+		for i := range of.rows {
+			row := &of.rows[i]
+			only := cmp.Or(row.only, of.only)
+			for _, flags := range row.builds {
+				if row.both || only == "c" {
+					all = append(all, optionBuild(of.c, optionC, row, flags))
+				}
+				if row.both || only == "c++" {
+					all = append(all, optionBuild(of.cxx, optionCXX, row, flags))
+				}
+			}
+		}
 	}
 	return all
 }

@@ -78,6 +78,13 @@ var frameRules = slices.Concat(ofNames(), []oracleRule{
 		},
 	},
 	{
+		name: "unique-internal",
+		why:  "clang's -funique-internal-linkage-names, which pseudo-probes imply, mangles static functions of C and adds a hash of their file: symtool takes the plain name",
+		frame: func(d *difference, i int) bool {
+			return d.namesOnly(i) && strings.Contains(d.raw[i].name, ".__uniq.") && slices.Contains(d.c.dies.plain[d.raw[i].name], d.ours[i].name)
+		},
+	},
+	{
 		name: "several-names",
 		why:  "functions of the same code (labels of assembly): symtool takes the one that comes first, llvm the last; both are ELF symbols there",
 		frame: func(d *difference, i int) bool {
