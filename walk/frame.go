@@ -104,6 +104,9 @@ type Frame struct { // 112 bytes
 	// Guess means that the function is the nearest PUBLIC before Inst, which may
 	// end before Inst: see resolve.Symbols.Nearest.
 	Guess bool
+	// Data means that Inst is certainly in data of the module, as after a call of an object. There is no function then:
+	// the nearest symbol before it, which is a function's or the object's, is not what runs.
+	Data bool
 
 	// Registers are the known registers, by their indices in arch.Arch.Regs. In a stack of more than
 	// 131,072 frames, only the first 131,072 have them.

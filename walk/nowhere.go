@@ -1,6 +1,8 @@
 package walk
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/symtool/symtool/internal/object"
@@ -57,6 +59,28 @@ func (u *unwinder) isData(module int, pc uint64) bool {
 		return false
 	}
 	return slices.ContainsFunc(f.Loaded(), func(s *object.Section) bool { return s.Alloc && !s.Exec && s.Holds(f.Base+at) }) && !hasCode(f, f.Base+at)
+}
+
+// inData reports whether the instruction of a frame in a module is certainly data, for which p is what symbols have: the
+// dump says that its memory is not executable, or its binary that it has no code there. A FUNC there is believed.
+func (u *unwinder) inData(f *Frame, p *place) bool {
+	if p.found && p.err == nil && p.at.Source != resolve.Public {
+		return false
+	}
+	m := u.d.MappingAt(f.Inst)
+	if u.isLinux() && m != nil && !m.Unknown && m.Read && !m.Exec {
+		return true
+	}
+	return (m == nil || !m.Exec) && u.isData(f.Module, f.Inst)
+}
+
+// noteData notes that the thread executes data.
+func (u *unwinder) noteData() {
+	if !u.frame.Data {
+		return
+	}
+	m := &u.d.Modules[u.frame.Module]
+	u.stack.Notes = append(u.stack.Notes, fmt.Sprintf("the program counter, %#x, is in data of %s: what was called or jumped to is no function", u.frame.PC, cmp.Or(u.d.System.OS.Base(m.Path), "a module without a name")))
 }
 
 // hasCode reports whether a section with code contains an address or ends there, as behind a call

@@ -1,6 +1,8 @@
 package walk
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
@@ -99,5 +101,37 @@ func TestReturnIntoSections(t *testing.T) {
 	}
 	if u := processWith(t, &Sources{}, module, arch.X86_64); u.isNowhere(f.Section(".eh_frame").Addr + moved) {
 		t.Error("known without a binary")
+	}
+}
+
+// A frame in data has no function: neither the one before the data nor the object's name is what runs. The thread's notes
+// say so. What the symbols have as a function is believed.
+func TestData(t *testing.T) {
+	const data = 0x400820
+	mapping := func(exec bool) []dump.Mapping {
+		return []dump.Mapping{{Range: dump.Range{Addr: 0x400000, Size: 0x400}, Read: true, Exec: true, Path: "/app"},
+			{Range: dump.Range{Addr: 0x400800, Size: 0x800}, Read: true, Write: true, Exec: exec, Path: "/app"}}
+	}
+	for _, c := range []struct {
+		name, symbols string
+		maps          []dump.Mapping
+		function      string
+		data          bool
+	}{
+		{"the function before", "PUBLIC 100 0 f\n", mapping(false), "", true},
+		{"the object", "PUBLIC 100 0 f\nPUBLIC 810 0 object\n", mapping(false), "", true},
+		{"a function there", "PUBLIC 100 0 f\nFUNC 810 100 0 g\n", mapping(false), "g", false},
+		{"memory that is executable", "PUBLIC 100 0 f\nPUBLIC 810 0 object\n", mapping(true), "object", false},
+		{"no mappings", "PUBLIC 100 0 f\nPUBLIC 810 0 object\n", nil, "object", false},
+		{"no symbols", "", mapping(false), "", true},
+	} {
+		a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, c.symbols)
+		a.At(0x80000000).Mark("sp").Zeros(8)
+		a.Dump.Maps = c.maps
+		s := walkFirst(a.Regs("$rip", data, "$rsp", "sp"), Config{})
+		noted := slices.ContainsFunc(s.Notes, func(note string) bool { return strings.Contains(note, "is in data of app") })
+		if f := &s.Frames[0]; f.Function() != c.function || f.Data != c.data || noted != c.data || f.Module != 0 {
+			t.Errorf("%s: function %q, data %v, notes %q", c.name, f.Function(), f.Data, s.Notes)
+		}
 	}
 }

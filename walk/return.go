@@ -16,7 +16,7 @@ func byReturn(u *unwinder, f *Frame) outcome {
 	if u.cpu.Arch.RA != "" {
 		return u.byLinkRegister(f)
 	}
-	if u.isCode(u.frame.PC) && u.frame.PC != u.frame.Start || u.isExecutable(u.frame.PC) && u.frame.Module < 0 {
+	if u.isInFunction() || u.isExecutable(u.frame.PC) && u.frame.Module < 0 {
 		return nothing
 	}
 	pc, _ := u.ReadWord(u.frame.SP)
@@ -30,6 +30,11 @@ func byReturn(u *unwinder, f *Frame) outcome {
 	return found
 }
 
+// isInFunction reports whether the frame may be behind the first instruction of a function.
+func (u *unwinder) isInFunction() bool {
+	return u.isCode(u.frame.PC) && u.frame.PC != u.frame.Start && !u.frame.Data
+}
+
 // byLinkRegister takes the return address from the link register. Breakpad does the same on
 // arm64, with the trust of a frame pointer.
 func (u *unwinder) byLinkRegister(f *Frame) outcome {
@@ -41,7 +46,7 @@ func (u *unwinder) byLinkRegister(f *Frame) outcome {
 	}
 	u.keepSaved()
 	sp := u.frame.SP
-	if u.isCode(u.frame.PC) && u.frame.PC != u.frame.Start {
+	if u.isInFunction() {
 		sp = u.leafChain(u.leafRecord(sp), pc)
 	}
 	u.leave(f, pc, sp)
@@ -54,7 +59,7 @@ func (u *unwinder) byLinkRegister(f *Frame) outcome {
 // recognised. On ARM it points to another function just as often, as functions return by loading
 // pc.
 func (u *unwinder) isFresh(pc uint64) bool {
-	if !u.isCode(u.frame.PC) || u.frame.PC == u.frame.Start {
+	if !u.isInFunction() {
 		return true
 	}
 	if u.cpu.LoadsPC {

@@ -200,6 +200,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, s *Stack) {
 	u := unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: res.Dump, stack: s, in: m.regs[0], out: m.regs[1], entry: entryOf(res.Dump)}
 	s.Frames = u.scratch[:0]
 	u.begin(c)
+	u.noteData()
 	u.noteStack()
 	if u.isKernels() {
 		u.end(EndOutermost, "the thread has no code and no stack: it is a worker of the kernel's, as for io_uring")
@@ -268,13 +269,14 @@ func (u *unwinder) locate(f *Frame) {
 	u.rva = rva(f.Inst - base)
 	r := u.module.names(u.ctx)
 	if r == nil {
+		f.Data = f.Interrupted && u.inData(f, &place{})
 		return
 	}
 	p := u.places.find(r, u.rva)
 	if p.err != nil {
 		u.note("%v", p.err)
 	}
-	if !p.found {
+	if f.Data = f.Interrupted && u.inData(f, p); !p.found || f.Data {
 		return
 	}
 	f.Source, f.Multiple, f.Guess = p.at.Source, p.at.Multiple, p.at.Guess

@@ -205,6 +205,9 @@ func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	if p.o.ShortNames && k+1 < len(f.Names) {
 		after = " (inlined)" + after
 	}
+	if f.Data {
+		after += " (data)"
+	}
 	after += p.unloadedText(f)
 	if name != "" {
 		name = p.name(safe(name), len(number)+2+utf8.RuneCountInString(before+after))
