@@ -211,7 +211,7 @@ func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	w.origins = append(w.origins, name)
 	w.seen.Put(key, id)
 	if !ok {
-		w.pending = append(w.pending, pendingName{die: die, attrs: *a, fn: -1, id: id})
+		w.pending.add(pendingName{die: die, attrs: *a, fn: -1, id: id})
 	}
 	return id
 }
@@ -242,7 +242,7 @@ func (w *worker) closeFunc() {
 		w.identify(fn, first)
 	}
 	if !ok {
-		w.pending = append(w.pending, pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)})
+		w.pending.add(pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)})
 	}
 	w.spare = append(w.spare, fn)
 }
@@ -313,11 +313,10 @@ const lineCost = 4
 
 // resolveNames finds the names that had to wait for the end of the unit.
 func (w *worker) resolveNames() {
-	for i := range w.pending {
+	for p := range w.pending.all() {
 		if w.Exhausted {
 			break
 		}
-		p := &w.pending[i]
 		name, how := w.nameOf(&w.u, p.die, &p.attrs)
 		if how != nameless && !w.Spend(uint64(w.names.Size(name))) {
 			break
@@ -333,6 +332,6 @@ func (w *worker) resolveNames() {
 			w.funcs[k].name, w.funcs[k].named = name, how
 		}
 	}
-	w.pending = w.pending[:0]
+	w.pending.reset()
 	w.seen.Clear()
 }

@@ -163,8 +163,7 @@ func (w *worker) ownScopes(off uint64) []units.Scope {
 	pos := int(off - u.Off)
 	if w.scoped == noScopes {
 		w.scoped, w.named = someScopes, append(w.named[:0], pos)
-		for i := range w.pending {
-			p := &w.pending[i]
+		for p := range w.pending.all() {
 			if found := w.chase(u, p.die, &p.attrs); found.u == u && len(found.linkage) == 0 {
 				w.named = append(w.named, int(found.die-u.Off))
 			}

@@ -85,7 +85,7 @@ type unitState struct {
 	open      []*openFunc
 	spare     []*openFunc
 	spans     []dwarf.Span
-	pending   []pendingName
+	pending   chunks[pendingName]
 	seen      intern.Offsets // origin DIE -> OriginID
 	unitFuncs int            // index in funcs of the unit's first function
 	unitDead  int            // number of the unit's functions that the linker dropped
@@ -237,7 +237,8 @@ func (w *worker) readFuncs() error {
 
 // abandon drops what a unit left open.
 func (w *worker) abandon() {
-	w.open, w.pending = w.open[:0], w.pending[:0]
+	w.open = w.open[:0]
+	w.pending.reset()
 	w.funcs = w.funcs[:min(w.unitFuncs, len(w.funcs))]
 	w.identities = w.identities[:min(w.unitFuncs, len(w.identities))]
 	w.seen.Clear()

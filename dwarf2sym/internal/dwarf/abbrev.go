@@ -157,10 +157,11 @@ type Abbrevs struct {
 	forms    formTable
 	declared int // number of declarations
 	dense    []decl
-	sparse   *sparse // nil if there never was a code for it
-	steps    []step  // storage of skip programs: the chunk in use
-	stepped  int     // number of steps in all chunks
-	length   int     // of the table in the section
+	sparse   *sparse    // nil if there never was a code for it
+	steps    []step     // storage of skip programs: the chunk in use
+	recent   [32][]step // programs compiled last, by their hash: most declarations share one
+	stepped  int        // number of steps in all chunks
+	length   int        // of the table in the section
 }
 
 // sparse has the declarations whose codes are not in the dense part.
@@ -260,6 +261,7 @@ func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last
 	t.offset, t.sizes, t.length, t.declared, t.stepped = offset, sizes, 0, 0, 0
 	t.dense, t.steps = t.dense[:0], t.steps[:0]
 	t.sparse.reset()
+	clear(t.recent[:])
 	if offset >= uint64(len(section)) {
 		return &bin.Error{Section: ".debug_abbrev", Offset: offset,
 			Msg: fmt.Sprintf("table starts outside the section's %d bytes", len(section))}
@@ -372,7 +374,7 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 			size += int(f.n)
 		}
 	}
-	d.steps = t.steps[first:len(t.steps):len(t.steps)]
+	d.steps = t.program(first)
 	if d.class == ClassFunc && !code {
 		d.class = ClassBare
 	}
@@ -381,6 +383,28 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 		d.size = int32(size)
 	}
 	return d
+}
+
+// program returns the program that starts at first, or an equal one of a declaration before.
+func (t *Abbrevs) program(first int) []step {
+	p := t.steps[first:len(t.steps):len(t.steps)]
+	recent := &t.recent[hashOf(p)%uint64(len(t.recent))]
+	if slices.Equal(*recent, p) {
+		t.steps = t.steps[:first]
+		t.stepped -= len(p)
+	} else {
+		*recent = p
+	}
+	return *recent
+}
+
+func hashOf(program []step) (h uint64) {
+	for i := range program {
+		s := &program[i]
+		h = (h ^ uint64(s.op) ^ uint64(s.at)<<8 ^ uint64(s.form)<<24 ^ uint64(s.n)<<32) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	return h
 }
 
 // attrSpec reads an attribute and its form; nearly all of them have one byte each.

@@ -75,3 +75,29 @@ func TestCodesMemory(t *testing.T) {
 		}
 	}
 }
+
+// Declarations that are read in the same way share how, although others are between them.
+func TestSharedPrograms(t *testing.T) {
+	const n = 5000
+	forms := []byte{dw.FormString, dw.FormStrp}
+	var section []byte
+	for i := range n {
+		section = binary.AppendUvarint(section, uint64(i+1))
+		section = append(section, dw.TagSubprogram, 0, dw.AtName, forms[i%2], dw.AtLowPC, dw.FormAddr, 0, 0)
+	}
+	section = append(section, 0)
+	var tab Abbrevs
+	for _, sizes := range []FormSizes{{8, 4, 4}, {4, 4, 4}} { // the second with the storage of the first
+		if err := tab.Parse(section, 0, sizes); err != nil {
+			t.Fatal(err)
+		}
+		if tab.stepped != 4 {
+			t.Errorf("%d steps, want 4", tab.stepped)
+		}
+		for i := range n {
+			if d := tab.lookup(uint64(i + 1)); len(d.steps) != 2 || d.steps[0].form != uint16(forms[i%2]) || int(d.steps[1].form) != dw.FormAddr {
+				t.Fatalf("code %d: %+v", i+1, d)
+			}
+		}
+	}
+}
