@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
@@ -46,10 +47,11 @@ var checkFollow = sharedWithBinary(func(p *check.Pass, b *image.Image) {
 		size += r.End - r.Start
 	}
 	code := &follow.Binary{Base: b.Base, Size: size, Code: b.CodeAt, Exported: b.Exported, Begins: b.Begins, Tables: b.OS == "windows"}
+	own := sync.OnceValue(func() *ownTable { return newOwnTable(b) }) // for the first finding that needs it
 	p.Followed = follow.Run(cpu, rows, code, func(f follow.Finding) {
 		rule := followRules[f.Kind]
 		checked := f.Kind == follow.WrongCFA || f.Kind == follow.WrongCFASome || f.Kind == follow.WrongReturn
-		if checked && tableSays(b, f.Addr, f.Kind == follow.WrongReturn) {
+		if checked && own().says(f.Addr, f.Kind == follow.WrongReturn) {
 			f.Text += "; the binary's .eh_frame has the same rule"
 			if f.Kind != follow.WrongCFASome {
 				rule = "SYM557"

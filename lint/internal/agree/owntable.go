@@ -1,6 +1,9 @@
 package agree
 
 import (
+	"cmp"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -18,17 +21,32 @@ type ownRule struct {
 	known, inPlace bool // false for a CFA or a return address of another form
 }
 
-// tableSays reports whether the .eh_frame of the binary has the rule that the symbol file has at an address, for the CFA
+// ownTable is a binary's .eh_frame, which is read once: rules are asked for at many addresses.
+type ownTable struct {
+	b    *image.Image
+	name string   // of the section
+	fdes []ownFDE // by start
+}
+
+// ownFDE is the code of an FDE.
+type ownFDE struct {
+	start, size uint64
+	cie         *ownCIE
+	program     []byte
+}
+
+// says reports whether the .eh_frame of the binary has the rule that the symbol file has at an address, for the CFA
 // and, with ret, for the return address: whoever is wrong then, it is not who made the symbol file. Tables of unusual
 // forms, and none, say nothing.
-func tableSays(b *image.Image, addr uint64, ret bool) bool {
+func (t *ownTable) says(addr uint64, ret bool) bool {
+	b := t.b
 	rows := b.Rows()
 	block := rows.Block(b.RVA(addr))
 	if block == nil {
 		return false
 	}
 	row := rows.Row(block, b.RVA(addr))
-	own, ok := ownRuleAt(b, addr)
+	own, ok := t.ruleAt(addr)
 	if row == nil || !ok || !own.known {
 		return false
 	}
@@ -40,16 +58,34 @@ func tableSays(b *image.Image, addr uint64, ret bool) bool {
 	return !ret || own.inPlace && ra == follow.Place{Kind: follow.PlaceLoad, Base: cfi.CFA, Off: own.at}
 }
 
-// ownRuleAt returns the rule of the FDE that covers an address.
-func ownRuleAt(b *image.Image, addr uint64) (rule ownRule, ok bool) {
+// ruleAt returns the rule of the FDE that covers an address. Of several it is the one that begins last, as where
+// unwinders search in .eh_frame_hdr.
+func (t *ownTable) ruleAt(addr uint64) (rule ownRule, ok bool) {
+	i := sort.Search(len(t.fdes), func(i int) bool { return t.fdes[i].start > addr }) - 1
+	if i < 0 || addr-t.fdes[i].start >= t.fdes[i].size {
+		return ownRule{}, false
+	}
+	fde := &t.fdes[i]
+	s, c := fde.cie.initial, bin.New(t.name, fde.program, t.b.Order)
+	ok = fde.cie.run(&c, &s, fde.start, addr)
+	return s.ownRule, ok
+}
+
+// newOwnTable reads the FDEs of a binary. The table ends where its CIEs, which others may be within, are together longer
+// than it is.
+func newOwnTable(b *image.Image) *ownTable {
+	t := &ownTable{b: b}
 	s := b.Section(".eh_frame")
 	if s == nil || !s.HasData() {
-		return ownRule{}, false
+		return t
 	}
 	data, err := s.Data()
 	if err != nil {
-		return ownRule{}, false // SYM510 names it
+		return t // SYM510 names it
 	}
+	t.name = s.Name
+	cies := map[uint64]*ownCIE{} // by place; nil if unknown
+	left := len(data)
 	for off := uint64(0); off+8 <= uint64(len(data)); {
 		c := bin.New(s.Name, data[off:], b.Order)
 		length := uint64(c.U32())
@@ -59,15 +95,42 @@ func ownRuleAt(b *image.Image, addr uint64) (rule ownRule, ok bool) {
 		}
 		end := off + 4 + length
 		if back != 0 && back <= off+4 {
-			if cie, known := readCIE(data[off+4-back:], b); known {
-				if rule, ok = cie.rule(bin.New(s.Name, data[off+8:end], b.Order), s.Addr+off+8, addr); ok {
-					return rule, true
+			cie, seen := cies[off+4-back]
+			if !seen {
+				var size int
+				if cie, size = readCIE(data[off+4-back:], b); size > left {
+					break
 				}
+				left -= size
+				cies[off+4-back] = cie
+			}
+			if cie != nil {
+				t.add(cie, data[off+8:end], s.Addr+off+8)
 			}
 		}
 		off = end
 	}
-	return ownRule{}, false
+	slices.SortStableFunc(t.fdes, func(a, b ownFDE) int { return cmp.Compare(a.start, b.start) })
+	return t
+}
+
+// add adds an FDE whose pointers begin at place.
+func (t *ownTable) add(cie *ownCIE, data []byte, place uint64) {
+	c := bin.New(t.name, data, t.b.Order)
+	start := c.Uint(cie.size)
+	if cie.size == 4 && cie.pointers&8 != 0 {
+		start = uint64(int64(int32(start)))
+	}
+	if cie.pointers&encPCRel != 0 {
+		start += place
+	}
+	size := c.Uint(cie.size)
+	if cie.augmented {
+		c.Skip(c.ULEB())
+	}
+	if c.Err() == nil && size > 0 {
+		t.fdes = append(t.fdes, ownFDE{start, size, cie, data[c.Pos():]})
+	}
 }
 
 // ownCIE is what FDEs share.
@@ -80,67 +143,56 @@ type ownCIE struct {
 	initial   ownState
 }
 
-// readCIE reads a CIE; known is false if it has an unusual form.
-func readCIE(data []byte, b *image.Image) (cie ownCIE, known bool) {
+// readCIE reads a CIE, and returns its length; nil if it has an unusual form.
+func readCIE(data []byte, b *image.Image) (cie *ownCIE, size int) {
 	c := bin.New(".eh_frame", data, b.Order)
 	length := uint64(c.U32())
 	if length < 8 || length > uint64(c.Len()) || c.U32() != 0 {
-		return ownCIE{}, false
+		return nil, 0
 	}
-	c = bin.New(".eh_frame", data[8:4+length], b.Order)
+	size = 4 + int(length)
+	c = bin.New(".eh_frame", data[8:size], b.Order)
+	cie = new(ownCIE)
 	version, augmentation := c.U8(), string(c.CStr())
 	cie.codeAlign, cie.dataAlign = c.ULEB(), c.SLEB()
-	ret := uint64(0)
 	if version == 1 {
-		ret = uint64(c.U8())
+		cie.initial.ret = uint64(c.U8())
 	} else {
-		ret = c.ULEB()
+		cie.initial.ret = c.ULEB()
 	}
-	if cie.augmented = strings.HasPrefix(augmentation, "z"); cie.augmented {
-		rest := bin.New(".eh_frame", c.Bytes(c.ULEB()), b.Order)
-		for _, letter := range augmentation[1:] {
-			switch letter {
-			case 'R':
-				cie.pointers = rest.U8()
-			case 'P':
-				n := pointerSize(rest.U8())
-				if n == 0 {
-					n = b.AddrSize
-				}
-				rest.Skip(uint64(n))
-			case 'L':
-				rest.U8()
-			}
-		}
-	} else if augmentation != "" {
-		return ownCIE{}, false
+	if !cie.augment(&c, augmentation, b) {
+		return nil, size
 	}
 	if cie.size = pointerSize(cie.pointers); cie.pointers&7 == 0 {
 		cie.size = b.AddrSize
 	}
-	cie.initial.ret = ret
-	ok := cie.run(&c, &cie.initial, 0, ^uint64(0))
-	return cie, ok && cie.size > 0 && cie.pointers&^(encPCRel|0xf) == 0 && c.Err() == nil
+	if !cie.run(&c, &cie.initial, 0, ^uint64(0)) || cie.size <= 0 || cie.pointers&^(encPCRel|0xf) != 0 || c.Err() != nil || len(cie.initial.kept) > 0 {
+		return nil, size
+	}
+	return cie, size
 }
 
-// rule returns the rule at an address, if it is the FDE's, whose pointers begin at place.
-func (cie *ownCIE) rule(c bin.Cursor, place, addr uint64) (rule ownRule, ok bool) {
-	start := c.Uint(cie.size)
-	if cie.size == 4 && cie.pointers&8 != 0 {
-		start = uint64(int64(int32(start)))
+// augment reads what an augmentation adds to a CIE; it returns false if that is unusual.
+func (cie *ownCIE) augment(c *bin.Cursor, augmentation string, b *image.Image) bool {
+	if cie.augmented = strings.HasPrefix(augmentation, "z"); !cie.augmented {
+		return augmentation == ""
 	}
-	if cie.pointers&encPCRel != 0 {
-		start += place
+	rest := bin.New(".eh_frame", c.Bytes(c.ULEB()), b.Order)
+	for _, letter := range augmentation[1:] {
+		switch letter {
+		case 'R':
+			cie.pointers = rest.U8()
+		case 'P':
+			n := pointerSize(rest.U8())
+			if n == 0 {
+				n = b.AddrSize
+			}
+			rest.Skip(uint64(n))
+		case 'L':
+			rest.U8()
+		}
 	}
-	if size := c.Uint(cie.size); c.Err() != nil || addr-start >= size {
-		return ownRule{}, false
-	}
-	if cie.augmented {
-		c.Skip(c.ULEB())
-	}
-	s := cie.initial
-	ok = cie.run(&c, &s, start, addr)
-	return s.ownRule, ok
+	return true
 }
 
 // ownState is the state of call frame instructions.

@@ -36,6 +36,7 @@ func TestOwnRules(t *testing.T) {
 			continue
 		}
 		n, unknown := 0, 0
+		table := newOwnTable(&image.Image{File: f})
 		for line := range strings.Lines(string(text)) {
 			m := row.FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil {
@@ -43,7 +44,7 @@ func TestOwnRules(t *testing.T) {
 			}
 			rva, _ := strconv.ParseUint(m[1]+m[2], 16, 64)
 			off, _ := strconv.ParseInt(m[4], 10, 64)
-			own, ok := ownRuleAt(&image.Image{File: f}, f.Base+rva)
+			own, ok := table.ruleAt(f.Base + rva)
 			reg, _ := f.Arch.RegName(own.reg)
 			if !ok || !own.known {
 				unknown++
@@ -62,7 +63,7 @@ func TestOwnRules(t *testing.T) {
 			t.Errorf("%s: %d rows agree, want at least %d; %d are not known", name, n, least, unknown)
 		}
 	}
-	if _, ok := ownRuleAt(&image.Image{File: &object.File{Container: &object.Bare{}}}, 0x1000); ok {
+	if _, ok := newOwnTable(&image.Image{File: &object.File{Container: &object.Bare{}}}).ruleAt(0x1000); ok {
 		t.Error("a file without .eh_frame has a rule")
 	}
 }
