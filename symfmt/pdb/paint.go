@@ -1,6 +1,8 @@
 package pdb
 
 import (
+	"slices"
+
 	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -17,7 +19,11 @@ func (p *painter) lines(own []row, calls []inlined) []row {
 	if len(calls) == 0 {
 		return own
 	}
-	p.all, p.out = append(p.all[:0], own...), p.out[:0]
+	n := len(own)
+	for _, c := range calls {
+		n += len(c.layerRows)
+	}
+	p.all, p.out = append(slices.Grow(p.all[:0], n), own...), slices.Grow(p.out[:0], n)
 	for _, c := range calls {
 		p.all = append(p.all, c.layerRows...)
 	}

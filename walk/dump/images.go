@@ -2,6 +2,7 @@ package dump
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -21,15 +22,32 @@ const maxHole = 2 << 20
 // Images returns the images among mappings, which are sorted by address. They are guesses, for want of the program
 // headers, which say what belongs to a module. A mapping does not continue an image if it is elsewhere in the file than
 // the next segment would be, or far away: programs map parts of their own files again, as data or as code.
-func Images(maps []Mapping) (list []Image) {
-	for i := 0; i < len(maps); i++ {
-		if maps[i].isSegment() {
+func Images(maps []Mapping) []Image {
+	n := 0
+	for range imagesOf(maps) {
+		n++
+	}
+	list := make([]Image, 0, n) // copies of a list that grows would take twice its memory
+	for g := range imagesOf(maps) {
+		list = append(list, g)
+	}
+	return withoutCopies(maps, list)
+}
+
+// imagesOf iterates over the images, with copies.
+func imagesOf(maps []Mapping) iter.Seq[Image] {
+	return func(yield func(Image) bool) {
+		for i := 0; i < len(maps); i++ {
+			if !maps[i].isSegment() {
+				continue
+			}
 			g := ImageFrom(maps, i)
-			list = append(list, g)
+			if !yield(g) {
+				return
+			}
 			i = g.Last
 		}
 	}
-	return withoutCopies(maps, list)
 }
 
 // withoutCopies drops images with code that begin in the middle of another image of their file. A loader maps a file from
@@ -50,7 +68,7 @@ func withoutCopies(maps []Mapping, list []Image) []Image {
 			copies[i] = at > maps[f.First].Offset && at < last.Offset+last.Size
 		}
 	}
-	out := make([]Image, 0, len(list))
+	out := list[:0]
 	for i := range list {
 		if !copies[i] {
 			out = append(out, list[i])

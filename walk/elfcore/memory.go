@@ -178,36 +178,48 @@ func nameMaps(maps []dump.Mapping, files []fileMap) []dump.Mapping {
 		return maps
 	}
 	out := make([]dump.Mapping, 0, len(maps)+len(files))
-	maps, files = slices.Clone(maps), slices.Clone(files)
+	m, f := head(maps), head(files) // what is left of the first of each
+	nextMap := func() { maps = maps[1:]; m = head(maps) }
+	nextFile := func() { files = files[1:]; f = head(files) }
 	for len(maps) > 0 || len(files) > 0 {
 		switch {
-		case len(files) == 0 || len(maps) > 0 && last(maps[0].Range) < files[0].Addr:
-			out, maps = append(out, maps[0]), maps[1:]
-		case len(maps) == 0 || last(files[0].Range) < maps[0].Addr:
-			out, files = append(out, files[0].mapping(files[0].Size)), files[1:]
-		case maps[0].Addr < files[0].Addr:
-			front := maps[0]
-			front.Size = files[0].Addr - front.Addr
+		case len(files) == 0 || len(maps) > 0 && last(m.Range) < f.Addr:
+			out = append(out, m)
+			nextMap()
+		case len(maps) == 0 || last(f.Range) < m.Addr:
+			out = append(out, f.mapping(f.Size))
+			nextFile()
+		case m.Addr < f.Addr:
+			front := m
+			front.Size = f.Addr - front.Addr
 			out = append(out, front)
-			maps[0].Range = behind(maps[0].Range, front.Size)
-		case files[0].Addr < maps[0].Addr:
-			front := files[0].mapping(maps[0].Addr - files[0].Addr)
+			m.Range = behind(m.Range, front.Size)
+		case f.Addr < m.Addr:
+			front := f.mapping(m.Addr - f.Addr)
 			out = append(out, front)
-			files[0] = files[0].behind(front.Size)
+			f = f.behind(front.Size)
 		default:
-			both := maps[0]
-			both.Size = min(maps[0].Size, files[0].Size)
-			both.Path, both.Offset = files[0].path, files[0].offset
+			both := m
+			both.Size = min(m.Size, f.Size)
+			both.Path, both.Offset = f.path, f.offset
 			out = append(out, both)
-			if maps[0].Range = behind(maps[0].Range, both.Size); maps[0].Size == 0 {
-				maps = maps[1:]
+			if m.Range = behind(m.Range, both.Size); m.Size == 0 {
+				nextMap()
 			}
-			if files[0] = files[0].behind(both.Size); files[0].Size == 0 {
-				files = files[1:]
+			if f = f.behind(both.Size); f.Size == 0 {
+				nextFile()
 			}
 		}
 	}
 	return out
+}
+
+// head returns the first element, or a zero value.
+func head[T any](list []T) (first T) {
+	if len(list) > 0 {
+		first = list[0]
+	}
+	return first
 }
 
 // last returns the address of a range's last byte.
