@@ -38,6 +38,7 @@ const (
 	fileSize   = 16
 	blockSize  = 8
 	maxBlock   = 32 << 10 // bytes in a block, decompressed
+	maxName    = 255      // bytes of the name of a cabinet or a disk
 
 	flagPrevious, flagNext, flagReserve = 1, 2, 4
 
@@ -163,13 +164,27 @@ func (u *unpacker) optional(flags uint16) (perFolder int, err error) {
 	}
 	if flags&flagNext != 0 { // the names of the cabinet and the disk with the next part
 		for range 2 {
-			name, err := u.in.ReadBytes(0)
-			if u.pos += int64(len(name)); err != nil {
-				return 0, u.errorf(u.pos, "the cabinet ends early")
+			if err := u.skipName(); err != nil {
+				return 0, err
 			}
 		}
 	}
 	return perFolder, nil
+}
+
+// skipName skips a name of up to maxName bytes and the NUL behind it.
+func (u *unpacker) skipName() error {
+	at := u.pos
+	for range maxName + 1 {
+		b, err := u.read(1)
+		if err != nil {
+			return err
+		}
+		if b[0] == 0 {
+			return nil
+		}
+	}
+	return u.errorf(at, "a name of more than %d bytes", maxName)
 }
 
 // blocks writes the file from the blocks of its folder.

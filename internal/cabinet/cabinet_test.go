@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -132,6 +133,30 @@ func TestDamaged(t *testing.T) {
 		var format *FormatError
 		if c.want != nil && !errors.Is(err, c.want) || c.want == nil && !errors.As(err, &format) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNames reads names of the cabinet that follows, and of its disk: longer ones than names may be are not kept.
+func TestNames(t *testing.T) {
+	b := build(t, spec{contents: []byte("text")})
+	le := binary.LittleEndian
+	le.PutUint16(b[30:], flagNext)
+	for _, n := range []int{0, maxName, maxName + 1, 1 << 20} {
+		names := append(append(bytes.Repeat([]byte("n"), n), 0), "disk\x00"...)
+		named := slices.Concat(b[:headerSize], names, b[headerSize:])
+		for _, at := range []int{16, headerSize + len(names)} { // where the files, and the blocks, begin
+			le.PutUint32(named[at:], le.Uint32(named[at:])+uint32(len(names)))
+		}
+		var out bytes.Buffer
+		in := bytes.NewReader(named)
+		err := Unpack(&out, in)
+		var bad *FormatError
+		if n <= maxName && (err != nil || out.String() != "text") || n > maxName && !errors.As(err, &bad) {
+			t.Errorf("a name of %d bytes: %q, error %v", n, &out, err)
+		}
+		if read := len(named) - in.Len(); n > maxName && read > 1<<16 {
+			t.Errorf("a name of %d bytes: read %d bytes", n, read)
 		}
 	}
 }
