@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -145,6 +147,26 @@ func TestOverviewHostile(t *testing.T) {
 		}
 		if got := r.Header.Get("Cache-Control"); got != "no-store" {
 			t.Errorf("%s: Cache-Control %q", path, got)
+		}
+	}
+}
+
+// Names cannot turn around the text of the page: neither those of modules in the stores nor those of queries, of requests
+// in vain and in answers.
+func TestOverviewBidi(t *testing.T) {
+	for _, mark := range []string{"\u202e", "\u2066", "\u200f"} {
+		dir, escaped := t.TempDir(), url.PathEscape(mark)
+		name := "a" + mark + "b.so"
+		write(t, filepath.Join(dir, name, "AB0", name+".sym"), symbolText(name, "AB0", 0))
+		s, _ := newServer(t, Config{Dirs: []string{dir}})
+		ask(t, s, "GET", "/c"+escaped+".so/AB0/c"+escaped+".so.sym", nil)
+		for _, path := range []string{
+			"/", "/?q=" + escaped, "/?module=" + escaped, "/?module=a" + escaped + "b.so&id=AB0", "/?sort=" + escaped, "/c" + escaped + ".so/AB0/c" + escaped + ".so.sym", "/" + escaped,
+		} {
+			page := body(t, ask(t, s, "GET", path, nil))
+			if at := strings.IndexFunc(page, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }); at >= 0 {
+				t.Errorf("%s: %+q", path, page[max(0, at-60):min(len(page), at+20)])
+			}
 		}
 	}
 }

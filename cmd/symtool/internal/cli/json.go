@@ -3,10 +3,8 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -14,6 +12,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Absence is a module without symbols.
@@ -53,7 +52,7 @@ func EncodeJSON(v any) ([]byte, error) {
 // PrintJSON writes v as EncodeJSON formats it, but piece by piece: encoding/json holds a whole
 // document twice before it writes any of it.
 func PrintJSON(w io.Writer, v any) error {
-	e := &escapingWriter{w: w}
+	e := &escapingWriter{w}
 	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
 	if err != nil {
 		return err
@@ -89,33 +88,22 @@ func (l *JSONList[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.EndArray)
 }
 
-// escapingWriter escapes what is unprintable in JSON. Writes must consist of whole
-// characters.
-type escapingWriter struct {
-	w   io.Writer
-	buf []byte
-}
+// escapingWriter escapes what is unprintable in JSON (text.EscapeJSON). Writes must consist of whole characters.
+type escapingWriter struct{ w io.Writer }
 
-// escapedPiece is roughly how much is written at once.
+// escapedPiece is roughly how much is escaped at once.
 const escapedPiece = 64 << 10
 
-func (e *escapingWriter) Write(text []byte) (int, error) {
-	for done := 0; done < len(text); {
-		e.buf = e.buf[:0]
-		for done < len(text) && len(e.buf) < escapedPiece {
-			r, size := utf8.DecodeRune(text[done:])
-			if r == '\n' || strconv.IsPrint(r) {
-				e.buf = utf8.AppendRune(e.buf, r)
-			} else {
-				for _, unit := range utf16.AppendRune(nil, r) {
-					e.buf = fmt.Appendf(e.buf, `\u%04x`, unit)
-				}
-			}
-			done += size
+func (e *escapingWriter) Write(b []byte) (int, error) {
+	for done := 0; done < len(b); {
+		end := min(done+escapedPiece, len(b))
+		for end < len(b) && !utf8.RuneStart(b[end]) {
+			end++
 		}
-		if _, err := e.w.Write(e.buf); err != nil {
-			return 0, err
+		if _, err := e.w.Write(text.EscapeJSON(b[done:end])); err != nil {
+			return done, err
 		}
+		done = end
 	}
-	return len(text), nil
+	return len(b), nil
 }

@@ -1,6 +1,12 @@
 package cli
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/text"
+)
 
 // A list that is made as it is printed prints as a slice does, and is left out if it is empty.
 func TestJSONList(t *testing.T) {
@@ -24,5 +30,25 @@ func TestJSONList(t *testing.T) {
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%d elements, error %v:\n%swant\n%s", n, err, got, want)
 		}
+	}
+}
+
+// What is unprintable or invisible in a terminal is escaped in JSON as elsewhere, also where a document is written in pieces.
+func TestPrintJSONEscapes(t *testing.T) {
+	unseen := "\u202e\u2066\u2028\u3164\u115f\ufe0f\ufeff\u0085\x7f\U000e0041"
+	name := strings.Repeat("ä", escapedPiece/2-1) + unseen + strings.Repeat("日本\u202e", escapedPiece)
+	data, err := EncodeJSON(map[string]string{"name": name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := text.EscapeJSON(data); string(again) != string(data) {
+		t.Errorf("%d bytes, want %d", len(data), len(again))
+	}
+	if i := strings.IndexAny(string(data), unseen); i >= 0 {
+		t.Errorf("byte %d is %q", i, data[i:i+4])
+	}
+	var got map[string]string
+	if err := json.Unmarshal(data, &got); err != nil || got["name"] != name {
+		t.Errorf("read again: error %v, the same name: %v", err, got["name"] == name)
 	}
 }

@@ -187,7 +187,7 @@ func (l *accessLog) add(a *symserver.Access) {
 	line, err := json.Marshal(a)
 	if err == nil {
 		l.mu.Lock()
-		_, err = l.w.Write(append(line, '\n'))
+		_, err = l.w.Write(append(text.EscapeJSON(line), '\n'))
 		l.mu.Unlock()
 	}
 	if err != nil {

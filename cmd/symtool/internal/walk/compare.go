@@ -64,7 +64,7 @@ func (p *walkPrinter) show(c *compare.Comparison) error {
 		p.all = append(p.all, c)
 		return nil
 	}
-	return p.json(c, false)
+	return p.json(c)
 }
 
 // comparedDocument is a comparison as JSON; in JSON Lines each comparison is a

@@ -368,14 +368,11 @@ func (p *walkPrinter) reportOnce(problems []symfmt.Problem) {
 
 const verboseWhere = "; --verbose lists where they were looked for"
 
-// json writes a value as JSON, on one line or indented.
-func (p *walkPrinter) json(v any, indent bool) error {
+// json writes a value as JSON on one line.
+func (p *walkPrinter) json(v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if indent {
-		e.SetIndent("", "  ")
-	}
 	if err := e.Encode(v); err != nil {
 		panic(err) // v has only our own types
 	}
@@ -418,9 +415,9 @@ func (p *walkPrinter) end() error {
 	}
 	switch p.format {
 	case formatOneJSON:
-		return p.json(comparedDocument{p.all, p.summary}, true)
+		return p.written(cli.PrintJSON(p.out, comparedDocument{p.all, p.summary}))
 	case formatJSONLines:
-		return p.json(comparedDocument{Summary: p.summary}, false)
+		return p.json(comparedDocument{Summary: p.summary})
 	}
 	return p.written(compare.WriteSummary(p.out, p.summary))
 }
