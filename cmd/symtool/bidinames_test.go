@@ -29,11 +29,21 @@ func bidiSymbols(t *testing.T, mark string) string {
 	return out.String()
 }
 
-// runIn runs symtool in a folder, and returns all that it wrote, including the file that it names out.
+// runIn runs symtool in a folder, with a file after < as its input, and returns all that it wrote, including the file that
+// it names out.
 func runIn(t *testing.T, dir, command string) string {
 	t.Helper()
+	command, stdin, redirected := strings.Cut(command, " < ")
 	c := exec.Command("symtool", strings.Fields(command)...)
 	c.Dir = dir
+	if redirected {
+		in, err := os.Open(filepath.Join(dir, stdin))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		c.Stdin = in
+	}
 	printed, err := c.CombinedOutput()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) || c.ProcessState.ExitCode() == 2 {
@@ -50,7 +60,7 @@ func runIn(t *testing.T, dir, command string) string {
 }
 
 // bidiCommands are commands whose output people read. a.sym and b.sym have marks in the names of
-// functions and files, and module.sym in that of its module.
+// functions and files, module.sym in that of its module, and the store placed in those of its folders and files.
 var bidiCommands = []string{
 	"resolve -s a.sym ADDR 2000", "resolve -v -s a.sym 99999999",
 	"lint a.sym", "lint --format html -o out a.sym", "lint --format github a.sym", "lint --format junit a.sym",
@@ -63,6 +73,9 @@ var bidiCommands = []string{
 	"walk --format html --verify -o out -s a.sym m.dmp", "walk --summary -s a.sym m.dmp", "walk --summary --format html -o out -s a.sym m.dmp",
 	"walk --summary --format json -s a.sym m.dmp", "walk --symbols-b b.sym -s a.sym m.dmp", "walk --symbols-b b.sym -s a.sym --format json m.dmp",
 	"resolve --format json -s a.sym ADDR", "inspect m.dmp",
+	"resolve --filter --no-debuginfod -s a.sym < m.log", "resolve -v --filter --no-debuginfod -s placed < m.log",
+	"store ls placed", "store ls --format json placed", "store ls --missing list placed", "store verify placed", "store verify --format json placed", "store gc --keep-last 1 --dry-run placed",
+	"upload --protocol put --dry-run http://127.0.0.1:1/ placed", "upload --protocol put --dry-run --format json http://127.0.0.1:1/ placed", "lint placed",
 }
 
 // bidiMarks are a mark of each kind that changes the direction of text.
@@ -90,6 +103,7 @@ func TestBidiNames(t *testing.T) {
 		} {
 			writeInput(t, filepath.Join(dir, name), data)
 		}
+		placeBidi(t, dir, "m"+mark+"od", module)
 		addr := firstFunction(t, symbols)
 		for _, command := range commands {
 			out := runIn(t, dir, strings.Replace(command, "ADDR", addr, 1))
@@ -104,6 +118,21 @@ func TestBidiNames(t *testing.T) {
 			t.Errorf("%+q: not in what other programs read: %+q", mark, machine)
 		}
 	}
+}
+
+// placeBidi makes the store placed, into which symtool itself would put no such name (TestNamesWithoutPlace), a list of names
+// that are missing, and a log of places in modules.
+func placeBidi(t *testing.T, dir, name, symbols string) {
+	t.Helper()
+	const id = "4D70D0BF39CFB6C791C354B6BD3ED3E90"
+	folder := filepath.Join(dir, "placed", name, id)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeInput(t, filepath.Join(folder, name+".sym"), []byte(symbols))
+	writeInput(t, filepath.Join(folder, "damaged.sym"), []byte(symbols+"zzz "+name+"\n"))
+	writeInput(t, filepath.Join(dir, "list"), []byte(name+"/"+id+"\nno"+name+"/"+id+"\n"))
+	writeInput(t, filepath.Join(dir, "m.log"), []byte("stacks+0x1200\nat mod+0x1001 (BuildId: BFD0704DCF39C7B691C354B6BD3ED3E9)\n"))
 }
 
 // firstFunction returns the address of the first FUNC.

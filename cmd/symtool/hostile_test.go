@@ -32,8 +32,8 @@ const (
 )
 
 // TestHostile runs every command over damaged variants of real files, each in a
-// separate process: SYMTOOL_HOSTILE_RUNS variants of each file with changed bytes, and
-// one truncated at each percent. No run may panic, hang, take too much memory, end with a
+// separate process: SYMTOOL_HOSTILE_RUNS variants of each file with changed bytes, a
+// third as many with one bit flipped, and one truncated at each percent. No run may panic, hang, take too much memory, end with a
 // status that is not in the table, fail without naming the file, leave something
 // beside its output, or write what symtool itself cannot read. `make hostile`
 // calls it; SYMTOOL_HOSTILE_KIND restricts it to subjects with that text in the name.
@@ -91,6 +91,10 @@ func (h *hostile) file(name, path string, commands []string, runs int, seed uint
 		})
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
+	for i := range max(runs/3, 1) {
+		bit := rng.Int64N(max(8*size, 1))
+		h.variant(fmt.Sprintf("%s with bit %d flipped", name, bit), path, commands[i%len(commands)], func(f *os.File) error { return flipBit(f, bit) })
+	}
 	for i := range runs {
 		seed := rng.Uint64()
 		h.variant(fmt.Sprintf("%s with bytes changed, variant %d", name, i), path, commands[i%len(commands)], func(f *os.File) error {
@@ -101,6 +105,17 @@ func (h *hostile) file(name, path string, commands []string, runs int, seed uint
 
 // hostileNumbers are limits of integer types, which replace offsets, sizes and counts.
 var hostileNumbers = []uint64{0, 1, math.MaxInt8, math.MaxUint8, math.MaxInt16, math.MaxUint16, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64}
+
+// flipBit flips one bit of a file, as memory and disks do.
+func flipBit(f *os.File, bit int64) error {
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], bit/8); err != nil {
+		return err
+	}
+	b[0] ^= 1 << (bit % 8)
+	_, err := f.WriteAt(b[:], bit/8)
+	return err
+}
 
 // changeBytes changes a file in up to 16 places, half of them in its first 512 bytes, where
 // headers are: to random bytes, or to a number.

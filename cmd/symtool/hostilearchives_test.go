@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -169,9 +170,12 @@ var archiveShapes = map[string]struct {
 	}},
 	"tars-of-two":  {20, func(n int) []byte { return tarWith(n, func(int) string { return string(gzipped(nestedTars(3, 2))) }) }},
 	"tars-of-many": {10, func(n int) []byte { return tarWith(n, func(int) string { return string(gzipped(nestedTars(1, 10))) }) }},
-	"zip-comments": {20000, func(n int) []byte { return append(zipWith(1, "text"), bytes.Repeat([]byte("PK\x05\x06"), n)...) }},
+	"zip-comments": {20000, func(n int) []byte {
+		return append(zipWith(1, zip.Store, "text"), bytes.Repeat([]byte("PK\x05\x06"), n)...)
+	}},
+	"zip-one-large-file": {100, func(n int) []byte { return zipOfOneFile(n, zip.Deflate, make([]byte, 1<<20)) }},
 	"zip64-counts": {4000, func(n int) []byte {
-		one := zipWith(n, "text")
+		one := zipWith(n, zip.Store, "text")
 		at := bytes.LastIndex(one, []byte("PK\x01\x02"))
 		end := pack([]byte("PK\x06\x06"), uint64(44), uint16(45), uint16(45), uint32(0), uint32(0), uint64(1)<<63, uint64(1)<<63, uint64(100), uint64(at))
 		locator := pack([]byte("PK\x06\x07"), uint32(0), uint64(bytes.LastIndex(one, []byte("PK\x05\x06"))), uint32(1))

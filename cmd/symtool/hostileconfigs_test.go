@@ -22,10 +22,14 @@ func hostileConfigs() (kinds []hostileKind) {
 	nested := func(before, open, inner, shut string) func(n int) string {
 		return func(n int) string { return before + strings.Repeat(open, n) + inner + strings.Repeat(shut, n) }
 	}
+	more := func(name string, data func(n int) string) { // another file of the last kind
+		kinds[len(kinds)-1].files[name] = func(n int) []byte { return []byte(data(n)) }
+	}
 	const lint = "lint --config in m.sym"
 	add("toml-arrays", 50000, nested("select = ", "[", "", "]"), lint)
 	add("toml-keys", 20000, nested("a", ".a", " = 1\n", ""), lint)
 	add("toml-inline", 20000, nested("severity = ", "{a = ", "1", "}"), lint)
+	add("toml-tables", 500, lines("[a#"+strings.Repeat(".a", 250)+"]\n"), lint)
 	add("toml-suppressions", 2000, lines("[[suppress]]\nrule = \"SYM101\"\nfile = \"**/*a*a*a*a*b#\"\nreason = \"x\"\n"), lint)
 	add("toml-globs", 2000, func(n int) string {
 		return "[[suppress]]\nrule = \"SYM101\"\nfile = \"" + strings.Repeat("**/", n) + "x\"\nreason = \"x\"\n[[suppress]]\nfunction = \"" + strings.Repeat("*a", n) + "\"\nreason = \"x\"\n"
@@ -39,6 +43,8 @@ func hostileConfigs() (kinds []hostileKind) {
 	add("missing-folders", 200000, nested("", "a/", "000000000000000000000000000000001\n", ""), "store add store m.sym", missing)
 	const mapped = "dump -o out.sym --map-file in m.elf"
 	add("map-rules", 2000, lines("(.*)a(.*)#=x{1}\n"), mapped)
+	add("map-rules-with-counts", 200, lines("(.*)a{1,900}(.*)#=x{1}\n"), mapped)
+	add("manifest", 50000, func(n int) string { return "5\n" + lines("1\x1fa#\x1f/b#\n")(n) }, "dump -o out.sym --map a=b --map-manifest in,/x m.elf")
 	add("map-nested", 100000, nested("{\"a\":", "[", "", "]"), mapped)
 	add("signature-rules", 2000, lines("skip (a*)*b#\n"), "walk --summary --signature-rules in m.dmp")
 	add("walk-nested", 100000, nested("{\"threads\":", "[", "", "]"), "walk --compare in in")
@@ -51,6 +57,32 @@ func hostileConfigs() (kinds []hostileKind) {
 		threads := lines("{\"thread_id\":#,\"frames\":[{\"frame\":0,\"function\":\"f#\"}]},")(n)
 		return "{\"status\":\"OK\",\"threads\":[" + strings.TrimSuffix(threads, ",") + "]}"
 	}, "walk --compare in in")
+	const ( // of two walks that differ: by their functions, and by the order of threads
+		walked   = "{\"status\":\"OK\",\"threads\":["
+		compared = "walk --compare in other"
+	)
+	frames := func(function func(i int) int) func(n int) string {
+		return func(n int) string {
+			var w strings.Builder
+			for i := range n {
+				fmt.Fprintf(&w, ",{\"frame\":%d,\"module\":\"m\",\"offset\":\"0x1\",\"function\":\"f%d\",\"trust\":\"cfi\"}", i, function(i))
+			}
+			return walked + "{\"frames\":[" + w.String()[1:] + "]}]}"
+		}
+	}
+	threads := func(id func(i, n int) int) func(n int) string {
+		return func(n int) string {
+			var w strings.Builder
+			for i := range n {
+				fmt.Fprintf(&w, ",{\"thread_id\":%d,\"frames\":[{\"frame\":0,\"function\":\"f%d\"}]}", id(i, n), i)
+			}
+			return walked + w.String()[1:] + "]}"
+		}
+	}
+	add("walk-other-frames", 5000, frames(func(i int) int { return i }), compared, "walk --compare --format json in other")
+	more("other", frames(func(i int) int { return -i % 97 }))
+	add("walk-other-threads", 5000, threads(func(i, _ int) int { return i }), compared, "walk --compare --format json in other")
+	more("other", threads(func(i, n int) int { return n - i }))
 	add("walk-digits", 200000, nested("{\"pid\":", "9", ",\"threads\":[]}", ""), "walk --compare in in")
 	add("walk-escapes", 100000, nested("{\"status\":\"", "\\ud800", "\"}", ""), "walk --compare in in")
 	convert := []string{"convert --from json --to breakpad -o out.sym in", "doctor in"}

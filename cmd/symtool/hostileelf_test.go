@@ -480,6 +480,7 @@ func hostileELF() []hostileKind {
 		"symbols of references": func(i int) string {
 			return fmt.Sprintf("_Z5f%04d1AI%sE%s", i%10000, strings.Repeat("1b", 2000), strings.Repeat("S0_", 2000))
 		},
+		"symbols of tags":          func(i int) string { return fmt.Sprintf("_Z5f%04d%sv", i%10000, strings.Repeat("B1a", 1000)) },
 		"symbols of doubled types": func(i int) string { return doubledName(i, 14) },
 		"symbols of doubled tuples": func(i int) string {
 			return fmt.Sprintf("_RINvC1a5f%04dTuuE%sE", i%10000, strings.Repeat("TBd_Bd_E", 1000))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
 	"math"
@@ -81,7 +82,7 @@ func hostileMembers() (kinds []hostileKind) {
 	archive := func(name string, n int, data func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"p.archive": data}, commands: []string{"dump --no-debuginfod --store out p.archive"}})
 	}
-	archive("zip-one-file", 1000, zipOfOneFile)
+	archive("zip-one-file", 1000, func(n int) []byte { return zipOfOneFile(n, zip.Store, nil) })
 	header := func(name string, size int) []byte {
 		return fmt.Appendf(nil, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", name, 0, 0, 0, "644", size)
 	}
@@ -117,9 +118,9 @@ func hostileMembers() (kinds []hostileKind) {
 	return kinds
 }
 
-// zipOfOneFile is a zip archive whose n entries are all of the same local file.
-func zipOfOneFile(n int) []byte {
-	one := zipWith(1, packedELF(0, []byte{0x90, 0xc3}))
+// zipOfOneFile is a zip archive whose n entries are all of the same local file, an ELF file with more bytes behind it.
+func zipOfOneFile(n int, method uint16, more []byte) []byte {
+	one := zipWith(1, method, packedELF(0, []byte{0x90, 0xc3})+string(more))
 	at := bytes.LastIndex(one, []byte("PK\x01\x02"))
 	end := bytes.LastIndex(one, []byte("PK\x05\x06"))
 	entries := bytes.Repeat(one[at:end], n)

@@ -94,6 +94,65 @@ func relocatable(n int, target elfSec, place func(i int) int) []byte {
 	return file
 }
 
+// skeletonsOf is a program of n units whose rest is in a.dwo, by number.
+func skeletonsOf(n int, id func(i int) int) []byte {
+	const split = "\x01\x11\x00\xb0\x42\x08\xb1\x42\x07\x1b\x08\x00\x00" // GNU_dwo_name, GNU_dwo_id, comp_dir
+	var w die
+	w.times(n, func(i int) {
+		var u die
+		u.u8(4, 0).u32(0).u8(8).u8(1).str("a.dwo").u64(id(i)).str(".")
+		w.u32(u.Len())
+		w.Write(u.Bytes())
+	})
+	return dwarfOf(split, w.Bytes(), nil, nil)
+}
+
+// packageOf is a package of n units that all have the same contributions, with so many functions. A third of the slots of
+// its table are free (DWARF 5, 7.3.5.3).
+func packageOf(n, functions int) []byte {
+	k := 1
+	for k <= n+n/2 {
+		k *= 2
+	}
+	table, hash := make([]int, k), make([]int, k)
+	for i := range n {
+		at := (i + 1) & (k - 1)
+		for table[at] != 0 {
+			at = (at + 1) & (k - 1)
+		}
+		table[at], hash[at] = i+1, i+1
+	}
+	return packageWith(n, table, hash, functions)
+}
+
+// fullPackage is a package whose table has no free slot, and n units whose search begins at the same one.
+func fullPackage(n int) []byte {
+	table, hash := make([]int, n), make([]int, n)
+	for i := range n {
+		table[i], hash[i] = i+1, i<<32+7
+	}
+	return packageWith(n, table, hash, 1)
+}
+
+func packageWith(n int, table, hash []int, functions int) []byte {
+	var index, dies die
+	dies.times(functions, func(i int) { dies.u8(2).str(fmt.Sprint("f", i)).u64(hostileText + i).u64(1) })
+	unit := unitOf(0, dies.Bytes())
+	abbrev := []byte(unitAbbrev + funcAbbrev + "\x00")
+	index.u32(2).u32(2).u32(n).u32(len(table))
+	for _, id := range hash {
+		index.u64(id)
+	}
+	for _, row := range table {
+		index.u32(row)
+	}
+	index.u32(1).u32(3) // DW_SECT_INFO, DW_SECT_ABBREV
+	index.times(n, func(int) { index.u32(0).u32(0) })
+	index.times(n, func(int) { index.u32(len(unit)).u32(len(abbrev)) })
+	return elfOf(elfSec{name: ".debug_info.dwo", typ: 1, data: unit}, elfSec{name: ".debug_abbrev.dwo", typ: 1, data: abbrev},
+		elfSec{name: ".debug_cu_index", typ: 1, data: index.Bytes()})
+}
+
 // hostileHolders returns files that contain other files, or refer to them.
 func hostileHolders() (kinds []hostileKind) {
 	add := func(name string, n int, file func(n int) []byte, commands []string, more ...hostileFiles) {
@@ -156,59 +215,16 @@ func hostileHolders() (kinds []hostileKind) {
 		"dump -o m.sym m.elf", "doctor m.elf", "resolve --binaries m.elf 1000", "convert --to json -o m.json m.elf", "lint --binary m.elf m.elf", "diff m.elf m.elf",
 	})
 
-	// A package whose n units all have the same contributions, and n skeletons.
-	split := "\x01\x11\x00\xb0\x42\x08\xb1\x42\x07\x1b\x08\x00\x00" // GNU_dwo_name, GNU_dwo_id, comp_dir
-	skeletons := func(n int) []byte {
-		var w die
-		w.times(n, func(i int) {
-			var u die
-			u.u8(4, 0).u32(0).u8(8).u8(1).str("a.dwo").u64(i + 1).str(".")
-			w.u32(u.Len())
-			w.Write(u.Bytes())
-		})
-		return dwarfOf(split, w.Bytes(), nil, nil)
-	}
-	slots := func(n int) int {
-		for k := 1; ; k *= 2 {
-			if k > n+n/2 {
-				return k
-			}
-		}
-	}
-	packed := func(size func(n int) int) func(n int) []byte {
-		return func(n int) []byte {
-			k := slots(n)
-			var index, dies die
-			dies.times(size(n), func(i int) { dies.u8(2).str(fmt.Sprint("f", i)).u64(hostileText + i).u64(1) })
-			unit := unitOf(0, dies.Bytes())
-			abbrev := []byte(unitAbbrev + funcAbbrev + "\x00")
-			index.u32(2).u32(2).u32(n).u32(k)
-			table := make([]int, k)
-			hash := make([]int, k)
-			for i := range n {
-				id := i + 1
-				at := id & (k - 1)
-				for table[at] != 0 {
-					at = (at + (id>>32&(k-1) | 1)) & (k - 1)
-				}
-				table[at], hash[at] = i+1, id
-			}
-			for _, id := range hash {
-				index.u64(id)
-			}
-			for _, row := range table {
-				index.u32(row)
-			}
-			index.u32(1).u32(3) // DW_SECT_INFO, DW_SECT_ABBREV
-			index.times(n, func(int) { index.u32(0).u32(0) })
-			index.times(n, func(int) { index.u32(len(unit)).u32(len(abbrev)) })
-			return elfOf(elfSec{name: ".debug_info.dwo", typ: 1, data: unit}, elfSec{name: ".debug_abbrev.dwo", typ: 1, data: abbrev},
-				elfSec{name: ".debug_cu_index", typ: 1, data: index.Bytes()})
-		}
-	}
 	dwpCommands := append([]string{"dump --dwp m.dwp -o m.sym m.elf"}, hostileELFCommands[2:]...)
-	add("package", 4000, skeletons, dwpCommands, hostileFiles{"m.dwp": packed(func(int) int { return 1 })})
-	add("package-of-one-large-unit", 1000, skeletons, dwpCommands, hostileFiles{"m.dwp": packed(func(n int) int { return n })})
+	ids := func(first int) func(n int) []byte {
+		return func(n int) []byte { return skeletonsOf(n, func(i int) int { return first + i }) }
+	}
+	add("package", 4000, ids(1), dwpCommands, hostileFiles{"m.dwp": func(n int) []byte { return packageOf(n, 1) }})
+	add("package-of-one-large-unit", 1000, ids(1), dwpCommands, hostileFiles{"m.dwp": func(n int) []byte { return packageOf(n, n) }})
+	add("package-without-free-slots", 4096, func(n int) []byte { return skeletonsOf(n, func(i int) int { return i<<32 + 7 }) }, dwpCommands,
+		hostileFiles{"m.dwp": fullPackage})
+	add("package-of-other-units", 4096, func(n int) []byte { return skeletonsOf(n, func(i int) int { return (i+1_000_000)<<32 + 7 }) }, dwpCommands,
+		hostileFiles{"m.dwp": fullPackage})
 
 	// A file whose functions have the names of a supplementary one.
 	link := elfSec{name: ".gnu_debugaltlink", typ: 1, data: []byte("m.alt\x00\x01\x02\x03\x04")}

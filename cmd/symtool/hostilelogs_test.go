@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -19,6 +20,7 @@ var logLines = map[string]struct {
 	before, piece, last string
 }{
 	"places":          {n: 20000, piece: logELF + " "},
+	"unknown-modules": {n: 40000, piece: "a+0xa "},
 	"offsets":         {n: 100000, piece: "+0x"},
 	"parentheses":     {n: 200000, piece: "("},
 	"brackets":        {n: 200000, piece: "["},
@@ -76,6 +78,14 @@ var logRecords = map[string]struct {
 	}, func(i, _ int) string { return fmt.Sprintf("%d m%d 0x0000000000001 0x1 + 5\n", i, i) }},
 }
 
+// ipsOf is a report of macOS with n images, and n frames of one thread.
+func ipsOf(n int, image, frame func(i int) string) []byte {
+	list := func(one func(i int) string) []byte {
+		return bytes.TrimSuffix(repeat(n, func(i int) []byte { return []byte(one(i) + ",") }), []byte(","))
+	}
+	return fmt.Appendf(nil, "%s{\"usedImages\":[%s],\"threads\":[{\"frames\":[%s]}]}\n", logIPS, list(image), list(frame))
+}
+
 // hostileLogs returns logs in which resolve finds places, and lists of addresses.
 func hostileLogs() (kinds []hostileKind) {
 	elf := func(int) []byte { return elfOf() }
@@ -98,6 +108,17 @@ func hostileLogs() (kinds []hostileKind) {
 			}, filter)
 		}
 	}
+	image := func(i int) string {
+		return fmt.Sprintf(`{"uuid":"00000000-0000-0000-0000-%012x","base":%d,"size":100000,"name":"m%[2]d","path":"/m%[2]d","arch":"arm64"}`, i, i)
+	}
+	add("ips-images", 5000, func(n int) []byte {
+		return ipsOf(n, image, func(i int) string { return fmt.Sprintf(`{"imageOffset":1,"imageIndex":%d}`, i) })
+	}, filter)
+	add("ips-images-that-are-missing", 5000, func(n int) []byte {
+		return ipsOf(n, image, func(i int) string {
+			return fmt.Sprintf(`{"imageOffset":%d,"imageIndex":%d}`, uint64(1)<<63+uint64(i), 1<<62)
+		})
+	}, filter)
 	for name, line := range map[string]func(i int) string{
 		"modules": func(i int) string { return fmt.Sprintf("m%d+1\n", i) },
 		"quoted":  func(i int) string { return fmt.Sprintf("CODE \"m%d\" 0x1\n", i) },

@@ -82,6 +82,12 @@ func doublingName(n int) string {
 	return "_Z1fI" + b.String() + "Evv"
 }
 
+// punycodeName is an identifier of Rust whose characters are all inserted, one at a time (RFC 3492).
+func punycodeName(n int) string {
+	const before, piece = "a_", "9a"
+	return fmt.Sprintf("_RNvC1au%d_%s", len(before)+len(piece)*n, before) + strings.Repeat(piece, n)
+}
+
 // hostileNames returns binaries and symbol files with one such name each.
 func hostileNames() (kinds []hostileKind) {
 	add := func(name string, n int, text func(n int) string) {
@@ -96,5 +102,6 @@ func hostileNames() (kinds []hostileKind) {
 		add(name, h.n, h.text)
 	}
 	add("itanium-doubled", 200, doublingName)
+	add("rust-punycode", 20000, punycodeName)
 	return kinds
 }

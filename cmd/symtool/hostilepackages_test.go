@@ -39,12 +39,12 @@ func tarWith(n int, member func(i int) string) []byte {
 	return b.Bytes()
 }
 
-// zipWith is a zip archive of n members.
-func zipWith(n int, contents string) []byte {
+// zipWith is a zip archive of n members, stored or compressed.
+func zipWith(n int, method uint16, contents string) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for i := range n {
-		m, err := w.CreateHeader(&zip.FileHeader{Name: fmt.Sprint("/", i), Method: zip.Store})
+		m, err := w.CreateHeader(&zip.FileHeader{Name: fmt.Sprint("/", i), Method: method})
 		if err != nil {
 			panic(err)
 		}
@@ -76,9 +76,9 @@ func hostilePackages() []hostileKind {
 			return tarWith(n, func(i int) string { return packedELF(i, nil, supSection(byte(i%2))) })
 		}},
 		"text":        {2000, func(n int) []byte { return tarWith(n, func(int) string { return "text" }) }},
-		"zip-members": {10000, func(n int) []byte { return zipWith(n, "text") }},
+		"zip-members": {10000, func(n int) []byte { return zipWith(n, zip.Store, "text") }},
 		"zip-in-zip": {2000, func(n int) []byte {
-			return zipWith(n/4, string(zipWith(1, strings.Repeat("x", 64))))
+			return zipWith(n/4, zip.Store, string(zipWith(1, zip.Store, strings.Repeat("x", 64))))
 		}},
 	}
 	var all []hostileKind

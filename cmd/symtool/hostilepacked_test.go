@@ -58,5 +58,10 @@ func hostilePacked() (kinds []hostileKind) {
 	dump := hostileKind{name: "dump-gz", n: 16, files: hostileFiles{"m.dmp.gz": func(n int) []byte {
 		return packedText("gz", string(stackDump(64, framePointers(1<<12), mdStack)), strings.Repeat("\x00", 1<<20), n<<20)
 	}}, commands: []string{"walk m.dmp.gz", "inspect m.dmp.gz", "convert --to core -o m.core m.dmp.gz"}}
-	return append(kinds, dump)
+	core := hostileKind{name: "core-gz", n: 8, files: hostileFiles{"m.core.gz": func(n int) []byte {
+		memory := uint64(n << 20)
+		head := coreOf(coreThread(0), []elfSegment{{1, 6, 0, mdStack, memory, memory}}, nil)
+		return packedText("gz", string(head), strings.Repeat("\x00", 1<<20), n<<20)
+	}}, commands: []string{"walk m.core.gz", "walk - < m.core.gz", "inspect m.core.gz", "convert --to minidump -o m.dmp m.core.gz"}}
+	return append(kinds, dump, core)
 }

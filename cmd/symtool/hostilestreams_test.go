@@ -135,7 +135,7 @@ var coreShapes = []dumpShape{
 		note := append(pack(uint32(4), uint32(4), uint32(9)), "XYZ\x00abcd"...)
 		return imagesCore(n, imageOf(1, append(imageHeader(4, 120, len(note)*n), bytes.Repeat(note, n)...)))
 	}},
-	{"files-in-turn", 10000, func(n int) []byte {
+	{"files-in-turn", 20000, func(n int) []byte {
 		place := func(i int) (uint64, uint64) { return uint64(mdCode + 0x1000*i), uint64(mdCode + 0x1000*i + 0x1000) }
 		return coreOf(append(coreThread(0), coreFiles(n, place, repeat(n, func(i int) []byte { return fmt.Appendf(nil, "/%d\x00", i%2) }))...), nil, nil)
 	}},
