@@ -44,10 +44,10 @@ ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static chromium c
 export CGO_ENABLED ?= 0
 UNPROFILED   = GOFLAGS="$$($(GO) env GOFLAGS) -pgo=off"
 
-# Tests that run in the targets of .ci/run. Their heaps are small and short-lived: with GOGC=100 collections take a third
-# to a half of their time. Without DWARF, a test's program is linked in half of the time; only go test is told, as tests
-# build programs, too.
-TESTED       = GOGC=$${GOGC-400} $(UNPROFILED)
+# What the targets of .ci/run run: with GOGC=100 collections take a third to a half of the time of tests, whose heaps are
+# small, and of staticcheck. Without DWARF, a test's program is linked in half of the time; only go test is told, as
+# tests build programs, too.
+CHECKED      = GOGC=$${GOGC-400} $(UNPROFILED)
 GOTEST       = $(GO) test -vet=off -ldflags=-w -timeout 30m
 
 build: ## build the program, build/symtool
@@ -73,7 +73,7 @@ run: build ## build symtool, and dump a real binary: symtool itself
 
 # go vet's checks run in lint.
 test: ## run every test that needs nothing but Go
-	$(TESTED) $(GOTEST) ./...
+	$(CHECKED) $(GOTEST) ./...
 
 # The detector needs a C compiler, and makes tests ten times slower. Long tests and the shared data are left out,
 # and so are packages that share nothing between goroutines except values that are made once,
@@ -84,17 +84,17 @@ race: ## run the short tests of packages that share something between goroutines
 	packages=$$($(GO) list -f '{{range .GoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
 		xargs grep -lE 'internal/par"|"sync/atomic"|go func|sync\.(Mutex|RWMutex|WaitGroup)' | \
 		grep -v /internal/object/elfobj/ | xargs -n 1 dirname | sort -u) && \
-		$(TESTED) GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 SYMTOOL_SHARED=/nonexistent $(GOTEST) -race -short $$packages
+		$(CHECKED) GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 SYMTOOL_SHARED=/nonexistent $(GOTEST) -race -short $$packages
 
 shared: ## run the tests that read the shared test data in SYMTOOL_SHARED (../shared)
-	tests=$$($(GO) run ./.ci/testsof shared) && $(TESTED) $(GOTEST) $$tests
+	tests=$$($(GO) run ./.ci/testsof shared) && $(CHECKED) $(GOTEST) $$tests
 
 # .ci/run adds the tests of make shared, which do the same under SYMTOOL_ORACLE: each package is linked once. Tests wait
 # for other programs a fifth of their time: one package more is tested at a time than there are processors.
 oracle: KINDS = oracle
 oracle: ## run the tests that compare with other tools' answers; installs the tools as root
 	.ci/packages $(ORACLE_PACKAGES)
-	tests=$$($(GO) run ./.ci/testsof $(KINDS)) && $(UNMADE) $(TESTED) SYMTOOL_ORACLE=1 $(GOTEST) -p $$(($$(nproc) + 1)) -count=1 $$tests
+	tests=$$($(GO) run ./.ci/testsof $(KINDS)) && $(UNMADE) $(CHECKED) SYMTOOL_ORACLE=1 $(GOTEST) -p $$(($$(nproc) + 1)) -count=1 $$tests
 
 oracle-full: ## run the same with every compiler, option, language and CPU, and print tables: an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
@@ -145,8 +145,8 @@ golden: ## write the golden files and scripts again; review the difference
 lint: ## run gofmt, go vet and staticcheck
 	@unformatted=$$(gofmt -l .); \
 		if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
-	$(UNPROFILED) $(GO) vet ./...
-	$(UNPROFILED) $(GO) run $(STATICCHECK) ./...
+	$(CHECKED) $(GO) vet ./...
+	$(CHECKED) $(GO) run $(STATICCHECK) ./...
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
