@@ -67,8 +67,9 @@ var optionsClang = []optionRow{
 	{names: "-gpubnames -ggnu-pubnames -gno-pubnames -gno-gnu-pubnames -gdwarf-aranges", builds: []string{"-gpubnames -gdwarf-4", "-gpubnames", "-ggnu-pubnames", "-gdwarf-aranges"}, why: byDefault},
 	{names: "-fdebug-types-section -fno-debug-types-section", builds: []string{"-fdebug-types-section -gdwarf-4", "-fdebug-types-section -gdwarf-5"}, why: byDefault},
 	{names: "-fdebug-ranges-base-address -fno-debug-ranges-base-address", builds: []string{"-fdebug-ranges-base-address", "-fdebug-ranges-base-address -gdwarf-4"}, why: byDefault},
-	{names: "-gsplit-dwarf -gsplit-dwarf= -fno-split-dwarf-inlining", builds: []string{"-gsplit-dwarf", "-gsplit-dwarf=single -save-temps=obj", "-gsplit-dwarf -fno-split-dwarf-inlining", "-gsplit-dwarf -gdwarf64"}, plain: "-gdwarf-5"},
+	{names: "-gsplit-dwarf -fno-split-dwarf-inlining", builds: []string{"-gsplit-dwarf", "-gsplit-dwarf -fno-split-dwarf-inlining", "-gsplit-dwarf -gdwarf64"}, plain: "-gdwarf-5"},
 	{names: "-gsplit-dwarf -fsplit-dwarf-inlining", builds: []string{"-gsplit-dwarf -fsplit-dwarf-inlining -gdwarf-4"}, plain: "-gdwarf-4"},
+	{names: "-gsplit-dwarf=", builds: []string{"-gsplit-dwarf=split -gdwarf-5"}, plain: "-gdwarf-5", why: "=single needs objects that stay, compiled one by one: TestOracleSplit"},
 	{names: "-gno-split-dwarf", why: byDefault},
 	{names: "-fdebug-prefix-map= -ffile-prefix-map= -fdebug-compilation-dir -fdebug-compilation-dir= -ffile-compilation-dir=", builds: []string{
 		"-fdebug-prefix-map=/=/elsewhere/", "-ffile-prefix-map=/=./", "-fdebug-compilation-dir /nowhere", "-fdebug-compilation-dir=.", "-ffile-compilation-dir=/some/where -gdwarf-4",
