@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -48,6 +49,7 @@ var wanted = map[string]string{
 
 // parse decodes a configuration. Its errors do not name the file.
 func parse(data []byte) (*fileText, *Error) {
+	data = upToUnknown(data)
 	text := &fileText{}
 	err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(text)
 	if err == nil {
@@ -77,6 +79,41 @@ func parse(data []byte) (*fileText, *Error) {
 		want = "a string in quotes"
 	}
 	return nil, errorAt(wrong, fmt.Sprintf("%s: want %s", key, want))
+}
+
+// upToUnknown returns a configuration up to its first unknown key, and its value. The decoder makes an error of each, and
+// counts the lines before it: a megabyte of them took seconds.
+func upToUnknown(data []byte) []byte {
+	var p unstable.Parser
+	p.Reset(data)
+	table, found := "", false
+	for p.NextExpression() {
+		e := p.Expression()
+		if e.Kind == unstable.Comment {
+			continue
+		}
+		key := e.Key()
+		if !key.Next() {
+			continue
+		}
+		if first := key.Node(); found {
+			at := int(first.Raw.Offset)
+			return data[:bytes.LastIndexByte(data[:at], '\n')+1]
+		} else if e.Kind != unstable.KeyValue {
+			table = string(first.Data)
+			found = !known(fileKeys, table) || !key.IsLast() && table != "severity"
+		} else if table == "" {
+			found = !known(fileKeys, string(first.Data))
+		} else {
+			found = table == "suppress" && !known(suppressKeys, string(first.Data))
+		}
+	}
+	return data
+}
+
+// known reports whether a word is one of the keys.
+func known(keys, word string) bool {
+	return slices.Contains(strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || r == ' ' }), word) && word != "or"
 }
 
 // meant asks whether a word stands for one of the keys.
