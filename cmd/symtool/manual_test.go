@@ -206,5 +206,5 @@ func TestManualsOracle(t *testing.T) {
 
 // newApp returns the program with its commands.
 func newApp(stdin io.Reader, stdout io.Writer, msgs *cli.Messages) *cli.App {
-	return cli.NewApp(stdin, stdout, msgs, commands(msgs)...)
+	return cli.NewApp(stdin, stdout, msgs, commands)
 }

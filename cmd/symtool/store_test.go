@@ -108,12 +108,12 @@ func storeIsTidy(t *testing.T, dir string) {
 
 func TestParseSize(t *testing.T) {
 	for in, want := range map[string]int64{"0": 0, "17": 17, "1K": 1 << 10, "3M": 3 << 20, "2G": 2 << 30, "1T": 1 << 40, "9223372036854775807": 1<<63 - 1} {
-		if got, err := cli.ParseSize(in); got != want || err != nil {
-			t.Errorf("%s: %d, %v, want %d", in, got, err, want)
+		if got, ok := cli.ParseSize(in); got != want || !ok {
+			t.Errorf("%s: %d, %t, want %d", in, got, ok, want)
 		}
 	}
 	for _, in := range []string{"K", "-1", "1k", "1.5M", "9223372036854775808", "8388608T"} {
-		if got, err := cli.ParseSize(in); err == nil {
+		if got, ok := cli.ParseSize(in); ok {
 			t.Errorf("%s: %d", in, got)
 		}
 	}

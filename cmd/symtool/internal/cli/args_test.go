@@ -12,9 +12,11 @@ import (
 
 // permuted returns a program with a flag of each kind.
 func permuted() *cli.App {
-	return NewApp(nil, io.Discard, NewMessages(io.Discard), &cli.Command{Name: "dump", Flags: []cli.Flag{
-		OutputFlag(), JobsFlag(), VerboseFlag(), &cli.BoolFlag{Name: "quiet"}, &cli.StringFlag{Name: "store"}, &cli.StringSliceFlag{Name: "prefix-map"},
-	}}, &cli.Command{Name: "version"})
+	return NewApp(nil, io.Discard, NewMessages(io.Discard), func(*Messages) []*cli.Command {
+		return []*cli.Command{{Name: "dump", Flags: []cli.Flag{
+			OutputFlag(new(string)), JobsFlag(new(int)), VerboseFlag(new(bool)), &cli.BoolFlag{Name: "quiet"}, &cli.StringFlag{Name: "store"}, &cli.StringSliceFlag{Name: "prefix-map"},
+		}}, {Name: "version"}}
+	})
 }
 
 func TestPermute(t *testing.T) {

@@ -9,14 +9,23 @@ import (
 )
 
 // ColorFlag returns the flag of the commands whose text has colours.
-func ColorFlag() Flag {
-	return Words(&StringFlag{Name: "color", Usage: "use colours `WHEN`: auto (default: on a terminal, unless NO_COLOR is\nset), always or never", Value: "auto"}, "auto", "always", "never")
+func ColorFlag(to *ColorWhen) Flag {
+	return OneOf("color", "use colours `WHEN`: auto (default: on a terminal, unless NO_COLOR is\nset), always or never", to, []Word[ColorWhen]{{"auto", colorAuto}, {"always", colorAlways}, {"never", colorNever}})
 }
 
-// Colored reports whether text for an output has colours, by --color.
-func Colored(c *Context, output string, stdout io.Writer) bool {
-	if when := c.String("color"); when != "auto" {
-		return when == "always"
+// ColorWhen says when text has colours.
+type ColorWhen uint8
+
+const (
+	colorAuto ColorWhen = iota
+	colorAlways
+	colorNever
+)
+
+// Colored reports whether text for an output has colours.
+func (when ColorWhen) Colored(output string, stdout io.Writer) bool {
+	if when != colorAuto {
+		return when == colorAlways
 	}
 	return output == "-" && IsTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

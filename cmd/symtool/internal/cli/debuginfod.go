@@ -32,13 +32,27 @@ func SetPatience(d time.Duration) (restore func()) {
 // UntilTold is how long a request to such servers may take before a message says what is waited for.
 func UntilTold() time.Duration { return unnamedPatience / 6 }
 
-// NewDebuginfod returns the client for the servers in the flags or the
-// environment, or nil without any.
-func NewDebuginfod(c *cli.Context, msgs *Messages) (*debuginfod.Client, error) {
-	if c.Bool("no-debuginfod") || c.Bool("hermetic") {
+// Debuginfod is what flags say about servers of debug files.
+type Debuginfod struct {
+	URLs []string // nil for those of the environment
+	No   bool
+}
+
+// Flags returns --debuginfod with its help, and with --no-debuginfod as the help calls it.
+func (d *Debuginfod) Flags(usage, no string, conditions ...Condition) []cli.Flag {
+	return []cli.Flag{
+		Repeated("debuginfod", usage, &d.URLs, append(conditions, Without("no-debuginfod"))...),
+		Switch("no-debuginfod", no, &d.No),
+	}
+}
+
+// Client returns the client for the servers, or nil without any. verbose prints what is asked for, as the environment may want unless
+// quiet.
+func (d *Debuginfod) Client(msgs *Messages, verbose, quiet bool) (*debuginfod.Client, error) {
+	if d.No {
 		return nil, nil
 	}
-	named := c.IsSet("debuginfod")
+	named := d.URLs != nil
 	getenv := func(name string) string {
 		if name == "DEBUGINFOD_URLS" && named {
 			return ""
@@ -47,7 +61,7 @@ func NewDebuginfod(c *cli.Context, msgs *Messages) (*debuginfod.Client, error) {
 	}
 	cfg, err := debuginfod.FromEnv(getenv)
 	if named {
-		cfg.URLs = slices.DeleteFunc(c.StringSlice("debuginfod"), func(url string) bool { return url == "" })
+		cfg.URLs = slices.DeleteFunc(slices.Clone(d.URLs), func(url string) bool { return url == "" })
 	}
 	if err == nil && len(cfg.URLs) == 0 {
 		return nil, nil
@@ -59,7 +73,7 @@ func NewDebuginfod(c *cli.Context, msgs *Messages) (*debuginfod.Client, error) {
 		cfg.Patience = unnamedPatience
 	}
 	cfg.UserAgent = version.Generator
-	if c.Bool("verbose") || os.Getenv(progressVar) != "" && !c.Bool("quiet") {
+	if verbose || os.Getenv(progressVar) != "" && !quiet {
 		cfg.Log = func(url string) { msgs.Printf("symtool: asking %s", url) }
 	}
 	client, err := debuginfod.New(cfg)

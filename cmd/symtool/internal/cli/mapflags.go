@@ -16,27 +16,42 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// mapFlagNames lists the flags that need --map or --map-file.
-var mapFlagNames = []string{"map-var", "map-links", "map-manifest", "map-list"}
-
-// MapFlags returns the flags of the commands that write FILE names.
-func MapFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "map", KeepSpace: true, Usage: "given `REGEX=TEMPLATE`, replace each FILE name that REGEX matches\nwith TEMPLATE, which may have {1} and {NAME} for groups, {VAR} and\n{digest}; applies after --prefix-map; may be repeated, the first\nmatch counts; rust is a ready-made rule for Rust's standard\nlibrary"},
-		&cli.StringSliceFlag{Name: "map-file", KeepSpace: true, Usage: "read rules from `FILE`, one a line or in the JSON of Mozilla's\ndump_syms --mapping-file; they precede those of --map; may be\nrepeated"},
-		&cli.StringSliceFlag{Name: "map-var", KeepSpace: true, Usage: "set a variable for templates to a value: `VAR=VALUE`; may be\nrepeated"},
-		&cli.BoolFlag{Name: "map-links", Usage: "follow symbolic links in paths before --map"},
-		&cli.StringSliceFlag{Name: "map-manifest", KeepSpace: true, Usage: "given `FILE,DIR`, look up the origin of files in DIR in Mozilla's\ninstall manifest FILE before --map; may be repeated"},
-		&cli.StringFlag{Name: "map-list", Usage: "write to `FILE` a line for each file whose digest is in a name: the\nname, the SHA-512 and the file, separated by tabs"},
-	}
-}
-
-// MapConfig holds the values of MapFlags.
+// MapConfig is what the flags about names of source files say.
 type MapConfig struct {
 	Mapping   *srcmap.Mapping // nil without --map and --map-file
 	Files     []string        // of --map-file
 	Manifests []ManifestArg
 	list      string // of --map-list
+	rules     []string
+	variables map[string]string
+	links     bool
+}
+
+// Flags returns the flags of the commands that write FILE names.
+func (cfg *MapConfig) Flags() []cli.Flag {
+	mapped := func(c *cli.Context, flag string) error {
+		if !On(c, "map") && !On(c, "map-file") {
+			return fmt.Errorf("--%s needs --map or --map-file", flag)
+		}
+		return nil
+	}
+	var vars []string
+	return []cli.Flag{
+		Repeated("map", "given `REGEX=TEMPLATE`, replace each FILE name that REGEX matches\nwith TEMPLATE, which may have {1} and {NAME} for groups, {VAR} and\n{digest}; applies after --prefix-map; may be repeated, the first\nmatch counts; rust is a ready-made rule for Rust's standard\nlibrary", &cfg.rules),
+		Repeated("map-file", "read rules from `FILE`, one a line or in the JSON of Mozilla's\ndump_syms --mapping-file; they precede those of --map; may be\nrepeated", &cfg.Files),
+		Where(Repeated("map-var", "set a variable for templates to a value: `VAR=VALUE`; may be\nrepeated", &vars), mapped, func(*cli.Context, string) (err error) {
+			cfg.variables, err = mapVars(vars)
+			return err
+		}),
+		Switch("map-links", "follow symbolic links in paths before --map", &cfg.links, Without("hermetic"), mapped),
+		Where(ParsedAll("map-manifest", "given `FILE,DIR`, look up the origin of files in DIR in Mozilla's\ninstall manifest FILE before --map; may be repeated", &cfg.Manifests, manifestArg), mapped),
+		Where(&cli.StringFlag{Name: "map-list", Usage: "write to `FILE` a line for each file whose digest is in a name: the\nname, the SHA-512 and the file, separated by tabs", Destination: &cfg.list}, mapped, func(c *cli.Context, flag string) error {
+			if cfg.list == "" || cfg.list == "-" {
+				return fmt.Errorf("--%s is %q, want the name of a file", flag, cfg.list)
+			}
+			return nil
+		}),
+	}
 }
 
 // Inputs returns the files that define the mapping.
@@ -48,50 +63,34 @@ func (cfg *MapConfig) Inputs() []string {
 	return all
 }
 
-// NewMapConfig reads the flags and the files of rules. debugInfo allows {md5}. An error about a
-// file has an exit status.
-func NewMapConfig(c *cli.Context, debugInfo bool) (MapConfig, error) {
-	cfg := MapConfig{list: c.String("map-list"), Files: c.StringSlice("map-file")}
-	if !c.IsSet("map") && !c.IsSet("map-file") {
-		for _, name := range mapFlagNames {
-			if c.IsSet(name) {
-				return cfg, fmt.Errorf("--%s needs --map or --map-file", name)
-			}
-		}
-		return cfg, nil
+// Read reads the rules and their files. debugInfo allows {md5}. An error about a file has an exit status.
+func (cfg *MapConfig) Read(debugInfo bool) error {
+	if len(cfg.rules)+len(cfg.Files) == 0 {
+		return nil
 	}
-	m := &srcmap.Mapping{Links: c.Bool("map-links")}
-	vars, err := mapVars(c.StringSlice("map-var"))
-	if err != nil {
-		return cfg, err
-	}
+	m := &srcmap.Mapping{Links: cfg.links}
 	for _, file := range cfg.Files {
-		rules, err := readMapRules(file, vars)
+		rules, err := readMapRules(file, cfg.variables)
 		if err != nil {
-			return cfg, &StatusError{Status: StatusInput, Err: fmt.Errorf("--map-file: %w", hintMapVar(err))}
+			return &StatusError{Status: StatusInput, Err: fmt.Errorf("--map-file: %w", hintMapVar(err))}
 		}
 		m.Rules = append(m.Rules, rules...)
 	}
-	for _, text := range c.StringSlice("map") {
-		rule, err := srcmap.ParseRule(text, vars)
+	for _, text := range cfg.rules {
+		rule, err := srcmap.ParseRule(text, cfg.variables)
 		if err != nil {
-			return cfg, fmt.Errorf("--map is %q: %w", text, hintMapVar(err))
+			return fmt.Errorf("--map is %q: %w", text, hintMapVar(err))
 		}
 		m.Rules = append(m.Rules, rule)
 	}
-	if cfg.Manifests, err = manifestArgs(c.StringSlice("map-manifest")); err != nil {
-		return cfg, err
-	}
 	switch {
 	case m.ReadsMD5() && !debugInfo:
-		return cfg, errors.New("--map has {md5}, which only debug information has: want symtool dump")
-	case c.IsSet("map-list") && (cfg.list == "" || cfg.list == "-"):
-		return cfg, fmt.Errorf("--map-list is %q, want the name of a file", cfg.list)
+		return errors.New("--map has {md5}, which only debug information has: want symtool dump")
 	case cfg.list != "" && !m.ReadsFiles():
-		return cfg, errors.New("--map-list needs {digest} in --map")
+		return errors.New("--map-list needs {digest} in --map")
 	}
 	cfg.Mapping = m
-	return cfg, nil
+	return nil
 }
 
 // hintMapVar adds to an error about an unknown name how to define a variable.
@@ -148,16 +147,13 @@ func mapVars(args []string) (map[string]string, error) {
 // ManifestArg is a value of --map-manifest, FILE,DIR.
 type ManifestArg struct{ File, dir string }
 
-// manifestArgs parses FILE,DIR; DIR follows the last comma.
-func manifestArgs(args []string) (all []ManifestArg, err error) {
-	for _, arg := range args {
-		n := strings.LastIndexByte(arg, ',')
-		if n <= 0 || n == len(arg)-1 {
-			return nil, fmt.Errorf("--map-manifest is %q, want FILE,DIR", arg)
-		}
-		all = append(all, ManifestArg{arg[:n], arg[n+1:]})
+// manifestArg parses FILE,DIR; DIR follows the last comma.
+func manifestArg(arg string) (ManifestArg, error) {
+	n := strings.LastIndexByte(arg, ',')
+	if n <= 0 || n == len(arg)-1 {
+		return ManifestArg{}, wanted("FILE,DIR")
 	}
-	return all, nil
+	return ManifestArg{arg[:n], arg[n+1:]}, nil
 }
 
 // ReadManifests reads the files of --map-manifest.

@@ -110,17 +110,13 @@ func NewModel(app *cli.App, c *cli.Command) CommandModel {
 }
 
 func newManualFlag(f cli.Flag) FlagModel {
-	words, _ := f.(*wordFlag)
-	if words != nil {
-		f = words.DocGenerationFlag
-	}
-	doc := f.(cli.DocGenerationFlag)
+	doc, words := bare(f)
 	value, text := valueName(doc.GetUsage())
 	m := FlagModel{Name: f.Names()[0], Value: value, Text: text}
 	if names := f.Names(); len(names) > 1 {
 		m.Short = names[1]
 	}
-	if slice, ok := f.(cli.DocGenerationSliceFlag); ok {
+	if slice, ok := doc.(cli.DocGenerationSliceFlag); ok {
 		m.Repeat = slice.IsSliceFlag()
 	}
 	if !doc.TakesValue() {

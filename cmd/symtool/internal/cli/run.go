@@ -20,7 +20,7 @@ import (
 
 // Run runs the command named by args until it is done or a signal ends it, and returns
 // its exit status.
-func Run(ctx context.Context, commands func(*Messages) []*cli.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func Run(ctx context.Context, commands Commands, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	putOffCollector()
 	ctx, stop := withSignals(ctx)
 	defer stop()
@@ -41,9 +41,9 @@ func Run(ctx context.Context, commands func(*Messages) []*cli.Command, args []st
 }
 
 // execute parses args and runs the command.
-func execute(ctx context.Context, commands func(*Messages) []*cli.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func execute(ctx context.Context, commands Commands, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	msgs := NewMessages(stderr)
-	app := NewApp(stdin, stdout, msgs, commands(msgs)...)
+	app := NewApp(stdin, stdout, msgs, commands)
 	args, err := expandArgs(args)
 	if err == nil {
 		err = call(ctx, app, args)
@@ -64,22 +64,30 @@ func call(ctx context.Context, app *cli.App, args []string) error {
 
 // Call runs a command of the program for another one. args is its command line without the name of
 // the program. Call prints the error, and returns the exit status, and whether the whole output was
-// written.
+// written. A command keeps what its flags say, so each call has commands of its own.
 func Call(ctx context.Context, app *cli.App, args []string) (status int, written bool) {
+	app = NewApp(app.Reader, app.Writer, app.ErrWriter.(*Messages), app.Metadata[commandsKey].(Commands))
 	err := call(ctx, app, append([]string{app.Name}, args...))
 	var known *StatusError
 	return exitStatus(ctx, app, err), err == nil || errors.As(err, &known) && known.Written
 }
 
+// Commands returns the commands of the program. msgs is the error stream.
+type Commands func(msgs *Messages) []*cli.Command
+
+// commandsKey is the key of an App's Commands in its metadata.
+const commandsKey = "commands"
+
 // NewApp returns symtool with some commands. msgs is the error stream.
-func NewApp(stdin io.Reader, stdout io.Writer, msgs *Messages, commands ...*cli.Command) *cli.App {
+func NewApp(stdin io.Reader, stdout io.Writer, msgs *Messages, commands Commands) *cli.App {
 	app := &cli.App{
 		Name:      "symtool",
 		Usage:     "symbol files for crash reports",
 		Reader:    stdin,
 		Writer:    stdout,
 		ErrWriter: msgs,
-		Commands:  commands,
+		Commands:  commands(msgs),
+		Metadata:  map[string]any{commandsKey: commands},
 		Action:    rootAction,
 		Flags:     []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "print the version"}},
 	}
@@ -120,7 +128,7 @@ func runApp(ctx context.Context, app *cli.App, args []string) error {
 		return Usagef(command.Name, "%v", err)
 	}
 	c.Command = command
-	if err := checkFlags(c, command.Flags); err != nil {
+	if err := checkConditions(c, command.Flags); err != nil {
 		return Usagef(command.Name, "%v", err)
 	}
 	if command.Before != nil {
@@ -193,25 +201,35 @@ func (s *flagSetting) apply() error {
 	if _, ok := s.value.(*cli.StringSlice); ok {
 		value = cli.NewStringSlice(s.given...).Serialize()
 	}
-	for _, name := range s.flag.Names() {
+	names := s.flag.Names()
+	for _, name := range names {
 		if err := s.set.Set(name, value); err != nil {
-			return fmt.Errorf("--%s is %q, want %s", s.flag.Names()[0], value, wantedValue(s.flag))
+			var want wanted
+			if !errors.As(err, &want) {
+				want = wantedValue(s.flag)
+			}
+			return fmt.Errorf("--%s is %q%w", names[0], value, want)
 		}
+	}
+	if c, ok := s.flag.(*conditionedFlag); ok && c.all != nil {
+		return c.all(s.given)
 	}
 	return nil
 }
 
 // wantedValue says what a flag's value must be, for flags whose type is not text.
-func wantedValue(f cli.Flag) string {
-	switch f := f.(type) {
-	case *wordFlag:
-		return Choice(f.values)
+func wantedValue(f cli.Flag) wanted {
+	f, words := bare(f)
+	switch f.(type) {
 	case *cli.BoolFlag:
 		return "true or false"
 	case *cli.DurationFlag:
 		return "a time, such as 90s or 2h"
 	case *cli.Float64Flag:
 		return "a number"
+	}
+	if words != nil {
+		return wanted(Choice(words.values))
 	}
 	return "a whole number of at most 18 digits"
 }

@@ -31,6 +31,16 @@ func CheckStore(dir, instead string) error {
 	return fmt.Errorf("%s is a file, want the folder of a store%s", dir, instead)
 }
 
+// StoreFolder wants the folder of a store, which need not exist. instead says what to do with a file.
+func StoreFolder(instead string) Condition {
+	return func(c *Context, flag string) error {
+		if err := CheckStore(c.String(flag), instead); err != nil {
+			return fmt.Errorf("--%s: %w", flag, err)
+		}
+		return nil
+	}
+}
+
 // SymbolSuffixes are the names of symbol files in a store.
 var SymbolSuffixes = []string{".sym", ".sym.gz", ".sym.zst"}
 
@@ -78,4 +88,24 @@ func CreateStore(dir string, noSync bool) (*store.Store, error) {
 // written.
 func OtherContents(path, name string) error {
 	return &StatusError{Status: StatusOutput, Err: fmt.Errorf("%s: exists with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
+}
+
+// CompressionWords returns the words for the ways to compress a file.
+func CompressionWords() []Word[*store.Compression] {
+	words := []Word[*store.Compression]{{"none", nil}}
+	for i := range store.Compressions {
+		words = append(words, Word[*store.Compression]{store.Compressions[i].Name, &store.Compressions[i]})
+	}
+	return words
+}
+
+// CompressionOf returns the way to compress that --gzip or --zstd selects, or nil.
+func CompressionOf(gzip, zstd bool) *store.Compression {
+	on := map[string]bool{"gzip": gzip, "zstd": zstd}
+	for _, w := range CompressionWords() {
+		if on[w.Text] {
+			return w.Means
+		}
+	}
+	return nil
 }

@@ -61,15 +61,15 @@ Examples:
 
 // Command returns the command symtool convert.
 func Command(msgs *cli.Messages) *cli.Command {
+	cfg := newConvertConfig()
 	return &cli.Command{
 		Name:        "convert",
 		Usage:       "write symbols, unwind information or a dump in another format",
 		UsageText:   "symtool convert [--to FORMAT] [-o OUT] [flags] IN...\nsymtool convert --to-store DIR --layout LAYOUT [flags] IN...",
 		Description: convertDescription,
-		Flags:       convertFlags(),
+		Flags:       cfg.flags(),
 		Action: func(c *cli.Context) error {
-			cfg, err := newConvertConfig(c)
-			if err != nil {
+			if err := cfg.finish(c); err != nil {
 				return cli.AsUsageError("convert", err)
 			}
 			return (&converter{convertConfig: cfg, Job: formats.Job{Options: cfg.options, Msgs: msgs}, stdout: c.App.Writer}).run(c.Context)
@@ -77,46 +77,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-func convertFlags() []cli.Flag {
-	return slices.Concat([]cli.Flag{
-		cli.Words(&cli.StringFlag{Name: "from", Usage: "read IN as `FORMAT`: " + strings.Join(formats.Names((*formats.Format).Reads), ", ")}, formats.Names((*formats.Format).Reads)...),
-		cli.Words(&cli.StringFlag{Name: "to", Usage: "write `FORMAT`: " + strings.Join(formats.Names((*formats.Format).Writes), ", ")}, formats.Names((*formats.Format).Writes)...),
-		cli.OutputFlag(),
-		&cli.StringFlag{Name: "to-store", Usage: "write a file for each IN below `DIR`"},
-		cli.Words(&cli.StringFlag{Name: "layout", Usage: "use `LAYOUT` for the store: " + strings.Join(store.Layouts(), ", ")}, store.Layouts()...),
-		&cli.BoolFlag{Name: "strict", Usage: "write nothing if anything in IN would be lost"},
-		&cli.BoolFlag{Name: "no-inlines", Usage: "omit INLINE and INLINE_ORIGIN records"},
-		&cli.BoolFlag{Name: "no-cfi", Usage: "omit STACK CFI and STACK WIN records"},
-		&cli.BoolFlag{Name: "only-cfi", Usage: "write only MODULE, INFO, STACK CFI and STACK WIN records"},
-		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "given `OLD=NEW`, replace OLD with NEW at the start of FILE names;\nmay be repeated, the last match counts"},
-	}, cli.MapFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "rename-module", Usage: "use `NAME` as MODULE's name instead of IN's"},
-		&cli.BoolFlag{Name: "old-inline-origin", Usage: "write Breakpad's form of 2021, INLINE_ORIGIN with a file and\nINLINE without one, which rust-minidump cannot read"},
-		&cli.BoolFlag{Name: "digest", Usage: "end a symbol file with INFO DIGEST, a digest of its text, which\nreaders check; the default with --to-store and for an IN that has\none, where --digest=false omits it"},
-		&cli.BoolFlag{Name: "crlf", Usage: "end lines with CR LF"},
-		&cli.BoolFlag{Name: "gzip", Usage: "compress text with gzip"},
-		&cli.BoolFlag{Name: "zstd", Usage: "compress text with zstd"},
-		&cli.BoolFlag{Name: "json-names", Usage: "in JSON: also give each FUNC the names of its files and origins"},
-		&cli.BoolFlag{Name: "json-indent", Usage: "in JSON: indent a document"},
-		&cli.StringFlag{Name: "base", Usage: "in GSYM, ELF and lists, place RVA 0 at `ADDR`, hexadecimal; in a\nsymcache, whose numbers have 32 bits, make RVA ADDR 0"},
-		cli.Words(&cli.IntFlag{Name: "gsym-version", Usage: "write version `N` of GSYM: 1 (default) or 2", Value: 1}, "1", "2"),
-		cli.Words(&cli.IntFlag{Name: "symcache-version", Usage: "write version `N` of symcaches: 7, 8 (default) or 9", Value: 8}, "7", "8", "9"),
-		cli.Words(&cli.StringFlag{Name: "byte-order", Usage: "write in byte `ORDER`, little or big, instead of that of the\nmodule's CPU"}, "little", "big"),
-		cli.JobsFlag(),
-		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated"},
-		cli.ArchFlag(),
-		cli.CFIFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe if dwarf has none"),
-		cli.Words(&cli.IntFlag{Name: "sframe-version", Usage: "write version `N` of SFrame: 2 or 3 (default)", Value: 3}, "2", "3"),
-		&cli.StringFlag{Name: "address", Usage: "place the section at `ADDR`, hexadecimal: one that is an IN by\nitself, and one that is written without --add"},
-		&cli.StringFlag{Name: "add", Usage: "write a copy of `BINARY` that contains the section"},
-		&cli.StringSliceFlag{Name: "binaries", Usage: "take code that a core left out from the binaries in `DIR`, by\nbuild-id, path or name; may be repeated"},
-		cli.VerboseFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
-	})
-}
-
-// convertConfig is a call of convert, with its arguments checked as far as possible without reading
-// the files.
+// convertConfig is a call of convert. What depends on the contents of files is not checked.
 type convertConfig struct {
 	files       []string
 	from        string // --from, or ""
@@ -125,7 +86,8 @@ type convertConfig struct {
 	store       string          // --to-store, or ""
 	layout      string
 	compression *store.Compression // nil for no compression
-	given       []string           // flags that were given, in the order of the help
+	gzip, zstd  bool
+	given       []string // flags that were given, in the order of the help
 	edit        edit
 
 	options    formats.Options
@@ -134,46 +96,91 @@ type convertConfig struct {
 	binaries []string // of --binaries
 }
 
-// excludedConvert lists the pairs of flags that contradict each other.
-var excludedConvert = [][2]string{
-	{"verbose", "quiet"}, {"gzip", "zstd"}, {"no-cfi", "only-cfi"}, {"to-store", "output"}, {"to-store", "to"},
+// newConvertConfig returns a call without flags.
+func newConvertConfig() *convertConfig {
+	return &convertConfig{options: formats.Options{GsymVersion: 1, SymcacheVersion: 8, Version: 3}}
 }
 
-func newConvertConfig(c *cli.Context) (*convertConfig, error) {
-	cfg := &convertConfig{
-		files: c.Args().Slice(), from: c.String("from"), output: c.String("output"), store: c.String("to-store"), layout: c.String("layout"),
-		oldInlines: c.Bool("old-inline-origin"), binaries: c.StringSlice("binaries"),
-		options: formats.Options{
-			Jobs: par.Jobs(c.Int("jobs")), DebugDirs: c.StringSlice("debug-dir"), CPU: c.String("arch"), Source: cli.CFISources[c.String("cfi")],
-			Strict: c.Bool("strict"), Verbose: c.Bool("verbose"), Quiet: c.Bool("quiet"), Renamed: c.String("rename-module") != "",
-			ByteOrder: formats.ByteOrders[c.String("byte-order")], GsymVersion: c.Int("gsym-version"), SymcacheVersion: c.Int("symcache-version"),
-			JSONNames: c.Bool("json-names"), JSONIndent: c.Bool("json-indent"), Crlf: c.Bool("crlf"),
-			Version: uint8(c.Int("sframe-version")), Binary: c.String("add"),
-		},
+// flags returns the flags of the command. Their values go to cfg.
+func (cfg *convertConfig) flags() []cli.Flag {
+	o, e := &cfg.options, &cfg.edit
+	reads, writes := formats.Names((*formats.Format).Reads), formats.Names((*formats.Format).Writes)
+	var formatsByName []cli.Word[*formats.Format]
+	for _, name := range writes {
+		formatsByName = append(formatsByName, cli.Word[*formats.Format]{Text: name, Means: formats.Named(name)})
 	}
+	return slices.Concat([]cli.Flag{
+		cli.Words(cli.Text("from", "read IN as `FORMAT`: "+strings.Join(reads, ", "), &cfg.from), reads...),
+		cli.OneOf("to", "write `FORMAT`: "+strings.Join(writes, ", "), &cfg.to, formatsByName),
+		cli.OutputFlag(&cfg.output),
+		cli.Text("to-store", "write a file for each IN below `DIR`", &cfg.store, cli.Without("output", "to"), cfg.withLayout, cli.StoreFolder("--output writes one file")),
+		cli.Words(cli.Text("layout", "use `LAYOUT` for the store: "+strings.Join(store.Layouts(), ", "), &cfg.layout, cli.With("to-store")), store.Layouts()...),
+		cli.Switch("strict", "write nothing if anything in IN would be lost", &o.Strict),
+		cli.Switch("no-inlines", "omit INLINE and INLINE_ORIGIN records", &e.noInlines),
+		cli.Switch("no-cfi", "omit STACK CFI and STACK WIN records", &e.noCFI, cli.Without("only-cfi")),
+		cli.Switch("only-cfi", "write only MODULE, INFO, STACK CFI and STACK WIN records", &e.onlyCFI),
+		cli.PrefixMapFlag("given `OLD=NEW`, replace OLD with NEW at the start of FILE names;\nmay be repeated, the last match counts", &e.prefixes),
+	}, e.maps.Flags(), []cli.Flag{
+		cli.Text("rename-module", "use `NAME` as MODULE's name instead of IN's", &e.name, cli.ModuleName),
+		cli.Switch("old-inline-origin", "write Breakpad's form of 2021, INLINE_ORIGIN with a file and\nINLINE without one, which rust-minidump cannot read", &cfg.oldInlines),
+		cli.Switch("digest", "end a symbol file with INFO DIGEST, a digest of its text, which\nreaders check; the default with --to-store and for an IN that has\none, where --digest=false omits it", &e.digest),
+		cli.Switch("crlf", "end lines with CR LF", &o.Crlf),
+		cli.Switch("gzip", "compress text with gzip", &cfg.gzip, cli.Without("zstd")),
+		cli.Switch("zstd", "compress text with zstd", &cfg.zstd),
+		cli.Switch("json-names", "in JSON: also give each FUNC the names of its files and origins", &o.JSONNames),
+		cli.Switch("json-indent", "in JSON: indent a document", &o.JSONIndent),
+		cli.AddressFlag("base", "in GSYM, ELF and lists, place RVA 0 at `ADDR`, hexadecimal; in a\nsymcache, whose numbers have 32 bits, make RVA ADDR 0", &o.Base),
+		cli.OneOf("gsym-version", "write version `N` of GSYM: 1 (default) or 2", &o.GsymVersion, cli.Numbers(1, 2)),
+		cli.OneOf("symcache-version", "write version `N` of symcaches: 7, 8 (default) or 9", &o.SymcacheVersion, cli.Numbers(7, 9)),
+		cli.OneOf("byte-order", "write in byte `ORDER`, little or big, instead of that of the\nmodule's CPU", &o.ByteOrder, formats.ByteOrders),
+		cli.JobsFlag(&o.Jobs),
+		cli.Repeated("debug-dir", "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated", &o.DebugDirs),
+		cli.ArchFlag(&o.CPU),
+		cli.CFIFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe if dwarf has none", &o.Source),
+		cli.OneOf("sframe-version", "write version `N` of SFrame: 2 or 3 (default)", &o.Version, cli.Numbers[uint8](2, 3)),
+		cli.AddressFlag("address", "place the section at `ADDR`, hexadecimal: one that is an IN by\nitself, and one that is written without --add", &o.Address),
+		cli.Text("add", "write a copy of `BINARY` that contains the section", &o.Binary),
+		cli.Repeated("binaries", "take code that a core left out from the binaries in `DIR`, by\nbuild-id, path or name; may be repeated", &cfg.binaries, cli.NotEmpty),
+		cli.VerboseFlag(&o.Verbose),
+		cli.QuietFlag(&o.Quiet),
+	})
+}
+
+// withLayout is the condition of --to-store.
+func (cfg *convertConfig) withLayout(*cli.Context, string) error {
+	if cfg.layout == "" {
+		return fmt.Errorf("--to-store needs --layout, want %s", cli.Choice(store.Layouts()))
+	}
+	return nil
+}
+
+// finish completes a call whose flags are set.
+func (cfg *convertConfig) finish(c *cli.Context) error {
+	cfg.files, cfg.given = c.Args().Slice(), cli.Given(c)
 	for i, file := range cfg.files {
 		cfg.files[i] = objfile.InBundle(file)
 	}
-	for _, f := range c.Command.Flags {
-		if name := f.Names()[0]; c.IsSet(name) {
-			cfg.given = append(cfg.given, name)
-		}
+	o := &cfg.options
+	o.Jobs, o.DebugDirs, o.Renamed = par.Jobs(o.Jobs), cli.DebugDirs(o.DebugDirs, false), cfg.edit.name != ""
+	cfg.edit.noDigest = c.IsSet("digest") && !cfg.edit.digest
+	cfg.edit.digest = cfg.edit.digest || cfg.store != ""
+	if err := cfg.operands(); err != nil {
+		return err
 	}
-	if cfg.output == "" {
-		cfg.output = "-"
+	if err := cfg.chooseOutput(); err != nil {
+		return err
 	}
-	if !c.IsSet("debug-dir") {
-		cfg.options.DebugDirs = []string{"/usr/lib/debug"}
+	maps := &cfg.edit.maps
+	if err := maps.Read(false); err != nil {
+		return err
 	}
-	for _, check := range []func(*cli.Context) error{cfg.operands, cfg.checkFlags, cfg.chooseOutput, cfg.chooseEdit, cfg.checkNumbers} {
-		if err := check(c); err != nil {
-			return nil, err
-		}
+	if err := maps.CheckList(cfg.output, cfg.files...); err != nil {
+		return err
 	}
-	return cfg, cli.NotInput(cfg.output, append(append(slices.Clone(cfg.files), cfg.options.Binary), cfg.edit.maps.Inputs()...)...)
+	return cli.NotInput(cfg.output, append(append(slices.Clone(cfg.files), o.Binary), maps.Inputs()...)...)
 }
 
-func (cfg *convertConfig) operands(*cli.Context) error {
+func (cfg *convertConfig) operands() error {
 	stdin := 0
 	for _, file := range cfg.files {
 		switch file {
@@ -192,97 +199,28 @@ func (cfg *convertConfig) operands(*cli.Context) error {
 	return nil
 }
 
-// checkFlags checks the flags individually and in pairs.
-func (cfg *convertConfig) checkFlags(c *cli.Context) error {
-	for _, name := range []string{"output", "to-store", "rename-module", "add"} {
-		if c.IsSet(name) && c.String(name) == "" {
-			return fmt.Errorf("--%s is empty", name)
-		}
-	}
-	if err := cli.CheckStore(c.String("to-store"), "--output writes one file"); err != nil {
-		return fmt.Errorf("--to-store: %w", err)
-	}
-	for _, pair := range excludedConvert {
-		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
-			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
-		}
-	}
-	if slices.Contains(cfg.binaries, "") {
-		return errors.New("--binaries is empty")
-	}
-	return nil
-}
-
-// chooseOutput determines the output format from --to or the name of the output.
-func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
-	packed := ""
+// chooseOutput determines the output format and the compression from the name of the output, as far as flags do not
+// say them.
+func (cfg *convertConfig) chooseOutput() error {
+	cfg.compression = cli.CompressionOf(cfg.gzip, cfg.zstd)
+	named, packed := formats.OfName(cfg.output)
 	switch {
-	case cfg.store != "" && cfg.layout == "":
-		return fmt.Errorf("--to-store needs --layout, want %s", cli.Choice(store.Layouts()))
-	case cfg.store == "" && cfg.layout != "":
-		return errors.New("--layout is for --to-store")
 	case cfg.store != "":
-		cfg.to = formats.Named("breakpad")
-	case c.IsSet("to"):
-		cfg.to = formats.Named(c.String("to"))
-		if named, p := formats.OfName(cfg.output); named != nil && named.Packed {
-			packed = p
-		}
-	default:
-		cfg.to, packed = formats.OfName(cfg.output)
+		cfg.to, packed = formats.Named("breakpad"), ""
+	case cfg.to == nil:
+		cfg.to = named
+	case named == nil || !named.Packed:
+		packed = ""
 	}
-	if cfg.to != nil && (cfg.to.Dump || cfg.to.OnlyRules()) && len(cfg.files) > 1 {
+	if cfg.compression == nil {
+		cfg.compression = cli.CompressionOf(packed == "gzip", packed == "zstd")
+	}
+	switch {
+	case cfg.to == nil:
+		return nil
+	case (cfg.to.Dump || cfg.to.OnlyRules()) && len(cfg.files) > 1:
 		return fmt.Errorf("%d operands, want one IN for --to %s", len(cfg.files), cfg.to.Name)
-	}
-	for i := range store.Compressions {
-		if name := store.Compressions[i].Name; c.Bool(name) || packed == name && !c.Bool("gzip") && !c.Bool("zstd") {
-			cfg.compression = &store.Compressions[i]
-		}
-	}
-	return nil
-}
-
-// chooseEdit reads the flags that modify the symbols.
-func (cfg *convertConfig) chooseEdit(c *cli.Context) (err error) {
-	cfg.edit = edit{
-		noInlines: c.Bool("no-inlines"), noCFI: c.Bool("no-cfi"), onlyCFI: c.Bool("only-cfi"), name: c.String("rename-module"),
-		digest: c.Bool("digest") || cfg.store != "", noDigest: c.IsSet("digest") && !c.Bool("digest"),
-	}
-	if cfg.edit.prefixes, err = cli.PrefixMap(c.StringSlice("prefix-map")); err != nil {
-		return err
-	}
-	if cfg.edit.maps, err = cli.NewMapConfig(c, false); err != nil {
-		return err
-	}
-	if err := cfg.edit.maps.CheckList(cfg.output, cfg.files...); err != nil {
-		return err
-	}
-	return cli.CheckModuleName("rename-module", cfg.edit.name)
-}
-
-// checkNumbers checks versions and addresses.
-func (cfg *convertConfig) checkNumbers(c *cli.Context) error {
-	for _, v := range []struct {
-		flag     string
-		min, max int
-	}{{"sframe-version", 2, 3}, {"gsym-version", 1, 2}, {"symcache-version", 7, 9}} {
-		if n := c.Int(v.flag); n < v.min || n > v.max {
-			return fmt.Errorf("--%s is %d, want %d to %d", v.flag, n, v.min, v.max)
-		}
-	}
-	for _, v := range []struct {
-		flag string
-		to   **uint64
-	}{{"address", &cfg.options.Address}, {"base", &cfg.options.Base}} {
-		if c.IsSet(v.flag) {
-			addr, err := cli.Address(v.flag, c.String(v.flag))
-			if err != nil {
-				return err
-			}
-			*v.to = &addr
-		}
-	}
-	if cfg.to != nil && cfg.to.Name == "elf" && cfg.options.Base != nil && *cfg.options.Base%4096 != 0 {
+	case cfg.to.Name == "elf" && cfg.options.Base != nil && *cfg.options.Base%4096 != 0:
 		return fmt.Errorf("--base is %#x, want a multiple of 0x1000 for --to elf", *cfg.options.Base)
 	}
 	return nil

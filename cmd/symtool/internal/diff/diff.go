@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -37,31 +36,15 @@ Examples:
 
 // Command returns the command symtool diff.
 func Command(msgs *cli.Messages) *cli.Command {
+	d := &differ{msgs: msgs, failOn: failAny, options: symdiff.Options{Tolerance: symdiff.DefaultTolerance}}
 	return &cli.Command{
 		Name:        "diff",
 		Usage:       "show what changed between two symbol files, by meaning",
 		UsageText:   "symtool diff [flags] OLD NEW",
 		Description: diffDescription,
-		Flags: []cli.Flag{
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the differences as `FORM`: " + strings.Join(diffFormatNames(), ", "), Value: cli.FormatText}, diffFormatNames()...),
-			cli.OutputFlag(),
-			&cli.BoolFlag{Name: "detail", Usage: "print all changes, not just the summary"},
-			&cli.BoolFlag{Name: "stat", Usage: "print a few lines, for a release note"},
-			&cli.BoolFlag{Name: "raw", Usage: "print a unified diff of the records, with names instead of\nnumbers, and addresses relative to the function"},
-			cli.WordList(&cli.StringSliceFlag{Name: "only", Usage: "compare only `TOPICS`, separated by commas: " + strings.Join(symdiff.Topics, ", ")}, symdiff.Topics...),
-			&cli.BoolFlag{Name: "vars", Usage: "compare parameters and local variables, too: their types, and where\nthey are"},
-			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, separated by commas: addresses (functions that\nonly moved), paths (folders of source files), generator"}, ignored...),
-			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 for `WHAT`: any difference (default), regression\nor never", Value: "any"}, "any", "regression", "never"),
-			&cli.Float64Flag{Name: "tolerance", Usage: "allow the share of the code with lines, or with call frame\ninformation, to fall by `POINTS`, percentage points (default 0.1)", Value: symdiff.DefaultTolerance},
-			cli.ColorFlag(),
-			cli.ArchFlag(),
-			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated"},
-			cli.JobsFlag(),
-			cli.VerboseFlag(),
-		},
+		Flags:       d.flags(),
 		Action: func(c *cli.Context) error {
-			d, err := newDiffer(c, msgs)
-			if err != nil {
+			if err := d.finish(c); err != nil {
 				return cli.Usagef("diff", "%v", err)
 			}
 			return d.run(c.Context)
@@ -69,17 +52,30 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// differ is a call of diff, with its arguments checked.
+// failWhen is a value of --fail-on.
+type failWhen uint8
+
+const (
+	failNever failWhen = iota
+	failRegression
+	failAny
+)
+
+// differ is a call of diff.
 type differ struct {
 	old, new  string
 	output    string
 	form      string // of diffreport.Forms
+	raw, stat bool
+	topics    []string
+	vars      bool
+	ignored   []string
 	options   symdiff.Options
 	out       diffreport.Options
-	failOn    string
+	color     cli.ColorWhen
+	failOn    failWhen
 	debugDirs []string
 	cpu       string // of universal files
-	jobs      int
 	verbose   bool
 	stdout    io.Writer
 	msgs      *cli.Messages
@@ -87,31 +83,67 @@ type differ struct {
 	status int
 }
 
-func newDiffer(c *cli.Context, msgs *cli.Messages) (*differ, error) {
-	d := &differ{
-		output: c.String("output"), failOn: c.String("fail-on"), debugDirs: c.StringSlice("debug-dir"), cpu: c.String("arch"),
-		jobs: par.Jobs(c.Int("jobs")), verbose: c.Bool("verbose"), stdout: c.App.Writer, msgs: msgs,
-	}
-	if d.output == "" {
-		d.output = "-"
-	}
-	if !c.IsSet("debug-dir") {
-		d.debugDirs = []string{"/usr/lib/debug"}
-	}
-	for _, check := range []func(*cli.Context) error{d.operands, d.checkValues, d.chooseFormat, d.chooseTopics} {
-		if err := check(c); err != nil {
-			return nil, err
+// flags returns the flags of the command. Their values go to d.
+func (d *differ) flags() []cli.Flag {
+	d.form = cli.FormatText
+	onlyText := func(_ *cli.Context, flag string) error {
+		if d.form != cli.FormatText {
+			return fmt.Errorf("--%s is for --format text", flag)
 		}
+		return nil
 	}
-	d.options.Jobs = d.jobs
-	return d, nil
+	return []cli.Flag{
+		cli.Words(cli.Text("format", "print the differences as `FORM`: "+strings.Join(diffFormats, ", "), &d.form), diffFormats...),
+		cli.OutputFlag(&d.output),
+		cli.Switch("detail", "print all changes, not just the summary", &d.out.Detail, cli.Without("raw", "stat"), d.lessDetail),
+		cli.Switch("stat", "print a few lines, for a release note", &d.stat, onlyText),
+		cli.Switch("raw", "print a unified diff of the records, with names instead of\nnumbers, and addresses relative to the function", &d.raw, cli.Without("stat"), onlyText),
+		cli.WordList(cli.Repeated("only", "compare only `TOPICS`, separated by commas: "+strings.Join(symdiff.Topics, ", "), &d.topics), symdiff.Topics...),
+		cli.Switch("vars", "compare parameters and local variables, too: their types, and where\nthey are", &d.vars),
+		cli.WordList(cli.Repeated("ignore", "leave out `WHAT`, separated by commas: addresses (functions that\nonly moved), paths (folders of source files), generator", &d.ignored), ignorable...),
+		cli.OneOf("fail-on", "end with status 1 for `WHAT`: any difference (default), regression\nor never", &d.failOn, []cli.Word[failWhen]{{Text: "any", Means: failAny}, {Text: "regression", Means: failRegression}, {Text: "never", Means: failNever}}),
+		cli.Share("tolerance", "allow the share of the code with lines, or with call frame\ninformation, to fall by `POINTS`, percentage points (default 0.1)", &d.options.Tolerance),
+		cli.ColorFlag(&d.color),
+		cli.ArchFlag(&d.cpu),
+		cli.Repeated("debug-dir", "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated", &d.debugDirs),
+		cli.JobsFlag(&d.options.Jobs),
+		cli.VerboseFlag(&d.verbose),
+	}
 }
 
-func (d *differ) operands(c *cli.Context) error {
-	if c.NArg() != 2 {
-		return fmt.Errorf("%s, want OLD and NEW", text.Count(c.NArg(), "operand"))
+// lessDetail is the condition of --detail: a form that can also leave details out.
+func (d *differ) lessDetail(*cli.Context, string) error {
+	if d.form != cli.FormatText && d.form != cli.FormatJSON {
+		return fmt.Errorf("--detail is for --format text and json: %s always has details", d.form)
 	}
-	d.old, d.new = c.Args().Get(0), c.Args().Get(1)
+	return nil
+}
+
+// finish completes a call whose flags are set.
+func (d *differ) finish(c *cli.Context) error {
+	d.stdout = c.App.Writer
+	d.debugDirs = cli.DebugDirs(d.debugDirs, false)
+	d.options.Jobs = par.Jobs(d.options.Jobs)
+	if d.options.Tolerance == 0 {
+		d.options.Tolerance = -1 // 0 would mean the default there
+	}
+	if d.raw {
+		d.form = "raw"
+	} else if d.stat {
+		d.form = "stat"
+	}
+	d.out.Color, d.out.Version = d.color.Colored(d.output, d.stdout), version.Version
+	if err := d.operands(c.Args().Slice()); err != nil {
+		return err
+	}
+	return d.chooseTopics()
+}
+
+func (d *differ) operands(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("%s, want OLD and NEW", text.Count(len(args), "operand"))
+	}
+	d.old, d.new = args[0], args[1]
 	if d.old == "" || d.new == "" {
 		return errors.New("the name of a file is empty")
 	}
@@ -129,63 +161,24 @@ func (d *differ) operands(c *cli.Context) error {
 	return cli.NotInput(d.output, d.old, d.new)
 }
 
-func (d *differ) checkValues(c *cli.Context) error {
-	if c.IsSet("output") && c.String("output") == "" {
-		return errors.New("--output is empty")
-	}
-	points := c.Float64("tolerance")
-	if !(points >= 0 && points <= 100) {
-		return fmt.Errorf("--tolerance is %v, want 0 to 100 percentage points", points)
-	}
-	if d.options.Tolerance = points; points == 0 {
-		d.options.Tolerance = -1 // 0 would mean the default there
-	}
-	return nil
-}
+// ignorable are the words of --ignore.
+var ignorable = []string{"addresses", "paths", "generator"}
 
-// chooseFormat determines the output format from --format, --raw and --stat.
-func (d *differ) chooseFormat(c *cli.Context) error {
-	d.form = c.String("format")
-	detail, raw, stat := c.Bool("detail"), c.Bool("raw"), c.Bool("stat")
-	switch {
-	case raw && stat:
-		return errors.New("--raw and --stat exclude each other")
-	case raw:
-		d.form = "raw"
-	case stat:
-		d.form = "stat"
-	}
-	form := diffFormats[slices.IndexFunc(diffFormats, func(f diffFormat) bool { return f.name == d.form })]
-	switch {
-	case form.flag && c.String("format") != cli.FormatText:
-		return fmt.Errorf("--%s is for --format text", form.name)
-	case detail && form.flag:
-		return fmt.Errorf("--detail and --%s exclude each other", form.name)
-	case detail && !form.detail:
-		return fmt.Errorf("--detail is for --format text and json: %s always has details", form.name)
-	}
-	d.out = diffreport.Options{Detail: detail, Color: cli.Colored(c, d.output, d.stdout), Version: version.Version}
-	return nil
-}
-
-// ignored are the words of --ignore.
-var ignored = []string{"addresses", "paths", "generator"}
-
-func (d *differ) chooseTopics(c *cli.Context) error {
-	for _, name := range cli.List(c, "only") {
+func (d *differ) chooseTopics() error {
+	for _, name := range cli.List(d.topics) {
 		topic := symdiff.TopicOf(name)
 		if topic == 0 {
 			return fmt.Errorf("--only has %q, want %s%s", name, strings.Join(symdiff.Topics, ", "), cli.Meant(name, symdiff.Topics))
 		}
 		d.options.Topics |= topic
 	}
-	if c.Bool("vars") {
+	if d.vars {
 		if d.options.Topics == 0 {
 			d.options.Topics = symdiff.AllTopics
 		}
 		d.options.Topics |= symdiff.OnVariables
 	}
-	for _, name := range cli.List(c, "ignore") {
+	for _, name := range cli.List(d.ignored) {
 		switch name {
 		case "addresses":
 			d.options.IgnoreAddresses = true
@@ -194,7 +187,7 @@ func (d *differ) chooseTopics(c *cli.Context) error {
 		case "generator":
 			d.options.IgnoreGenerator = true
 		default:
-			return fmt.Errorf("--ignore has %q, want %s%s", name, cli.Choice(ignored), cli.Meant(name, ignored))
+			return fmt.Errorf("--ignore has %q, want %s%s", name, cli.Choice(ignorable), cli.Meant(name, ignorable))
 		}
 	}
 	return nil
@@ -226,7 +219,7 @@ func (d *differ) end() error {
 
 // judge raises the status if a difference calls for it.
 func (d *differ) judge(r *symdiff.Result) {
-	if d.failOn == "any" && !r.Same() || d.failOn == "regression" && r.Regressions() > 0 {
+	if d.failOn == failAny && !r.Same() || d.failOn == failRegression && r.Regressions() > 0 {
 		d.status = max(d.status, cli.StatusFindings)
 	}
 }
@@ -261,27 +254,5 @@ func (d *differ) failed(out cli.Output, err error) error {
 	return cli.OutputError(out.Name(), err)
 }
 
-// diffFormat is an output format of diff: a key of diffreport.Forms.
-type diffFormat struct {
-	name   string
-	flag   bool // selected by a flag of its own, not by --format
-	detail bool // has more with --detail
-}
-
-var diffFormats = []diffFormat{
-	{name: cli.FormatText, detail: true},
-	{name: cli.FormatJSON, detail: true},
-	{name: "html"},
-	{name: "raw", flag: true},
-	{name: "stat", flag: true},
-}
-
-// diffFormatNames returns the values of --format.
-func diffFormatNames() (names []string) {
-	for _, f := range diffFormats {
-		if !f.flag {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
+// diffFormats are the values of --format, keys of diffreport.Forms.
+var diffFormats = []string{cli.FormatText, cli.FormatJSON, "html"}

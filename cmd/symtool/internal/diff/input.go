@@ -19,7 +19,7 @@ import (
 // compare compares two files. The caller must close the Result.
 func (d *differ) compare(ctx context.Context, old, new string) (*symdiff.Result, error) {
 	names := [...]string{old, new}
-	sources, err := par.Map(ctx, d.jobs, len(names), func(ctx context.Context, _, i int) (*symdiff.Source, error) {
+	sources, err := par.Map(ctx, d.options.Jobs, len(names), func(ctx context.Context, _, i int) (*symdiff.Source, error) {
 		return d.open(ctx, names[i])
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func isBinary(name string) bool {
 
 // dump makes the symbols of a binary, or of a PDB.
 func (d *differ) dump(ctx context.Context, name string) (*symdiff.Source, error) {
-	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: d.jobs}
+	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: d.options.Jobs}
 	if d.options.On(symdiff.OnVariables) {
 		options.Vars = dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}
 	}

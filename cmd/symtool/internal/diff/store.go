@@ -89,7 +89,7 @@ func (d *differ) comparePairs(ctx context.Context, pairs []filePair, w diffrepor
 		}
 		return pairDone{result: done, err: err}, nil
 	}
-	return par.Ordered(ctx, d.jobs, len(pairs), compare, func(i int, done pairDone) error {
+	return par.Ordered(ctx, d.options.Jobs, len(pairs), compare, func(i int, done pairDone) error {
 		return d.addPair(pairs[i], done, w)
 	})
 }
@@ -142,10 +142,10 @@ func (d *differ) addPair(p filePair, done pairDone, w diffreport.Writer) error {
 func (d *differ) judgeModule(m *diffreport.Module) {
 	status := m.Status()
 	bad := status == diffreport.StatusWorse || status == diffreport.StatusRemoved
-	if d.failOn == "any" {
+	if d.failOn == failAny {
 		bad = status != diffreport.StatusSame && status != diffreport.StatusFailed
 	}
-	if bad && d.failOn != "never" {
+	if bad && d.failOn != failNever {
 		d.status = max(d.status, cli.StatusFindings)
 	}
 }

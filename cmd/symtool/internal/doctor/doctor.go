@@ -45,22 +45,15 @@ Examples:
 
 // Command returns the command symtool doctor.
 func Command(msgs *cli.Messages) *cli.Command {
+	d := newDoctor(msgs)
 	return &cli.Command{
 		Name:        "doctor",
 		Usage:       "report which symbols a file has, what is missing, and how to get it",
 		UsageText:   "symtool doctor [flags] FILE...",
 		Description: doctorDescription,
-		Flags: append(append(suppliers.Flags(), suppliers.HereFlags()...),
-			cli.ArchFlag(),
-			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
-			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files, FILE.dwp and the objects of a Mach-O FILE\nin `DIR`; may be repeated"},
-			&cli.StringFlag{Name: "dwp", Usage: "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp"},
-			cli.JobsFlag(),
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the answer as `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
-		),
+		Flags:       d.flags(),
 		Action: func(c *cli.Context) error {
-			d, err := newDoctor(c, msgs)
-			if err != nil {
+			if err := d.finish(c); err != nil {
 				return cli.AsUsageError("doctor", err)
 			}
 			return d.run(c.Context)
@@ -68,84 +61,76 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// doctor is a call of doctor, with its arguments checked.
+// doctor is a call of doctor.
 type doctor struct {
-	files     []string
-	options   dwarf2sym.Options
-	debugDirs []string
-	cpu       string             // of universal files
-	client    *debuginfod.Client // nil for no servers
-	programs  *remote.Programs   // for PDBs; nil for no servers
-	symbols   resolve.Supplier   // nil if none are given
-	stores    []string           // folders given with --symbols
-	core      elfcore.Options    // as walk's, for ids that a core lacks
-	here      bool               // dumps have symbols from this machine
-	hermetic  bool
-	jobs      int
-	json      bool
-	verbose   bool
-	msgs      *cli.Messages
-	stdout    io.Writer
-	dpkg      string // folder with Debian's lists of files
+	files    []string
+	places   suppliers.Places
+	options  dwarf2sym.Options
+	cpu      string             // of universal files
+	client   *debuginfod.Client // nil for no servers
+	programs *remote.Programs   // for PDBs; nil for no servers
+	symbols  resolve.Supplier   // nil if none are given
+	stores   []string           // folders given with --symbols
+	core     elfcore.Options    // as walk's, for ids that a core lacks
+	json     bool
+	msgs     *cli.Messages
+	stdout   io.Writer
+	dpkg     string // folder with Debian's lists of files
 }
 
-func newDoctor(c *cli.Context, msgs *cli.Messages) (*doctor, error) {
-	d := &doctor{
-		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), cpu: c.String("arch"), jobs: par.Jobs(c.Int("jobs")), here: suppliers.Here(c), hermetic: c.Bool("hermetic"),
-		json: c.String("format") == cli.FormatJSON, verbose: c.Bool("verbose"), msgs: msgs, stdout: c.App.Writer, dpkg: dpkgLists,
+// newDoctor returns a call without flags.
+func newDoctor(msgs *cli.Messages) *doctor {
+	return &doctor{
+		msgs: msgs, dpkg: dpkgLists, places: suppliers.Places{Operands: true, OfDumps: true, Msgs: msgs},
+		options: dwarf2sym.Options{Demangle: true, Generator: version.Generator},
 	}
-	if err := d.check(c); err != nil {
-		return nil, err
-	}
-	d.options = dwarf2sym.Options{Jobs: d.jobs, Demangle: true, Generator: version.Generator, DwoDirs: c.StringSlice("dwo-dir"), Package: c.String("dwp"), Hermetic: d.hermetic}
-	if !c.IsSet("debug-dir") && !d.hermetic {
-		d.debugDirs = []string{"/usr/lib/debug"}
-	}
-	var err error
-	if d.client, err = cli.NewDebuginfod(c, msgs); err != nil {
-		return nil, err
-	}
-	return d, d.findSymbols(c)
 }
 
-func (d *doctor) check(c *cli.Context) error {
+// flags returns the flags of the command. Their values go to d.
+func (d *doctor) flags() []cli.Flag {
+	return append(append(d.places.Flags(), d.places.HereFlags()...),
+		cli.ArchFlag(&d.cpu),
+		cli.Repeated("debug-dir", "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated", &d.places.DebugDirs, cli.NotEmpty),
+		cli.Repeated("dwo-dir", "also look for .dwo files, FILE.dwp and the objects of a Mach-O FILE\nin `DIR`; may be repeated", &d.options.DwoDirs, cli.NotEmpty),
+		cli.Text("dwp", "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp", &d.options.Package),
+		cli.JobsFlag(&d.options.Jobs),
+		cli.OneOf("format", "print the answer as `FORM`: text (default) or json", &d.json, cli.TextOrJSON),
+	)
+}
+
+// finish completes a call whose flags are set.
+func (d *doctor) finish(c *cli.Context) (err error) {
+	d.files, d.stdout = c.Args().Slice(), c.App.Writer
 	if len(d.files) == 0 {
 		return errors.New("no FILE")
 	}
 	if err := cli.CheckDumps("FILE", d.files); err != nil {
 		return err
 	}
-	for _, name := range []string{"symbols", "binaries", "symbol-url", "debug-dir", "dwo-dir"} {
-		for _, value := range c.StringSlice(name) {
-			if value == "" {
-				return fmt.Errorf("--%s is empty", name)
-			}
-		}
-	}
-	switch {
-	case c.IsSet("dwp") && c.String("dwp") == "":
-		return errors.New("--dwp is empty")
-	case c.IsSet("dwp") && len(d.files) > 1:
+	if d.options.Package != "" && len(d.files) > 1 {
 		return fmt.Errorf("--dwp is for one file, not for %d", len(d.files))
-	case c.IsSet("debuginfod") && c.Bool("no-debuginfod"):
-		return errors.New("--debuginfod and --no-debuginfod exclude each other")
 	}
-	return nil
+	d.options.Jobs, d.options.Hermetic = par.Jobs(d.options.Jobs), d.places.Hermetic
+	d.places.DebugDirs = cli.DebugDirs(d.places.DebugDirs, d.places.Hermetic)
+	if d.client, err = d.places.Client(); err != nil {
+		return err
+	}
+	return d.findSymbols()
 }
 
 // findSymbols sets the sources of symbols for dumps from the flags.
-func (d *doctor) findSymbols(c *cli.Context) error {
-	all, binaries, servers, err := suppliers.NewSuppliers(c, nil, suppliers.Here(c))
+func (d *doctor) findSymbols() error {
+	all, binaries, servers, err := d.places.Suppliers(nil)
 	if err != nil {
 		return err
 	}
-	d.core = elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Here(c), NoCode: true}
-	d.stores = slices.DeleteFunc(slices.Clone(c.StringSlice("symbols")), func(path string) bool { return !cli.IsFolder(path) })
+	d.core = elfcore.Options{Binaries: d.places.Binaries, Spare: true, AtPaths: d.places.Here(), NoCode: true}
+	d.stores = slices.DeleteFunc(slices.Clone(d.places.Symbols), func(path string) bool { return !cli.IsFolder(path) })
 	if binaries != nil {
 		all = append(all, binaries)
 	}
-	if d.programs, err = suppliers.NewPrograms(c); err != nil {
-		return cli.Usagef("doctor", "%v", err)
+	if d.programs, err = d.places.Programs(); err != nil {
+		return err
 	}
 	all = append(all, servers...)
 	if len(all) > 0 {
@@ -253,7 +238,7 @@ func failure(file string, err error) string {
 
 // report prints the damage of a file.
 func (d *doctor) report(g *diagnosis) {
-	lines := cli.ProblemLines{Msgs: d.msgs, All: d.verbose, Hint: cli.VerboseHint}
+	lines := cli.ProblemLines{Msgs: d.msgs, All: d.places.Verbose, Hint: cli.VerboseHint}
 	for _, line := range g.lines {
 		lines.Add(line)
 	}

@@ -98,7 +98,7 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 		is.Symbols, is.Tried = "in-dump", nil
 		return is
 	}
-	is.Here = m.DebugID != "" && !d.hermetic && isHere(m)
+	is.Here = m.DebugID != "" && !d.places.Hermetic && isHere(m)
 	return is
 }
 
@@ -182,7 +182,7 @@ func (d *doctor) adviseDump(g *diagnosis) {
 
 // local returns what goes before a flag that adds to where symbols were looked for.
 func (d *doctor) local() string {
-	if d.here {
+	if d.places.Here() {
 		return "--local "
 	}
 	return ""

@@ -72,7 +72,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 			return err
 		}
 	}
-	reader := binfile.Reader{Options: d.options, DebugDirs: d.debugDirs, Client: d.client, Programs: d.programs, CPU: d.cpu}
+	reader := binfile.Reader{Options: d.options, DebugDirs: d.places.DebugDirs, Client: d.client, Programs: d.programs, CPU: d.cpu}
 	r := &binfile.Result{File: g.File}
 	err := reader.Read(ctx, r, func(read *binfile.Binary) error {
 		b := g.Binary
@@ -141,8 +141,8 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	var sup *object.File
 	if link, err := f.Supplement(); link != nil && err == nil {
 		limits := object.DefaultLimits()
-		limits.Hermetic = d.hermetic
-		if sup, _, _ = objfile.FindSupplement(f, link, d.debugDirs, limits); sup != nil {
+		limits.Hermetic = d.places.Hermetic
+		if sup, _, _ = objfile.FindSupplement(f, link, d.places.DebugDirs, limits); sup != nil {
 			defer sup.Close()
 		}
 	}

@@ -60,7 +60,7 @@ func (d *doctor) lookAtSymbols(ctx context.Context, g *diagnosis, in *formats.In
 	if in.Format.Name == "breakpad" {
 		return d.lintSymbols(ctx, g, in)
 	}
-	c := &formats.Job{Options: formats.Options{DebugDirs: d.debugDirs, Jobs: d.jobs, Quiet: true}, Msgs: d.msgs}
+	c := &formats.Job{Options: formats.Options{DebugDirs: d.places.DebugDirs, Jobs: d.options.Jobs, Quiet: true}, Msgs: d.msgs}
 	err := in.Format.Read(ctx, c, in, func(s *formats.Symbols) error {
 		g.problems(s.Problems)
 		var err error

@@ -165,7 +165,7 @@ func (p *program) run(c *cli.Context, msgs *cli.Messages, args []string) error {
 	}
 	if plan.stacks != nil {
 		plan.stacks.Program = p.name
-		if plan.stacks.Fetcher, err = p.fetcher(c, plan); err != nil {
+		if plan.stacks.Fetcher, err = p.fetcher(plan, msgs); err != nil {
 			return p.misuse(msgs, err)
 		}
 		return ended(symbolizer.Stacks(c.Context, *plan.stacks, msgs, c.App.Writer))
@@ -183,7 +183,7 @@ func (p *program) symbolize(c *cli.Context, msgs *cli.Messages, plan *plan) erro
 	}
 	plan.symbolize.Program = p.name
 	var err error
-	if plan.symbolize.Fetcher, err = p.fetcher(c, plan); err != nil {
+	if plan.symbolize.Fetcher, err = p.fetcher(plan, msgs); err != nil {
 		return p.misuse(msgs, err)
 	}
 	status, err := symbolizer.Run(c.Context, *plan.symbolize, msgs, c.App.Reader, c.App.Writer, plan.operands)
@@ -194,7 +194,7 @@ func (p *program) symbolize(c *cli.Context, msgs *cli.Messages, plan *plan) erro
 }
 
 // fetcher returns the debuginfod servers of the environment, which the program asks, too, or nil.
-func (p *program) fetcher(c *cli.Context, plan *plan) (supplier.Fetcher, error) {
+func (p *program) fetcher(plan *plan, msgs *cli.Messages) (supplier.Fetcher, error) {
 	if plan.local {
 		return nil, nil
 	}
@@ -202,7 +202,7 @@ func (p *program) fetcher(c *cli.Context, plan *plan) (supplier.Fetcher, error) 
 	if slices.ContainsFunc(p.options, func(o option) bool { return o.long == "no-debuginfod" }) {
 		hush = "--no-debuginfod does not ask"
 	}
-	return suppliers.NewFetcher(c, hush)
+	return suppliers.NewFetcher(&cli.Debuginfod{}, msgs, false, hush)
 }
 
 // ended returns the error of a program that ends with a status.

@@ -18,23 +18,37 @@ type depfile struct {
 	phony   bool
 }
 
-// buildFlags checks the flags for build systems.
-func (cfg *dumpConfig) buildFlags(c *cli.Context) error {
-	if cfg.restat && cfg.output == "-" {
-		return fmt.Errorf("--restat needs a file: name one with --output or --store")
-	}
-	if !c.Bool("MD") {
-		for _, name := range []string{"MF", "MT", "MP"} {
-			if c.IsSet(name) {
-				return fmt.Errorf("-%s needs -MD", name)
-			}
+// depfileFlags returns the flags about the depfile. A compiler's have one hyphen.
+func (cfg *dumpConfig) depfileFlags() []cli.Flag {
+	d := &cfg.depfile
+	needsMD := func(_ *cli.Context, flag string) error {
+		if !cfg.md {
+			return fmt.Errorf("-%s needs -MD", flag)
 		}
 		return nil
 	}
-	d := &depfile{path: c.String("MF"), targets: c.StringSlice("MT"), phony: c.Bool("MP")}
+	return []cli.Flag{
+		cli.Switch("MD", "write a depfile for make and ninja with the files that were read,\nlike -MD of a compiler; -MD works too", &cfg.md),
+		cli.Text("MF", "with --MD: write the depfile to `FILE` instead of the output's name\nfollowed by .d", &d.path, needsMD),
+		cli.Repeated("MT", "with --MD: make `TARGET` the target instead of the output; may be\nrepeated", &d.targets, cli.NotEmpty, needsMD),
+		cli.Switch("MP", "with --MD: also make every file except FILE a target, so that make\ncontinues when one of them is gone", &d.phony, needsMD),
+	}
+}
+
+// withFile is the condition of --restat.
+func (cfg *dumpConfig) withFile(*cli.Context, string) error {
+	if cfg.output == "-" && cfg.store == "" {
+		return fmt.Errorf("--restat needs a file: name one with --output or --store")
+	}
+	return nil
+}
+
+// finishDepfile names the depfile.
+func (cfg *dumpConfig) finishDepfile() error {
+	d := &cfg.depfile
 	switch {
-	case slices.Contains(d.targets, ""):
-		return fmt.Errorf("--MT is empty")
+	case !cfg.md:
+		return nil
 	case d.path == "" && (cfg.output == "-" || cfg.store != ""):
 		return fmt.Errorf("-MD needs -MF FILE where the symbols do not go to one --output")
 	case d.path == "":
@@ -45,7 +59,6 @@ func (cfg *dumpConfig) buildFlags(c *cli.Context) error {
 	if d.path == "-" || sameName(d.path, cfg.output) {
 		return fmt.Errorf("-MF is %s, want another file", d.path)
 	}
-	cfg.depfile = d
 	return notDepfile(d.path, append(append(slices.Clone(cfg.files), cfg.DebugFile, cfg.Options.Package), cfg.maps.Inputs()...)...)
 }
 
@@ -62,7 +75,7 @@ func notDepfile(path string, inputs ...string) error {
 // writeDepfile writes the depfile, if requested. If an input was lost completely, it writes
 // none.
 func (d *dumper) writeDepfile() error {
-	if d.depfile == nil || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Error != "" }) {
+	if !d.md || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Error != "" }) {
 		return nil
 	}
 	targets := d.depfile.targets

@@ -60,16 +60,16 @@ Examples:
 
 // Command returns the command symtool dump.
 func Command(msgs *cli.Messages) *cli.Command {
+	cfg := newDumpConfig(msgs)
 	return &cli.Command{
 		Name:        "dump",
 		Usage:       "write the Breakpad symbol file of an ELF, Windows or macOS binary",
 		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE|FOLDER...\nsymtool dump [flags] --build-id HEX",
 		Description: dumpDescription,
-		Flags:       dumpFlags(),
+		Flags:       cfg.flags(),
 		Action: func(c *cli.Context) error {
-			cfg, err := newDumpConfig(c, msgs)
-			if err != nil {
-				return err
+			if err := cfg.finish(c); err != nil {
+				return cli.AsUsageError("dump", err)
 			}
 			d := &dumper{dumpConfig: cfg, stdout: c.App.Writer, msgs: msgs}
 			return d.run(c.Context)
@@ -77,93 +77,123 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-func dumpFlags() []cli.Flag {
-	return slices.Concat([]cli.Flag{
-		cli.OutputFlag(),
-		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz,\nwith --zstd: NAME.sym.zst)"},
-		&cli.BoolFlag{Name: "both-names", Usage: "with --store: also write a library's symbols under FILE's name, if\nDT_SONAME differs"},
-		&cli.StringFlag{Name: "since-index", Usage: "with --store: skip what is in the list `FILE`: NAME/ID on each line, or\nthe JSON of symtool store ls"},
-		&cli.StringFlag{Name: "scratch", Usage: "of packages, keep at most `SIZE` in temporary files until binaries and\ndebug files have met, and read packages again for the rest\n(default 4G)", Value: "4G"},
-		&cli.StringFlag{Name: "max-unpacked", Usage: "refuse a package of more than `SIZE` unpacked (default 64G)", Value: "64G"},
-		&cli.IntFlag{Name: "max-ratio", Usage: "refuse a package of more than 1G that unpacks to more than `N` times\nits size (default 200)", Value: 200},
-		cli.WordList(&cli.StringSliceFlag{Name: "accept", Usage: "end with status 0 in spite of `WHAT`, which is still reported:\nno-debug-info for binaries without debug information, no-binaries for\nfolders and packages without binaries; may be repeated"}, acceptable...),
-		&cli.BoolFlag{Name: "skip-no-debug-info", Usage: "with --store: write nothing for binaries without debug information,\nwhich are reported"},
-		&cli.StringFlag{Name: "arch", Usage: "of a universal file of macOS, read the binary for `CPU`: x86_64, arm64,\narm64e; without it --store writes all"},
-		cli.JobsFlag(),
-		&cli.BoolFlag{Name: "no-inlines", Usage: "omit INLINE and INLINE_ORIGIN records"},
-		&cli.BoolFlag{Name: "no-cfi", Usage: "omit STACK CFI records"},
-		cli.CFIFlag("take STACK CFI from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe if dwarf has none"),
-		&cli.BoolFlag{Name: "cfi-only", Usage: "write only MODULE, INFO and STACK CFI records"},
-		&cli.BoolFlag{Name: "module-only", Usage: "write only MODULE and INFO records"},
-		cli.Words(&cli.StringFlag{Name: "vars", Usage: "also describe variables in INFO VAR records: `WHICH` is none (default),\nparams for parameters, or all for local variables as well; with\n--store they go to NAME.vars next to the symbol file", Value: varsNone}, varsNone, varsParams, varsAll),
-		cli.Words(&cli.StringFlag{Name: "vars-types", Usage: "with --vars: describe types in `FORM`: full (default), or names for\nnames and sizes without members", Value: typesFull}, typesFull, typesNames),
-		&cli.StringFlag{Name: "name", Usage: "use `NAME` as MODULE's name instead of DT_SONAME or FILE's name"},
-		&cli.StringFlag{Name: "id", Usage: "use `ID`, 33 to 40 hexadecimal digits, as MODULE's id instead of the\none from the build-id or the code"},
-		&cli.StringFlag{Name: "os", Usage: "use `SYSTEM` as MODULE's operating system"},
-		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "given `OLD=NEW`, replace OLD with NEW at the start of FILE names;\nmay be repeated, the last match counts"},
-	}, cli.MapFlags(), []cli.Flag{
-		cli.Words(&cli.StringFlag{Name: "demangle", Usage: "demangle C++ and Rust names: `MODE` is full (default) or none", Value: "full"}, "full", "none"),
-		&cli.BoolFlag{Name: "no-generator", Usage: "omit INFO GENERATOR"},
-		&cli.StringSliceFlag{Name: "info", KeepSpace: true, Usage: "also write the record INFO `TEXT`, a keyword in capitals and a value;\nmay be repeated"},
-		&cli.BoolFlag{Name: "digest", Usage: "end the symbol file with INFO DIGEST, a digest of its text, which\nreaders check; the default with --store, where --digest=false omits\nit"},
-		&cli.BoolFlag{Name: "gzip", Usage: "compress the symbol file with gzip"},
-		&cli.BoolFlag{Name: "zstd", Usage: "compress the symbol file with zstd; other programs than symtool find\nneither in a store"},
-		&cli.BoolFlag{Name: "restat", Usage: "leave an output alone if its bytes would not change"},
-		&cli.BoolFlag{Name: "MD", Usage: "write a depfile for make and ninja with the files that were read,\nlike -MD of a compiler; -MD works too"},
-		&cli.StringFlag{Name: "MF", Usage: "with --MD: write the depfile to `FILE` instead of the output's name\nfollowed by .d"},
-		&cli.StringSliceFlag{Name: "MT", Usage: "with --MD: make `TARGET` the target instead of the output; may be\nrepeated"},
-		&cli.BoolFlag{Name: "MP", Usage: "with --MD: also make every file except FILE a target, so that make\ncontinues when one of them is gone"},
-		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 if code has no STACK CFI"},
-		&cli.Float64Flag{Name: "min-cfi", Usage: "with --check-cfi: require STACK CFI for `PERCENT` of the code\n(default 100)", Value: 100},
-		&cli.StringFlag{Name: "debug-file", Usage: "take debug information from `FILE`, as from DEBUGFILE, with --store, too"},
-		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
-		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`\ninstead of $DEBUGINFOD_URLS; '' for none; may be repeated"},
-		&cli.BoolFlag{Name: "no-debuginfod", Usage: "do not ask debuginfod servers"},
-	}, suppliers.ProgramFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: "hermetic", Usage: "read only files and folders that are named on the command line:\nnothing next to FILE, in /usr/lib/debug, at a path recorded in\nFILE, or from a server"},
-		&cli.StringFlag{Name: "build-id", Usage: "instead of reading FILE, fetch and dump the executable with the\nbuild-id `HEX`, which is then FILE's name"},
-		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files, FILE.dwp and the objects of a Mach-O FILE\nin `DIR`; may be repeated"},
-		&cli.BoolFlag{Name: "no-object-timestamp", Usage: "also use objects that were changed after a Mach-O FILE was linked"},
-		&cli.StringFlag{Name: "dwp", Usage: "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp; an empty file counts as none"},
-		cli.VerboseFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
-		cli.Words(&cli.StringFlag{Name: "format", Usage: "print the summary as `FORM`: text (default), which needs --verbose,\nor json, which goes to standard output or, if the symbol file goes\nthere, to standard error", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
-	})
-}
-
-// dumpConfig is a call of dump, with its arguments checked.
+// dumpConfig is a call of dump.
 type dumpConfig struct {
 	binfile.Reader // used for every file; Jobs and Progress are set for each
 	files          []string
+	msgs           *cli.Messages
 	maps           cli.MapConfig
+	debuginfod     cli.Debuginfod
+	servers        suppliers.Servers
+	buildID        string
 	output         string
 	store          string
 	bothNames      bool
 	packages       packageLimits
-	since          index // of --since-index
+	indexFile      string
+	since          index // of indexFile
 	accept         []string
 	jobs           int
-	infos          []symfmt.Info // of --info
-	depfile        *depfile      // nil without --MD
+	moduleOnly     bool
+	vars           varsWhich
+	noGenerator    bool
+	infos          []symfmt.Info
+	md             bool
+	depfile        depfile
 	restat         bool
 	compression    *store.Compression // nil for none
+	gzip, zstd     bool
 	digest         bool
 	checkCFI       bool
-	minCFI         float64 // Percentage of the code that satisfies checkCFI
+	minCFI         float64 // percentage of the code that satisfies checkCFI
 	verbose        bool
 	quiet          bool
 	json           bool
 }
 
-// Values of --vars and --vars-types.
-const (
-	varsNone   = "none"
-	varsParams = "params"
-	varsAll    = "all"
+// newDumpConfig returns a call without flags.
+func newDumpConfig(msgs *cli.Messages) *dumpConfig {
+	return &dumpConfig{
+		Reader: binfile.Reader{
+			Options: dwarf2sym.Options{Demangle: true, Generator: version.Generator, Vars: dwarf2sym.VarOptions{FullTypes: true}},
+			OrElse:  ", or write all with --store",
+		},
+		msgs: msgs, packages: packageLimits{scratch: 4 << 30, unpacked: 64 << 30, ratio: 200}, minCFI: 100,
+	}
+}
 
-	typesFull  = "full"
-	typesNames = "names"
+// flags returns the flags of the command. Their values go to cfg.
+func (cfg *dumpConfig) flags() []cli.Flag {
+	o := &cfg.Options
+	toStore := cli.With("store")
+	size := "a number of bytes such as 500M"
+	return slices.Concat([]cli.Flag{
+		cli.OutputFlag(&cfg.output, cli.Without("store")),
+		cli.Text("store", "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz,\nwith --zstd: NAME.sym.zst)", &cfg.store, cli.StoreFolder("--output writes one file")),
+		cli.Switch("both-names", "with --store: also write a library's symbols under FILE's name, if\nDT_SONAME differs", &cfg.bothNames, toStore),
+		cli.Text("since-index", "with --store: skip what is in the list `FILE`: NAME/ID on each line, or\nthe JSON of symtool store ls", &cfg.indexFile, toStore),
+		cli.Where(cli.SizeFlag("scratch", "of packages, keep at most `SIZE` in temporary files until binaries and\ndebug files have met, and read packages again for the rest\n(default 4G)", &cfg.packages.scratch, size), toStore),
+		cli.Where(cli.SizeFlag("max-unpacked", "refuse a package of more than `SIZE` unpacked (default 64G)", &cfg.packages.unpacked, size), toStore),
+		cli.Number("max-ratio", "refuse a package of more than 1G that unpacks to more than `N` times\nits size (default 200)", &cfg.packages.ratio, toStore, cli.AtLeast(1)),
+		cli.WordList(cli.ParsedAll("accept", "end with status 0 in spite of `WHAT`, which is still reported:\nno-debug-info for binaries without debug information, no-binaries for\nfolders and packages without binaries; may be repeated", &cfg.accept, cli.WordOf(acceptable)), acceptable...),
+		cli.Switch("skip-no-debug-info", "with --store: write nothing for binaries without debug information,\nwhich are reported", &cfg.NoDebug.Skipped, toStore),
+		cli.Text("arch", "of a universal file of macOS, read the binary for `CPU`: x86_64, arm64,\narm64e; without it --store writes all", &cfg.CPU),
+		cli.JobsFlag(&cfg.jobs),
+		cli.Switch("no-inlines", "omit INLINE and INLINE_ORIGIN records", &o.NoInlines),
+		cli.Switch("no-cfi", "omit STACK CFI records", &o.NoCFI),
+		cli.CFIFlag("take STACK CFI from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe if dwarf has none", &o.CFI, cli.Without("no-cfi")),
+		cli.Switch("cfi-only", "write only MODULE, INFO and STACK CFI records", &o.CFIOnly, cli.Without("no-cfi", "vars")),
+		cli.Switch("module-only", "write only MODULE and INFO records", &cfg.moduleOnly, cli.Without("cfi-only", "vars", "check-cfi")),
+		cli.OneOf("vars", "also describe variables in INFO VAR records: `WHICH` is none (default),\nparams for parameters, or all for local variables as well; with\n--store they go to NAME.vars next to the symbol file", &cfg.vars, varsWords),
+		cli.Where(cli.OneOf("vars-types", "with --vars: describe types in `FORM`: full (default), or names for\nnames and sizes without members", &o.Vars.FullTypes, []cli.Word[bool]{{Text: "full", Means: true}, {Text: "names"}}), cfg.withVars),
+		cli.Text("name", "use `NAME` as MODULE's name instead of DT_SONAME or FILE's name", &o.Name, cli.ModuleName, cli.Without("both-names")),
+		cli.Text("id", "use `ID`, 33 to 40 hexadecimal digits, as MODULE's id instead of the\none from the build-id or the code", &o.ID, cli.Wanted("33 to 40 hexadecimal digits", idForm.MatchString)),
+		cli.Text("os", "use `SYSTEM` as MODULE's operating system", &o.OS, cli.Wanted("one word such as Linux", osForm.MatchString)),
+		cli.PrefixMapFlag("given `OLD=NEW`, replace OLD with NEW at the start of FILE names;\nmay be repeated, the last match counts", &o.PrefixMap),
+	}, cfg.maps.Flags(), []cli.Flag{
+		cli.OneOf("demangle", "demangle C++ and Rust names: `MODE` is full (default) or none", &o.Demangle, []cli.Word[bool]{{Text: "full", Means: true}, {Text: "none"}}),
+		cli.Switch("no-generator", "omit INFO GENERATOR", &cfg.noGenerator),
+		cli.ParsedAll("info", "also write the record INFO `TEXT`, a keyword in capitals and a value;\nmay be repeated", &cfg.infos, parseInfo),
+		cli.Switch("digest", "end the symbol file with INFO DIGEST, a digest of its text, which\nreaders check; the default with --store, where --digest=false omits\nit", &cfg.digest),
+		cli.Switch("gzip", "compress the symbol file with gzip", &cfg.gzip, cli.Without("zstd")),
+		cli.Switch("zstd", "compress the symbol file with zstd; other programs than symtool find\nneither in a store", &cfg.zstd),
+		cli.Switch("restat", "leave an output alone if its bytes would not change", &cfg.restat, cfg.withFile),
+	}, cfg.depfileFlags(), []cli.Flag{
+		cli.Switch("check-cfi", "end with status 1 if code has no STACK CFI", &cfg.checkCFI, cli.Without("no-cfi")),
+		cli.Share("min-cfi", "with --check-cfi: require STACK CFI for `PERCENT` of the code\n(default 100)", &cfg.minCFI, cli.With("check-cfi")),
+		cli.Text("debug-file", "take debug information from `FILE`, as from DEBUGFILE, with --store, too", &cfg.DebugFile, cli.Without("build-id")),
+		cli.Repeated("debug-dir", "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated", &cfg.DebugDirs),
+	}, cfg.debuginfod.Flags("fetch missing debug files from the debuginfod server at `URL`\ninstead of $DEBUGINFOD_URLS; '' for none; may be repeated", "do not ask debuginfod servers", cli.Without("hermetic")),
+		cfg.servers.ProgramFlags(cli.Without("hermetic")), []cli.Flag{
+			cli.Switch("hermetic", "read only files and folders that are named on the command line:\nnothing next to FILE, in /usr/lib/debug, at a path recorded in\nFILE, or from a server", &o.Hermetic),
+			cli.Text("build-id", "instead of reading FILE, fetch and dump the executable with the\nbuild-id `HEX`, which is then FILE's name", &cfg.buildID, cli.Without("hermetic")),
+			cli.Repeated("dwo-dir", "also look for .dwo files, FILE.dwp and the objects of a Mach-O FILE\nin `DIR`; may be repeated", &o.DwoDirs),
+			cli.Switch("no-object-timestamp", "also use objects that were changed after a Mach-O FILE was linked", &o.AnyObjectTime),
+			cli.Text("dwp", "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp; an empty file counts as none", &o.Package),
+			cli.VerboseFlag(&cfg.verbose),
+			cli.QuietFlag(&cfg.quiet),
+			cli.OneOf("format", "print the summary as `FORM`: text (default), which needs --verbose,\nor json, which goes to standard output or, if the symbol file goes\nthere, to standard error", &cfg.json, cli.TextOrJSON),
+		})
+}
+
+// varsWhich is a value of --vars.
+type varsWhich uint8
+
+const (
+	varsNone varsWhich = iota
+	varsParams
+	varsAll
 )
+
+var varsWords = []cli.Word[varsWhich]{{Text: "none", Means: varsNone}, {Text: "params", Means: varsParams}, {Text: "all", Means: varsAll}}
+
+// withVars is the condition of --vars-types.
+func (cfg *dumpConfig) withVars(*cli.Context, string) error {
+	if cfg.vars == varsNone {
+		return fmt.Errorf("--vars-types is for --vars params or --vars all")
+	}
+	return nil
+}
 
 // Values of --accept.
 const (
@@ -173,134 +203,62 @@ const (
 
 var acceptable = []string{noDebugInfo, noBinaries}
 
-// noValue lists the flags whose value may not be empty.
-var noValue = []string{"arch", "since-index", "scratch", "max-unpacked", "output", "store", "name", "id", "os", "build-id", "debug-file", "dwp", "MF"}
-
-// excluded lists the pairs of flags that contradict each other.
-var excluded = [][2]string{
-	{"output", "store"},
-	{"gzip", "zstd"},
-	{"name", "both-names"},
-	{"cfi-only", "no-cfi"},
-	{"cfi-only", "vars"},
-	{"module-only", "cfi-only"},
-	{"module-only", "vars"},
-	{"module-only", "check-cfi"},
-	{"debug-file", "build-id"},
-	{"check-cfi", "no-cfi"},
-	{"cfi", "no-cfi"},
-	{"verbose", "quiet"},
-	{"debuginfod", "no-debuginfod"},
-	{"debuginfod", "hermetic"},
-	{"build-id", "hermetic"},
-	{"symbol-url", "hermetic"},
-	{"map-links", "hermetic"},
-}
-
-func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
-	if err := checkFlags(c); err != nil {
-		return nil, cli.Usagef("dump", "%v", err)
+// finish completes a call whose flags are set.
+func (cfg *dumpConfig) finish(c *cli.Context) (err error) {
+	cfg.finishOptions()
+	cfg.jobs = par.Jobs(cfg.jobs)
+	if cfg.store != "" && !c.IsSet("digest") {
+		cfg.digest = true
 	}
-	prefixes, err := cli.PrefixMap(c.StringSlice("prefix-map"))
-	if err != nil {
-		return nil, cli.Usagef("dump", "%v", err)
+	cfg.NoDebug.Accepted = slices.Contains(cfg.accept, noDebugInfo)
+	cfg.compression = cli.CompressionOf(cfg.gzip, cfg.zstd)
+	cfg.DebugDirs = cli.DebugDirs(cfg.DebugDirs, cfg.Options.Hermetic)
+	if cfg.store != "" {
+		cfg.output = ""
 	}
-	infos, err := parseInfos(c.StringSlice("info"))
-	if err != nil {
-		return nil, cli.Usagef("dump", "%v", err)
-	}
-	cfg := &dumpConfig{
-		Reader:    binfile.Reader{DebugFile: c.String("debug-file"), DebugDirs: c.StringSlice("debug-dir"), Options: readOptions(c), CPU: c.String("arch"), OrElse: ", or write all with --store"},
-		infos:     infos,
-		output:    c.String("output"),
-		store:     c.String("store"),
-		bothNames: c.Bool("both-names"),
-		accept:    c.StringSlice("accept"),
-		jobs:      par.Jobs(c.Int("jobs")),
-		restat:    c.Bool("restat"),
-		digest:    c.Bool("digest") || c.IsSet("store") && !c.IsSet("digest"),
-		checkCFI:  c.Bool("check-cfi"),
-		minCFI:    c.Float64("min-cfi"),
-		verbose:   c.Bool("verbose"),
-		quiet:     c.Bool("quiet"),
-		json:      c.String("format") == cli.FormatJSON,
-	}
-	cfg.NoDebug = binfile.NoDebug{Accepted: slices.Contains(cfg.accept, noDebugInfo), Skipped: c.Bool("skip-no-debug-info")}
-	for i := range store.Compressions {
-		if c.Bool(store.Compressions[i].Name) {
-			cfg.compression = &store.Compressions[i]
-		}
-	}
-	cfg.Options.PrefixMap = prefixes
-	cfg.Options.LateNames = !cfg.checkCFI // which prints names of functions
-	if !c.IsSet("debug-dir") && !c.Bool("hermetic") {
-		cfg.DebugDirs = []string{"/usr/lib/debug"}
-	}
-	if cfg.output == "" && cfg.store == "" {
-		cfg.output = "-"
-	}
-	if cfg.maps, err = cli.NewMapConfig(c, true); err != nil {
-		return nil, cli.AsUsageError("dump", err)
+	if err := cfg.maps.Read(true); err != nil {
+		return err
 	}
 	cfg.Options.Mapping = cfg.maps.Mapping
-	if cfg.Client, err = cli.NewDebuginfod(c, msgs); err != nil {
-		return nil, cli.Usagef("dump", "%v", err)
+	if !cfg.Options.Hermetic {
+		if cfg.Client, err = cfg.debuginfod.Client(cfg.msgs, cfg.verbose, cfg.quiet); err != nil {
+			return err
+		}
 	}
-	if cfg.Programs, err = suppliers.NewPrograms(c); err != nil {
-		return nil, cli.Usagef("dump", "%v", err)
+	if cfg.Programs, err = cfg.servers.Programs(cfg.msgs, cfg.verbose); err != nil {
+		return err
 	}
 	args := c.Args().Slice()
-	if id := c.String("build-id"); id != "" {
-		err = cfg.checkBuildID(id, args)
+	if cfg.buildID != "" {
+		err = cfg.checkBuildID(args)
 	} else {
 		err = cfg.operands(args)
 	}
 	if err == nil {
-		err = cfg.buildFlags(c)
+		err = cfg.finishDepfile()
 	}
-	if err == nil {
-		cfg.packages, err = packageFlags(c)
+	if err == nil && cfg.indexFile != "" {
+		cfg.since, err = readIndex(cfg.indexFile)
 	}
-	if err != nil {
-		return nil, cli.Usagef("dump", "%v", err)
-	}
-	if path := c.String("since-index"); path != "" {
-		if cfg.since, err = readIndex(path); err != nil {
-			return nil, err
-		}
-	}
-	return cfg, nil
+	return err
 }
 
-// readOptions returns what flags say about the reading of a binary.
-func readOptions(c *cli.Context) dwarf2sym.Options {
-	which := c.String("vars")
-	opts := dwarf2sym.Options{
-		NoInlines: c.Bool("no-inlines"),
-		NoCFI:     c.Bool("no-cfi") || c.Bool("module-only"),
-		CFIOnly:   c.Bool("cfi-only") || c.Bool("module-only"),
-		CFI:       cli.CFISources[c.String("cfi")],
-		Name:      c.String("name"),
-		ID:        strings.ToUpper(c.String("id")),
-		OS:        c.String("os"),
-		DwoDirs:   c.StringSlice("dwo-dir"),
-
-		AnyObjectTime: c.Bool("no-object-timestamp"),
-
-		Package:   c.String("dwp"),
-		Hermetic:  c.Bool("hermetic"),
-		Demangle:  c.String("demangle") == "full",
-		Generator: version.Generator,
-		Vars:      dwarf2sym.VarOptions{Params: which != varsNone, Locals: which == varsAll, FullTypes: c.String("vars-types") == typesFull},
+// finishOptions sets what several flags say about the reading of a binary.
+func (cfg *dumpConfig) finishOptions() {
+	o := &cfg.Options
+	if cfg.moduleOnly {
+		o.NoCFI, o.CFIOnly = true, true
 	}
-	if c.Bool("no-generator") {
-		opts.Generator = ""
+	if cfg.noGenerator {
+		o.Generator = ""
 	}
-	// Bazel creates an empty one if nothing is split.
-	if st, err := os.Stat(opts.Package); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
-		opts.Package = ""
+	o.ID = strings.ToUpper(o.ID)
+	o.Vars.Params, o.Vars.Locals = cfg.vars != varsNone, cfg.vars == varsAll
+	o.LateNames = !cfg.checkCFI // which prints names of functions
+	// Bazel creates an empty package if nothing is split.
+	if st, err := os.Stat(o.Package); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
+		o.Package = ""
 	}
-	return opts
 }
 
 var (
@@ -309,85 +267,13 @@ var (
 	infoForm = regexp.MustCompile(`^([A-Z][A-Z_]*) (\S.*)$`)
 )
 
-// parseInfos parses the values of --info. INFO VAR and INFO DIGEST are not free: they have grammars of their own.
-func parseInfos(texts []string) (all []symfmt.Info, err error) {
-	for _, line := range texts {
-		m := infoForm.FindStringSubmatch(line)
-		if m == nil || m[1] == "VAR" || m[1] == symfmt.DigestKey || !text.IsPrintable(line) {
-			return nil, fmt.Errorf("--info is %q, want a keyword in capitals other than VAR and DIGEST, a blank and a value", line)
-		}
-		all = append(all, symfmt.Info{Key: m[1], Value: m[2]})
+// parseInfo reads a value of --info. INFO VAR and INFO DIGEST are not free: they have grammars of their own.
+func parseInfo(line string) (symfmt.Info, error) {
+	m := infoForm.FindStringSubmatch(line)
+	if m == nil || m[1] == "VAR" || m[1] == symfmt.DigestKey || !text.IsPrintable(line) {
+		return symfmt.Info{}, cli.Want("a keyword in capitals other than VAR and DIGEST, a blank and a value")
 	}
-	return all, nil
-}
-
-// checkFlags checks the flags individually and in pairs.
-func checkFlags(c *cli.Context) error {
-	for _, name := range noValue {
-		if c.IsSet(name) && c.String(name) == "" {
-			return fmt.Errorf("--%s is empty", name)
-		}
-	}
-	for _, pair := range excluded {
-		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
-			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
-		}
-	}
-	if err := cli.CheckStore(c.String("store"), "--output writes one file"); err != nil {
-		return fmt.Errorf("--store: %w", err)
-	}
-	if c.Bool("both-names") && !c.IsSet("store") {
-		return fmt.Errorf("--both-names is for --store")
-	}
-	for _, name := range []string{"since-index", "skip-no-debug-info"} {
-		if c.IsSet(name) && !c.IsSet("store") {
-			return fmt.Errorf("--%s is for --store", name)
-		}
-	}
-	for _, what := range c.StringSlice("accept") {
-		if !slices.Contains(acceptable, what) {
-			return fmt.Errorf("--accept is %q, want %s%s", what, cli.Choice(acceptable), cli.Meant(what, acceptable))
-		}
-	}
-	if c.IsSet("min-cfi") && !c.Bool("check-cfi") {
-		return fmt.Errorf("--min-cfi is for --check-cfi")
-	}
-	if c.IsSet("vars-types") && c.String("vars") == varsNone {
-		return fmt.Errorf("--vars-types is for --vars params or --vars all")
-	}
-	if err := cli.Percentage(c, "min-cfi"); err != nil {
-		return err
-	}
-	return checkModuleFlags(c)
-}
-
-// packageFlags returns the limits of packages.
-func packageFlags(c *cli.Context) (l packageLimits, err error) {
-	l.ratio = int64(c.Int("max-ratio"))
-	if l.ratio < 1 {
-		return l, fmt.Errorf("--max-ratio is %d, want at least 1", l.ratio)
-	}
-	for name, size := range map[string]*int64{"scratch": &l.scratch, "max-unpacked": &l.unpacked} {
-		if *size, err = cli.ParseSize(c.String(name)); err != nil || *size == 0 {
-			return l, fmt.Errorf("--%s is %q, want a number of bytes such as 500M", name, c.String(name))
-		}
-		if c.IsSet(name) && !c.IsSet("store") {
-			return l, fmt.Errorf("--%s is for --store", name)
-		}
-	}
-	return l, nil
-}
-
-// checkModuleFlags checks the values for the MODULE record: its fields are
-// separated by blanks, and only the last may contain one.
-func checkModuleFlags(c *cli.Context) error {
-	if id := c.String("id"); id != "" && !idForm.MatchString(id) {
-		return fmt.Errorf("--id is %q, want 33 to 40 hexadecimal digits", id)
-	}
-	if system := c.String("os"); system != "" && !osForm.MatchString(system) {
-		return fmt.Errorf("--os is %q, want one word such as Linux", system)
-	}
-	return cli.CheckModuleName("name", c.String("name"))
+	return symfmt.Info{Key: m[1], Value: m[2]}, nil
 }
 
 // operands sets the names of the inputs.
@@ -426,8 +312,8 @@ func (cfg *dumpConfig) operands(args []string) error {
 }
 
 // checkBuildID checks --build-id, which replaces FILE.
-func (cfg *dumpConfig) checkBuildID(text string, args []string) error {
-	id, err := debuginfod.ParseBuildID(text)
+func (cfg *dumpConfig) checkBuildID(args []string) error {
+	id, err := debuginfod.ParseBuildID(cfg.buildID)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--build-id: %w", err)

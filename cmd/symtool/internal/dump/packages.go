@@ -20,7 +20,7 @@ import (
 // packageLimits bound what packages may cost.
 type packageLimits struct {
 	unpacked int64 // bytes that one may have unpacked
-	ratio    int64 // to its size
+	ratio    int   // to its size
 	scratch  int64 // bytes of members that wait, and of one member
 }
 

@@ -36,7 +36,7 @@ func (d *dumper) scan(ctx context.Context, path string, wanted func(path string)
 	}
 	err = archive.Walk(ctx, f, path, archive.Options{
 		MaxUnpacked: d.packages.unpacked,
-		MaxRatio:    d.packages.ratio,
+		MaxRatio:    int64(d.packages.ratio),
 		Wanted:      supplier.IsBinary,
 		Spool: func(r *archive.Member) (archive.Spooled, error) {
 			return keep(r, r.Name, d.packages.scratch)

@@ -176,7 +176,7 @@ func (c *Job) baseOr0() uint64 {
 }
 
 // ByteOrders are the values of --byte-order.
-var ByteOrders = map[string]binary.ByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian}
+var ByteOrders = []cli.Word[binary.ByteOrder]{{Text: "little", Means: binary.LittleEndian}, {Text: "big", Means: binary.BigEndian}}
 
 // InputWriter distinguishes a failure to write from a module that a format cannot hold.
 type InputWriter struct {

@@ -35,22 +35,19 @@ Examples:
 
 // Command returns the command symtool inspect.
 func Command(msgs *cli.Messages) *cli.Command {
+	in := &inspector{msgs: msgs}
 	return &cli.Command{
 		Name:        "inspect",
 		Usage:       "print the contents of the dump of a crashed process",
 		UsageText:   "symtool inspect [flags] DUMP...",
 		Description: inspectDescription,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "registers", Usage: "print the registers of every thread"},
-			&cli.BoolFlag{Name: "memory", Usage: "print the ranges of memory in the dump, and the mappings of the\nprocess"},
-			&cli.BoolFlag{Name: "streams", Usage: "print the parts of the file with their offsets and sizes"},
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+			cli.Switch("registers", "print the registers of every thread", &in.registers),
+			cli.Switch("memory", "print the ranges of memory in the dump, and the mappings of the\nprocess", &in.memory),
+			cli.Switch("streams", "print the parts of the file with their offsets and sizes", &in.streams),
+			cli.OneOf("format", "print `FORM`: text (default) or json", &in.json, cli.TextOrJSON),
 		},
 		Action: func(c *cli.Context) error {
-			in := &inspector{
-				registers: c.Bool("registers"), memory: c.Bool("memory"), streams: c.Bool("streams"),
-				json: c.String("format") == cli.FormatJSON, msgs: msgs,
-			}
 			files := c.Args().Slice()
 			if len(files) == 0 {
 				return cli.Usagef("inspect", "no DUMP")

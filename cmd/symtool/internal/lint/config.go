@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,27 +15,32 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
+// settings is what flags say about the rules.
+type settings struct {
+	config, baseline  string // files
+	selected, ignored []string
+	preset            string
+}
+
 // configure reads the configuration and the baseline. Flags override the configuration: --preset
 // and --select replace what it has, --ignore adds to it.
 func (l *linter) configure(c *cli.Context) error {
-	settings, err := readLintFile(c, "config", config.Read)
+	set := &l.settings
+	file, err := readLintFile("config", set.config, config.Read)
 	if err != nil {
 		return err
 	}
-	baseline, err := readLintFile(c, "baseline", config.ReadBaseline)
+	baseline, err := readLintFile("baseline", set.baseline, config.ReadBaseline)
 	if err != nil {
 		return err
 	}
-	selected, ignored := cli.List(c, "select"), cli.List(c, "ignore")
-	preset := c.String("preset")
-	if settings != nil {
-		if !c.IsSet("preset") {
-			preset = settings.Preset
+	selected, ignored, preset := cli.List(set.selected), cli.List(set.ignored), set.preset
+	if file != nil {
+		preset = cmp.Or(preset, file.Preset)
+		if set.selected == nil {
+			selected = file.Select
 		}
-		if !c.IsSet("select") {
-			selected = settings.Select
-		}
-		ignored = append(ignored, settings.Ignore...)
+		ignored = append(ignored, file.Ignore...)
 	}
 	if p, ok := lint.PresetByName(preset); ok {
 		ignored = append(ignored, p.Ignore...)
@@ -45,16 +51,14 @@ func (l *linter) configure(c *cli.Context) error {
 	if len(l.options.Rules) == 0 {
 		return fmt.Errorf("--select, --ignore and --preset leave no rules")
 	}
-	l.options.MinCFI, l.options.MinLines = c.Float64("min-cfi"), c.Float64("min-lines")
-	if settings != nil && settings.MinCFI != nil && !c.IsSet("min-cfi") {
-		l.options.MinCFI = *settings.MinCFI
+	if file != nil && file.MinCFI != nil && !c.IsSet("min-cfi") {
+		l.options.MinCFI = *file.MinCFI
 	}
-	if settings != nil && settings.MinLines != nil && !c.IsSet("min-lines") {
-		l.options.MinLines = *settings.MinLines
+	if file != nil && file.MinLines != nil && !c.IsSet("min-lines") {
+		l.options.MinLines = *file.MinLines
 	}
-	l.recordTo = c.String("write-baseline")
-	if settings != nil || baseline != nil || l.recordTo != "" {
-		l.options.Filter = filter.New(settings, baseline)
+	if file != nil || baseline != nil || l.recordTo != "" {
+		l.options.Filter = filter.New(file, baseline)
 		l.options.Filter.Today(time.Now())
 	}
 	if l.recordTo != "" {
@@ -65,8 +69,7 @@ func (l *linter) configure(c *cli.Context) error {
 
 // readLintFile reads the configuration or baseline that a flag names; it returns nil if the flag is
 // not given.
-func readLintFile[T any](c *cli.Context, flag string, read func(io.Reader, string) (*T, error)) (*T, error) {
-	name := c.String(flag)
+func readLintFile[T any](flag, name string, read func(io.Reader, string) (*T, error)) (*T, error) {
 	if name == "" {
 		return nil, nil
 	}

@@ -19,17 +19,15 @@ type lintFormat struct {
 	sources   bool                                           // points at the source of each finding
 }
 
-// lintFormatNames are the values of --format, in the order of the help.
-var lintFormatNames = []string{cli.FormatText, cli.FormatJSON, "sarif", "github", "junit", "codequality", "html"}
-
-var lintFormats = map[string]lintFormat{
-	cli.FormatText: {},
-	cli.FormatJSON: {document: lintreport.WriteJSON, functions: true},
-	"sarif":        {document: lintreport.WriteSARIF, functions: true, sources: true},
-	"github":       {document: lintreport.WriteGitHub, sources: true},
-	"junit":        {document: lintreport.WriteJUnit},
-	"codequality":  {document: lintreport.WriteCodeQuality, sources: true},
-	"html":         {page: true, functions: true},
+// lintFormats are the values of --format, in the order of the help.
+var lintFormats = []cli.Word[lintFormat]{
+	{Text: cli.FormatText},
+	{Text: cli.FormatJSON, Means: lintFormat{document: lintreport.WriteJSON, functions: true}},
+	{Text: "sarif", Means: lintFormat{document: lintreport.WriteSARIF, functions: true, sources: true}},
+	{Text: "github", Means: lintFormat{document: lintreport.WriteGitHub, sources: true}},
+	{Text: "junit", Means: lintFormat{document: lintreport.WriteJUnit}},
+	{Text: "codequality", Means: lintFormat{document: lintreport.WriteCodeQuality, sources: true}},
+	{Text: "html", Means: lintFormat{page: true, functions: true}},
 }
 
 // text reports whether findings are printed file by file.

@@ -8,59 +8,48 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 )
 
-// lintPages prints documentation of rules; done is false if none was requested.
-func lintPages(c *cli.Context) (done bool, err error) {
-	asked := ""
-	for _, name := range []string{"explain", "list", "docs"} {
-		if !c.IsSet(name) {
-			continue
-		}
-		if asked != "" {
-			return false, cli.Usagef("lint", "--%s and --%s exclude each other", asked, name)
-		}
-		asked = name
-	}
-	if asked == "" {
-		return false, nil
-	}
-	if err := aloneIn(c, asked); err != nil {
-		return false, cli.Usagef("lint", "%v", err)
-	}
-	text, err := lintPage(c, asked)
-	if err != nil {
-		return false, cli.Usagef("lint", "%v", err)
-	}
-	return true, cli.WriteText(c.App.Writer, text)
+// rulePage is what flags say about documentation of rules to print.
+type rulePage struct {
+	explain    string
+	list, docs bool
 }
 
-// aloneIn checks that a flag that needs no files is used alone.
-func aloneIn(c *cli.Context, asked string) error {
-	if c.Args().Present() {
-		return fmt.Errorf("--%s takes no FILE", asked)
+// flags returns the flags, each of which is used alone.
+func (p *rulePage) flags() []cli.Flag {
+	return []cli.Flag{
+		cli.Hints(cli.Text("explain", "print the explanation of the rule `ID`, or the rules of a family or\nof a prefix of IDs", &p.explain, alone), ruleNames()...),
+		cli.Switch("list", "print all rules", &p.list, alone),
+		cli.Switch("docs", "print the page about all rules in Markdown", &p.docs, alone),
 	}
-	for _, name := range c.LocalFlagNames() {
-		if name != asked && c.IsSet(name) {
-			return fmt.Errorf("--%s and --%s exclude each other", asked, name)
+}
+
+// alone wants no other flags and no operands.
+func alone(c *cli.Context, flag string) error {
+	if c.Args().Present() {
+		return fmt.Errorf("--%s takes no FILE", flag)
+	}
+	for _, other := range cli.Given(c) {
+		if other != flag {
+			return fmt.Errorf("--%s and --%s exclude each other", flag, other)
 		}
 	}
 	return nil
 }
 
-func lintPage(c *cli.Context, asked string) (string, error) {
-	if asked == "explain" {
-		text, ok := lint.ExplainAll(c.String("explain"))
-		if !ok {
-			return "", unknownRule(c.String("explain"))
+func (p *rulePage) asked() bool { return p.list || p.docs || p.explain != "" }
+
+func (p *rulePage) print(c *cli.Context) error {
+	text := lint.Page()
+	switch {
+	case p.list:
+		text = lint.List()
+	case p.explain != "":
+		var ok bool
+		if text, ok = lint.ExplainAll(p.explain); !ok {
+			return cli.Usagef("lint", "%v", unknownRule(p.explain))
 		}
-		return text, nil
 	}
-	if !c.Bool(asked) {
-		return "", fmt.Errorf("--%s=false has no effect: leave it out", asked)
-	}
-	if asked == "list" {
-		return lint.List(), nil
-	}
-	return lint.Page(), nil
+	return cli.WriteText(c.App.Writer, text)
 }
 
 // unknownRule returns the error for a word that stands for no rules.

@@ -184,7 +184,7 @@ func (l *linter) judge(r *lint.Report) {
 		l.status = max(l.status, cli.StatusInput)
 	}
 	worst, found := r.Worst()
-	if found && !l.never && l.recordTo == "" && worst >= l.failOn {
+	if found && !l.failOn.never && l.recordTo == "" && worst >= l.failOn.severity {
 		l.status = max(l.status, cli.StatusFindings)
 	}
 }

@@ -18,8 +18,8 @@ func (r *addressResolver) rvaOf(symbols resolve.Symbols, q question) (rva uint64
 	switch {
 	case q.module != (suppliers.ModuleName{}):
 		return q.addr, true
-	case r.hasBase:
-		return q.addr - r.base, q.addr >= r.base
+	case r.base != nil:
+		return q.addr - *r.base, q.addr >= *r.base
 	}
 	fromStart, linked := readings(symbols, q.addr)
 	base, _ := symbols.Base()

@@ -36,7 +36,7 @@ type asked struct {
 }
 
 func newBatch(r *addressResolver, out *cli.Stdout) *batch {
-	return &batch{r: r, write: r.format(out, false), names: make(map[string]string)}
+	return &batch{r: r, write: r.format.answers(out, false), names: make(map[string]string)}
 }
 
 // add adds a line, which has no white space around it.

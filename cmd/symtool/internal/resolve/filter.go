@@ -210,27 +210,15 @@ func rvaAfterSymbol(symbols resolve.Symbols, symbol string, after, size uint64) 
 	return uint64(start) + after, known
 }
 
-// readMaps reads where modules are from the files that flags name.
-func (r *addressResolver) readMaps(c *cli.Context) error {
-	maps, core := c.IsSet("maps"), c.IsSet("core")
+// readMaps reads where modules are from the file that a flag names.
+func (r *addressResolver) readMaps(ctx context.Context) (err error) {
 	switch {
-	case !maps && !core:
-		return nil
-	case !r.filter:
-		return fmt.Errorf("--maps and --core are for --filter")
-	case maps && core:
-		return fmt.Errorf("--maps and --core exclude each other")
+	case r.mapsFile != "":
+		r.maps, err = mapsOf(r.mapsFile)
+	case r.coreFile != "":
+		r.maps, err = modulesInCore(ctx, r.coreFile)
 	}
-	var err error
-	if maps {
-		r.maps, err = mapsOf(c.String("maps"))
-	} else {
-		r.maps, err = modulesInCore(c.Context, c.String("core"))
-	}
-	if err != nil {
-		return &cli.StatusError{Status: cli.StatusInput, Err: err}
-	}
-	return nil
+	return err
 }
 
 func mapsOf(path string) (*logs.Maps, error) {

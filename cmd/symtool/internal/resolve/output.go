@@ -18,16 +18,19 @@ type answerWriter interface {
 	end() error
 }
 
-// answerFormat returns an answerWriter; together is set if the answers form one document.
-type answerFormat func(w io.Writer, together bool) answerWriter
+// answerFormat is a value of --format.
+type answerFormat struct {
+	answers func(w io.Writer, together bool) answerWriter // together is set if the answers form one document
+	profile bool                                          // there is a profile in place of addresses
+}
 
-// answerFormats are the formats by their --format names.
-var answerFormats = map[string]answerFormat{
-	cli.FormatText: eachAnswer(appendText),
-	cli.FormatJSON: eachAnswer(appendJSON),
-	"addr2line":    eachAnswer(appendAddr2line),
-	"llvm":         eachAnswer(appendLLVM),
-	"llvm-json":    newLLVMJSON,
+var answerFormats = []cli.Word[answerFormat]{
+	{Text: cli.FormatText, Means: eachAnswer(appendText)},
+	{Text: cli.FormatJSON, Means: eachAnswer(appendJSON)},
+	{Text: "addr2line", Means: eachAnswer(appendAddr2line)},
+	{Text: "llvm", Means: eachAnswer(appendLLVM)},
+	{Text: "llvm-json", Means: answerFormat{answers: newLLVMJSON}},
+	{Text: "pprof", Means: answerFormat{profile: true}},
 }
 
 // plainAnswers writes the answers one after the other.
@@ -38,7 +41,7 @@ type plainAnswers struct {
 }
 
 func eachAnswer(form func([]byte, *answer) []byte) answerFormat {
-	return func(w io.Writer, _ bool) answerWriter { return &plainAnswers{w: w, form: form} }
+	return answerFormat{answers: func(w io.Writer, _ bool) answerWriter { return &plainAnswers{w: w, form: form} }}
 }
 
 func (p *plainAnswers) answer(a *answer) error {

@@ -22,30 +22,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// formatPprof is the --format that reads a profile in place of addresses.
-const formatPprof = "pprof"
-
 // maxProfile limits a profile, unpacked. Those of whole fleets have 100 MB.
 const maxProfile = 1 << 30
-
-// checkProfile checks the arguments of --format pprof, which names the profile.
-func checkProfile(c *cli.Context) error {
-	if c.String("format") != formatPprof {
-		if c.IsSet("output") {
-			return fmt.Errorf("--output is for --format pprof")
-		}
-		return nil
-	}
-	for _, name := range []string{"module", "base", "filter"} {
-		if c.IsSet(name) {
-			return fmt.Errorf("--format pprof and --%s exclude each other", name)
-		}
-	}
-	if c.NArg() != 1 {
-		return fmt.Errorf("--format pprof takes one profile, - for standard input")
-	}
-	return nil
-}
 
 // symbolizeProfile adds functions, lines and inlined functions to a profile, and writes it. The locations that already
 // have functions stay as they are.

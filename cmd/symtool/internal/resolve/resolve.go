@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -36,26 +36,15 @@ Examples:
 
 // Command returns the command symtool resolve.
 func Command(msgs *cli.Messages) *cli.Command {
+	r := newAddressResolver(msgs)
 	return &cli.Command{
 		Name:        "resolve",
 		Usage:       "print the functions, files and lines of addresses",
 		UsageText:   "symtool resolve [flags] --symbols PATH [ADDR...]\nsymtool resolve [flags] --binaries PATH [ADDR...]\nsymtool resolve [flags] --symbols PATH --filter\nsymtool resolve [flags] --binaries PATH --format pprof -o OUT IN",
 		Description: resolveDescription,
-		Flags: append(suppliers.Flags(),
-			&cli.StringFlag{Name: "module", Usage: "look up addresses without a module in `NAME` or NAME/ID; not needed\nwith one symbol file or one binary"},
-			&cli.StringFlag{Name: "base", Usage: "read addresses as those of a process or of the linker in which the\nmodule begins at `ADDR`; 0 if they count from its start"},
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print answers as `FORM`: text (default), json, addr2line (like\naddr2line -f -i), llvm or llvm-json (like llvm-symbolizer); pprof\nreads a profile instead of addresses, and adds functions and lines", Value: cli.FormatText}, "text", "json", "addr2line", "llvm", "llvm-json", formatPprof),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "-", Usage: "with --format pprof, write the profile to `FILE`, - for standard output"},
-			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, and replace each NAME+0xADDR and other forms of\nlogs with what is there; end with status 1 if nothing was replaced"},
-			&cli.StringFlag{Name: "maps", Usage: "with --filter, also replace addresses of the process whose mappings\n`FILE` has, as /proc/PID/maps and reports of Java have them"},
-			&cli.StringFlag{Name: "core", Usage: "with --filter, also replace addresses of the process whose dump is\n`FILE`"},
-			&cli.BoolFlag{Name: "no-inlines", Usage: "omit inlined functions, and print the function around them with\nthe line of the address"},
-			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
-			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
-		),
+		Flags:       r.flags(),
 		Action: func(c *cli.Context) error {
-			r, err := newAddressResolver(c, msgs)
-			if err != nil {
+			if err := r.prepare(c); err != nil {
 				return cli.AsUsageError("resolve", err)
 			}
 			return r.run(c.Context, c.App.Reader, c.App.Writer, c.Args().Slice())
@@ -63,19 +52,22 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// addressResolver is a call of resolve, with its arguments checked.
+// addressResolver is a call of resolve.
 type addressResolver struct {
-	symbols  *suppliers.Sources
-	module   suppliers.ModuleName
-	base     uint64
-	hasBase  bool
-	format   answerFormat
-	filter   bool
-	noInline bool
-	profile  bool       // the operand is a profile
-	output   string     // for the profile
-	maps     *logs.Maps // of the process whose addresses are in the log, or nil
-	msgs     *cli.Messages
+	places     suppliers.Places
+	index      suppliers.IndexFlags
+	symbols    *suppliers.Sources
+	moduleName string // --module
+	module     suppliers.ModuleName
+	base       *uint64 // nil without --base
+	format     answerFormat
+	filter     bool
+	noInline   bool
+	output     string // for the profile
+	mapsFile   string
+	coreFile   string
+	maps       *logs.Maps // of the process whose addresses are in the log, or nil
+	msgs       *cli.Messages
 
 	ctx    context.Context // of the call
 	status int
@@ -83,47 +75,62 @@ type addressResolver struct {
 	hinted map[resolve.Symbols]bool // modules that hint has been called for
 }
 
-func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, error) {
-	for _, name := range []string{"module", "base", "index-dir", "maps", "core", "output"} {
-		if c.IsSet(name) && c.String(name) == "" {
-			return nil, fmt.Errorf("--%s is empty", name)
-		}
+// newAddressResolver returns a call without flags.
+func newAddressResolver(msgs *cli.Messages) *addressResolver {
+	return &addressResolver{places: suppliers.Places{Msgs: msgs}, format: answerFormats[0].Means, msgs: msgs, hinted: map[resolve.Symbols]bool{}, output: "-"}
+}
+
+// flags returns the flags of the command. Their values go to r.
+func (r *addressResolver) flags() []cli.Flag {
+	forLog := cli.With("filter")
+	return slices.Concat(r.places.Flags(), []cli.Flag{
+		cli.Text("module", "look up addresses without a module in `NAME` or NAME/ID; not needed\nwith one symbol file or one binary", &r.moduleName, r.noProfile),
+		cli.Where(cli.AddressFlag("base", "read addresses as those of a process or of the linker in which the\nmodule begins at `ADDR`; 0 if they count from its start", &r.base), r.noProfile),
+		cli.OneOf("format", "print answers as `FORM`: text (default), json, addr2line (like\naddr2line -f -i), llvm or llvm-json (like llvm-symbolizer); pprof\nreads a profile instead of addresses, and adds functions and lines", &r.format, answerFormats),
+		cli.Text("output,o", "with --format pprof, write the profile to `FILE`, - for standard output", &r.output, r.onlyProfile),
+		cli.Switch("filter", "copy standard input, and replace each NAME+0xADDR and other forms of\nlogs with what is there; end with status 1 if nothing was replaced", &r.filter, r.noProfile, cli.Without("module", "base", "format")),
+		cli.Text("maps", "with --filter, also replace addresses of the process whose mappings\n`FILE` has, as /proc/PID/maps and reports of Java have them", &r.mapsFile, forLog, cli.Without("core")),
+		cli.Text("core", "with --filter, also replace addresses of the process whose dump is\n`FILE`", &r.coreFile, forLog),
+		cli.Switch("no-inlines", "omit inlined functions, and print the function around them with\nthe line of the address", &r.noInline),
+	}, r.index.Flags())
+}
+
+// noProfile is the condition of flags about addresses.
+func (r *addressResolver) noProfile(_ *cli.Context, flag string) error {
+	if r.format.profile {
+		return fmt.Errorf("--format pprof and --%s exclude each other", flag)
 	}
-	r := &addressResolver{hinted: map[resolve.Symbols]bool{}, filter: c.Bool("filter"), noInline: c.Bool("no-inlines"), msgs: msgs}
-	r.format = answerFormats[c.String("format")]
-	if c.IsSet("base") {
-		base, ok := parseAddress(c.String("base"))
-		if !ok {
-			return nil, fmt.Errorf("--base is %q, want a hexadecimal number", c.String("base"))
-		}
-		r.base, r.hasBase = base, true
+	return nil
+}
+
+// onlyProfile is the condition of --output.
+func (r *addressResolver) onlyProfile(_ *cli.Context, flag string) error {
+	if !r.format.profile {
+		return fmt.Errorf("--%s is for --format pprof", flag)
 	}
-	r.module = suppliers.ParseModule(c.String("module"))
-	if err := checkProfile(c); err != nil {
-		return nil, err
+	return nil
+}
+
+// prepare completes a call whose flags are set.
+func (r *addressResolver) prepare(c *cli.Context) (err error) {
+	r.module = suppliers.ParseModule(r.moduleName)
+	args := c.Args().Slice()
+	switch {
+	case r.format.profile && len(args) != 1:
+		err = fmt.Errorf("--format pprof takes one profile, - for standard input")
+	case r.filter && len(args) > 0:
+		err = fmt.Errorf("--filter reads standard input: it takes no addresses; name a log as in <FILE")
+	case !r.filter && !r.format.profile:
+		err = checkAddresses(args)
 	}
-	r.profile, r.output = c.String("format") == formatPprof, c.String("output")
-	if !r.filter && !r.profile {
-		if err := checkAddresses(c.Args().Slice()); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return err
 	}
-	if err := r.readMaps(c); err != nil {
-		return nil, err
+	if err := r.readMaps(c.Context); err != nil {
+		return &cli.StatusError{Status: cli.StatusInput, Err: err}
 	}
-	if r.filter {
-		for _, name := range []string{"module", "base", "format"} {
-			if c.IsSet(name) {
-				return nil, fmt.Errorf("--filter and --%s exclude each other", name)
-			}
-		}
-		if c.NArg() > 0 {
-			return nil, fmt.Errorf("--filter reads standard input: it takes no addresses; name a log as in <FILE")
-		}
-	}
-	var err error
-	r.symbols, err = suppliers.NewSources(c, msgs)
-	return r, err
+	r.symbols, err = suppliers.NewSources(&r.places, r.index, r.filter)
+	return err
 }
 
 func checkAddresses(args []string) error {
@@ -147,7 +154,7 @@ func (r *addressResolver) run(ctx context.Context, in io.Reader, w io.Writer, ar
 	cli.TuneCollector(cli.ResolveCollectorPercent)
 	out := cli.NewStdout(w)
 	var err error
-	if r.profile {
+	if r.format.profile {
 		err = r.symbolizeProfile(ctx, args[0], in, w)
 	} else {
 		err = r.answerAll(ctx, in, out, args)
@@ -175,7 +182,7 @@ func (r *addressResolver) answerAll(ctx context.Context, in io.Reader, out *cli.
 }
 
 func (r *addressResolver) answerArgs(out *cli.Stdout, args []string) error {
-	w := r.format(out, true)
+	w := r.format.answers(out, true)
 	for _, arg := range args {
 		q, _ := parseQuestion(arg)
 		if err := w.answer(r.find(q)); err != nil {
@@ -240,19 +247,9 @@ func parseQuestion(text string) (q question, ok bool) {
 	if i := strings.LastIndexByte(text, '+'); i > 0 {
 		q.module, addr = suppliers.ParseModule(text[:i]), text[i+1:]
 	}
-	q.addr, ok = parseAddress(addr)
+	q.addr, ok = cli.ParseAddress(addr)
 	q.bad = !ok
 	return q, ok
-}
-
-// parseAddress reads a hexadecimal number, with or without 0x.
-func parseAddress(text string) (uint64, bool) {
-	digits := strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X")
-	if strings.ContainsAny(digits, "+-_") {
-		return 0, false
-	}
-	v, err := strconv.ParseUint(digits, 16, 64)
-	return v, err == nil
 }
 
 // answer is the symbol at an address.
@@ -291,7 +288,7 @@ func (r *addressResolver) locate(q question) *answer {
 	var known bool
 	if a.rva, known = r.rvaOf(symbols, q); known {
 		a.symbols = symbols
-		if !r.hasBase {
+		if r.base == nil {
 			a.base = q.addr - a.rva
 		}
 	}

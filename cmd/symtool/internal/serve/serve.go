@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,6 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
-	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/symserver"
 )
 
@@ -60,15 +60,16 @@ Examples:
 
 // Command returns the command symtool serve.
 func Command(msgs *cli.Messages) *cli.Command {
+	r := newServeRun(msgs)
 	return &cli.Command{
 		Name:        "serve",
 		Usage:       "serve symbol files, debug files and symbolication over HTTP",
 		UsageText:   "symtool serve [flags] DIR...",
 		Description: serveDescription,
-		Flags:       serveFlags(),
+		Flags:       r.flags(),
 		Action: func(c *cli.Context) error {
-			r, err := newServeRun(c, msgs)
-			if err != nil {
+			r.stdout, r.cfg.Dirs = c.App.Writer, c.Args().Slice()
+			if err := r.check(); err != nil {
 				return cli.Usagef("serve", "%v", err)
 			}
 			return r.run(c.Context)
@@ -76,35 +77,15 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-func serveFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "listen", Usage: "listen on `ADDR`, HOST:PORT; port 0 selects a free port (default\n127.0.0.1:8123)", Value: "127.0.0.1:8123"},
-		&cli.StringSliceFlag{Name: "debug-dir", Usage: "also serve executables and debug files below `DIR`, such as\n/usr/lib/debug; may be repeated"},
-		&cli.StringFlag{Name: "prefix", Usage: "serve files and symbolication below `PREFIX`, such as /v1"},
-		&cli.BoolFlag{Name: "gzip", Usage: "compress plain symbol files for clients that accept it"},
-		&cli.BoolFlag{Name: "accept-uploads", Usage: "add what clients with a token send to the first DIR"},
-		&cli.StringFlag{Name: "token-file", Usage: "accept the tokens whose hashes, roles and names are in `FILE`"},
-		&cli.BoolFlag{Name: "private", Usage: "also want a token, of role read or all, for everything but /metrics,\n/healthz and /readyz"},
-		&cli.StringFlag{Name: "max-upload", Usage: "refuse files over `SIZE` bytes, compressed or not (default 4G)", Value: "4G"},
-		&cli.IntFlag{Name: "upload-rate", Usage: fmt.Sprintf("accept up to `N` files a minute from each token (default %d)", symserver.DefaultUploadRate), Value: symserver.DefaultUploadRate},
-		cli.Words(&cli.StringFlag{Name: "compress", Usage: "store symbol files that are sent in `FORM`: none, gzip or zstd (default)", Value: "zstd"}, "none", "gzip", "zstd"),
-		&cli.StringFlag{Name: "public-url", Usage: "tell clients of sym-upload-v2 to send files to `URL`, for a server\nbehind a proxy, such as https://symbols.example.com/v1"},
-		&cli.StringFlag{Name: "allow-origin", Usage: "let web pages from `ORIGIN` read answers; * for any origin"},
-		&cli.StringFlag{Name: "tls-cert", Usage: "serve HTTPS with the certificate chain in `FILE` (PEM)"},
-		&cli.StringFlag{Name: "tls-key", Usage: "use the key in `FILE` (PEM) for --tls-cert"},
-		&cli.StringFlag{Name: "cache-size", Usage: "keep up to `SIZE` bytes of indexed symbol files for symbolication;\nK, M, G or T may follow the number (default 1G)", Value: "1G"},
-		&cli.IntFlag{Name: "max-requests", Usage: fmt.Sprintf("answer up to `N` requests at once, and others with 503 (default %d)", symserver.DefaultMaxRequests), Value: symserver.DefaultMaxRequests},
-		&cli.StringFlag{Name: "max-body", Usage: "refuse symbolication requests over `SIZE` bytes (default 4M)", Value: "4M"},
-		&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("refuse symbolication requests with over `N` frames (default %d)", symserver.DefaultMaxFrames), Value: symserver.DefaultMaxFrames},
-		&cli.DurationFlag{Name: "stall", Usage: "close the connection of a client that does not read 1 MiB, or does\nnot send its request, within `TIME` (default 1m)", Value: symserver.DefaultStall},
-		&cli.DurationFlag{Name: "drain", Usage: "at the end, wait up to `TIME` for current requests (default 10s)", Value: 10 * time.Second},
-		&cli.StringFlag{Name: "access-log", Usage: "append a line of JSON for each request to `FILE`; - for standard\noutput"},
-		&cli.StringFlag{Name: "missing", Usage: "append each module whose symbols were requested but not found to\n`FILE`, once, up to 100,000, in a form that store ls --missing reads"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also log requests for files that are not there"},
-	}
-}
+// The limits of numbers and times: a value beyond them is a typing error.
+const (
+	maxServeCount = 1_000_000
+	minServeTime  = 10 * time.Millisecond
+	maxServeTime  = 24 * time.Hour
+	maxServeBody  = 1 << 30
+)
 
-// serveRun is a call of serve, with its arguments checked.
+// serveRun is a call of serve.
 type serveRun struct {
 	listen    string
 	cert, key string
@@ -121,92 +102,86 @@ type serveRun struct {
 	logged lately // lines logged lately
 }
 
-func newServeRun(c *cli.Context, msgs *cli.Messages) (*serveRun, error) {
-	r := &serveRun{
-		listen: c.String("listen"), cert: c.String("tls-cert"), key: c.String("tls-key"), accessLog: c.String("access-log"),
-		missing: c.String("missing"), tokens: c.String("token-file"), verbose: c.Bool("verbose"), drain: c.Duration("drain"), stdout: c.App.Writer, msgs: msgs,
+// newServeRun returns a call without flags.
+func newServeRun(msgs *cli.Messages) *serveRun {
+	return &serveRun{
+		listen: "127.0.0.1:8123", drain: 10 * time.Second, msgs: msgs,
 		cfg: symserver.Config{
-			Dirs: c.Args().Slice(), DebugDirs: c.StringSlice("debug-dir"), Prefix: c.String("prefix"), MaxRequests: c.Int("max-requests"),
-			MaxFrames: c.Int("max-frames"), Stall: c.Duration("stall"), Gzip: c.Bool("gzip"), AllowOrigin: c.String("allow-origin"), Version: version.Version,
-			Private: c.Bool("private"), AcceptUploads: c.Bool("accept-uploads"), UploadRate: c.Int("upload-rate"), PublicURL: c.String("public-url"),
-			ProgramID: binfile.StoreID, Temporary: cli.StoreOptions(false).Temporary,
+			MaxRequests: symserver.DefaultMaxRequests, MaxFrames: symserver.DefaultMaxFrames, UploadRate: symserver.DefaultUploadRate,
+			Stall: symserver.DefaultStall, MaxUpload: 4 << 30, MaxBody: 4 << 20, CacheSize: 1 << 30, Compression: cli.CompressionOf(false, true),
+			Version: version.Version, ProgramID: binfile.StoreID, Temporary: cli.StoreOptions(false).Temporary,
 		},
 	}
-	for _, f := range c.Command.Flags {
-		name := f.Names()[0]
-		switch f.(type) {
-		case *cli.StringFlag:
-			if c.IsSet(name) && c.String(name) == "" {
-				return nil, fmt.Errorf("--%s is empty", name)
-			}
-		case *cli.IntFlag:
-			if n := c.Int(name); n < 1 || n > maxServeCount {
-				return nil, fmt.Errorf("--%s is %d, want 1 to %d", name, n, maxServeCount)
-			}
-		case *cli.DurationFlag:
-			if d := c.Duration(name); d < minServeTime || d > maxServeTime {
-				return nil, fmt.Errorf("--%s is %v, want %v to %v", name, d, minServeTime, maxServeTime)
-			}
-		}
-	}
-	return r, r.check(c)
 }
 
-// The limits of numbers and times: a value beyond them is a typing error.
-const (
-	maxServeCount = 1_000_000
-	minServeTime  = 10 * time.Millisecond
-	maxServeTime  = 24 * time.Hour
-	maxServeBody  = 1 << 30
-)
+// flags returns the flags of the command. Their values go to r.
+func (r *serveRun) flags() []cli.Flag {
+	cfg := &r.cfg
+	count, limit := cli.Between(1, maxServeCount), cli.Within(minServeTime, maxServeTime)
+	bytes := "a number of bytes, or one with K, M, G or T"
+	return []cli.Flag{
+		cli.Text("listen", "listen on `ADDR`, HOST:PORT; port 0 selects a free port (default\n127.0.0.1:8123)", &r.listen, cli.Wanted("HOST:PORT", isHostPort)),
+		cli.Repeated("debug-dir", "also serve executables and debug files below `DIR`, such as\n/usr/lib/debug; may be repeated", &cfg.DebugDirs, cli.NotEmpty),
+		cli.Text("prefix", "serve files and symbolication below `PREFIX`, such as /v1", &cfg.Prefix, cli.Wanted("a path such as /v1", isPrefix)),
+		cli.Switch("gzip", "compress plain symbol files for clients that accept it", &cfg.Gzip),
+		cli.Switch("accept-uploads", "add what clients with a token send to the first DIR", &cfg.AcceptUploads),
+		cli.Text("token-file", "accept the tokens whose hashes, roles and names are in `FILE`", &r.tokens, cli.With("accept-uploads", "private")),
+		cli.Switch("private", "also want a token, of role read or all, for everything but /metrics,\n/healthz and /readyz", &cfg.Private),
+		cli.SizeFlag("max-upload", "refuse files over `SIZE` bytes, compressed or not (default 4G)", &cfg.MaxUpload, bytes),
+		cli.Number("upload-rate", fmt.Sprintf("accept up to `N` files a minute from each token (default %d)", symserver.DefaultUploadRate), &cfg.UploadRate, count),
+		cli.OneOf("compress", "store symbol files that are sent in `FORM`: none, gzip or zstd (default)", &cfg.Compression, cli.CompressionWords()),
+		cli.Text("public-url", "tell clients of sym-upload-v2 to send files to `URL`, for a server\nbehind a proxy, such as https://symbols.example.com/v1", &cfg.PublicURL, cli.Wanted("a URL such as https://symbols.example.com/v1", isHTTP)),
+		cli.Text("allow-origin", "let web pages from `ORIGIN` read answers; * for any origin", &cfg.AllowOrigin, cli.Wanted("one origin such as https://example.com, or *", isOrigin)),
+		cli.Text("tls-cert", "serve HTTPS with the certificate chain in `FILE` (PEM)", &r.cert),
+		cli.Text("tls-key", "use the key in `FILE` (PEM) for --tls-cert", &r.key),
+		cli.SizeFlag("cache-size", "keep up to `SIZE` bytes of indexed symbol files for symbolication;\nK, M, G or T may follow the number (default 1G)", &cfg.CacheSize, bytes),
+		cli.Number("max-requests", fmt.Sprintf("answer up to `N` requests at once, and others with 503 (default %d)", symserver.DefaultMaxRequests), &cfg.MaxRequests, count),
+		cli.Parsed("max-body", "refuse symbolication requests over `SIZE` bytes (default 4M)", &cfg.MaxBody, "a number of bytes up to 1G, or one with K, M or G", func(text string) (int64, bool) {
+			n, ok := cli.ParseSize(text)
+			return n, ok && n > 0 && n <= maxServeBody
+		}),
+		cli.Number("max-frames", fmt.Sprintf("refuse symbolication requests with over `N` frames (default %d)", symserver.DefaultMaxFrames), &cfg.MaxFrames, count),
+		cli.Time("stall", "close the connection of a client that does not read 1 MiB, or does\nnot send its request, within `TIME` (default 1m)", &cfg.Stall, limit),
+		cli.Time("drain", "at the end, wait up to `TIME` for current requests (default 10s)", &r.drain, limit),
+		cli.Text("access-log", "append a line of JSON for each request to `FILE`; - for standard\noutput", &r.accessLog),
+		cli.Text("missing", "append each module whose symbols were requested but not found to\n`FILE`, once, up to 100,000, in a form that store ls --missing reads", &r.missing),
+		cli.Switch("verbose,v", "also log requests for files that are not there", &r.verbose),
+	}
+}
 
-func (r *serveRun) check(c *cli.Context) (err error) {
-	if r.cfg.CacheSize, err = cli.ParseSize(c.String("cache-size")); err != nil || r.cfg.CacheSize == 0 {
-		return fmt.Errorf("--cache-size is %q, want a number of bytes, or one with K, M, G or T", c.String("cache-size"))
-	}
-	if r.cfg.MaxBody, err = cli.ParseSize(c.String("max-body")); err != nil || r.cfg.MaxBody == 0 || r.cfg.MaxBody > maxServeBody {
-		return fmt.Errorf("--max-body is %q, want a number of bytes up to 1G, or one with K, M or G", c.String("max-body"))
-	}
-	if r.cfg.MaxUpload, err = cli.ParseSize(c.String("max-upload")); err != nil || r.cfg.MaxUpload == 0 {
-		return fmt.Errorf("--max-upload is %q, want a number of bytes, or one with K, M, G or T", c.String("max-upload"))
-	}
-	for i, how := range store.Compressions {
-		if c.String("compress") == how.Name {
-			r.cfg.Compression = &store.Compressions[i]
-		}
-	}
+func isHostPort(text string) bool {
+	_, _, err := net.SplitHostPort(text)
+	return err == nil
+}
+
+func isPrefix(path string) bool {
+	return strings.HasPrefix(path, "/") && !strings.ContainsAny(path, "%?#\\") && !strings.Contains(path, "//") && text.Printable(path) == path
+}
+
+func isHTTP(url string) bool {
+	return strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://")
+}
+
+func isOrigin(text string) bool { return !strings.ContainsAny(text, " ,\r\n") }
+
+// check checks what several flags and the operands say together.
+func (r *serveRun) check() error {
 	for _, dir := range r.cfg.Dirs {
 		if err := cli.CheckStore(dir, ""); err != nil {
 			return err
 		}
 	}
-	for _, dirs := range [][]string{r.cfg.Dirs, r.cfg.DebugDirs} {
-		for _, dir := range dirs {
-			if dir == "" {
-				return errors.New("the name of a folder is empty")
-			}
-		}
-	}
 	switch {
+	case slices.Contains(r.cfg.Dirs, ""):
+		return errors.New("the name of a folder is empty")
 	case len(r.cfg.Dirs)+len(r.cfg.DebugDirs) == 0:
 		return errors.New("no DIR")
 	case r.cfg.AcceptUploads && len(r.cfg.Dirs) == 0:
 		return errors.New("--accept-uploads, but no DIR to add files to")
 	case (r.cfg.AcceptUploads || r.cfg.Private) && r.tokens == "":
 		return errors.New("--accept-uploads and --private want --token-file")
-	case r.tokens != "" && !r.cfg.AcceptUploads && !r.cfg.Private:
-		return errors.New("--token-file has no effect without --accept-uploads or --private")
-	case r.cfg.PublicURL != "" && !strings.HasPrefix(r.cfg.PublicURL, "http://") && !strings.HasPrefix(r.cfg.PublicURL, "https://"):
-		return fmt.Errorf("--public-url is %q, want a URL such as https://symbols.example.com/v1", r.cfg.PublicURL)
 	case (r.cert == "") != (r.key == ""):
 		return errors.New("--tls-cert and --tls-key belong together")
-	case r.cfg.Prefix != "" && (!strings.HasPrefix(r.cfg.Prefix, "/") || strings.ContainsAny(r.cfg.Prefix, "%?#\\") || strings.Contains(r.cfg.Prefix, "//") || text.Printable(r.cfg.Prefix) != r.cfg.Prefix):
-		return fmt.Errorf("--prefix is %q, want a path such as /v1", r.cfg.Prefix)
-	case strings.ContainsAny(r.cfg.AllowOrigin, " ,\r\n"):
-		return fmt.Errorf("--allow-origin is %q, want one origin such as https://example.com, or *", r.cfg.AllowOrigin)
-	}
-	if _, _, err := net.SplitHostPort(r.listen); err != nil {
-		return fmt.Errorf("--listen is %q, want HOST:PORT", r.listen)
 	}
 	return nil
 }

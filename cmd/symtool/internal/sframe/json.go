@@ -79,7 +79,7 @@ func (s *sframer) writeLookups(w io.Writer) error {
 }
 
 func (s *sframer) writeCheck(w io.Writer) error {
-	if !s.check {
+	if s.profile == nil {
 		return nil
 	}
 	doc := sframeCheck{Profile: s.profile.String(), Findings: []sframeFinding{}}

@@ -36,21 +36,15 @@ Examples:
 
 // Command returns the command symtool sframe.
 func Command(msgs *cli.Messages) *cli.Command {
+	cfg := &sframeConfig{}
 	return &cli.Command{
 		Name:        "sframe",
 		Usage:       "print, look up and check SFrame stack trace information",
 		UsageText:   "symtool sframe [flags] FILE",
 		Description: sframeDescription,
-		Flags: []cli.Flag{
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
-			&cli.StringSliceFlag{Name: "pc", Usage: "print the function at `ADDR`, hexadecimal, and the row in force\nthere; may be repeated"},
-			cli.Words(&cli.StringFlag{Name: "check", Usage: "report what `PROFILE` does not accept: spec, the specification of\nthe section's version; binutils, libsframe and objdump 2.47; or\nkernel, the reader proposed for Linux"}, "spec", "binutils", "kernel"),
-			&cli.BoolFlag{Name: "compare-cfi", Usage: "compare the rows with those of .eh_frame and .debug_frame by\neffect, and print where they agree, where they differ, and what\nonly one side has"},
-			&cli.StringFlag{Name: "address", Usage: "read FILE, if it is not ELF, as a section at `ADDR`, hexadecimal\n(default 0)"},
-		},
+		Flags:       cfg.flags(),
 		Action: func(c *cli.Context) error {
-			cfg, err := newSFrameConfig(c)
-			if err != nil {
+			if err := cfg.operands(c.Args().Slice()); err != nil {
 				return cli.Usagef("sframe", "%v", err)
 			}
 			return (&sframer{sframeConfig: cfg, ctx: c.Context, stdout: c.App.Writer, msgs: msgs}).run()
@@ -58,45 +52,49 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// sframeConfig is a call of sframe, with its arguments checked.
+// sframeConfig is a call of sframe.
 type sframeConfig struct {
 	file    string
 	json    bool
 	pcs     []uint64
 	compare bool
-	check   bool
-	profile sframe.Profile
-	address *uint64 // nil without --address
+	profile *sframe.Profile // nil without --check
+	address *uint64         // nil without --address
 }
 
-func newSFrameConfig(c *cli.Context) (*sframeConfig, error) {
-	cfg := &sframeConfig{file: c.Args().First(), json: c.String("format") == cli.FormatJSON, check: c.IsSet("check"), compare: c.Bool("compare-cfi")}
+// flags returns the flags of the command. Their values go to cfg.
+func (cfg *sframeConfig) flags() []cli.Flag {
+	var profiles []cli.Word[*sframe.Profile]
+	for _, name := range []string{"spec", "binutils", "kernel"} {
+		profile, _ := sframe.ParseProfile(name) // which knows them
+		profiles = append(profiles, cli.Word[*sframe.Profile]{Text: name, Means: &profile})
+	}
+	return []cli.Flag{
+		cli.OneOf("format", "print `FORM`: text (default) or json", &cfg.json, cli.TextOrJSON),
+		cli.ParsedAll("pc", "print the function at `ADDR`, hexadecimal, and the row in force\nthere; may be repeated", &cfg.pcs, func(text string) (uint64, error) {
+			pc, ok := cli.ParseAddress(text)
+			if !ok {
+				return 0, cli.Want("a hexadecimal address")
+			}
+			return pc, nil
+		}),
+		cli.OneOf("check", "report what `PROFILE` does not accept: spec, the specification of\nthe section's version; binutils, libsframe and objdump 2.47; or\nkernel, the reader proposed for Linux", &cfg.profile, profiles),
+		cli.Switch("compare-cfi", "compare the rows with those of .eh_frame and .debug_frame by\neffect, and print where they agree, where they differ, and what\nonly one side has", &cfg.compare),
+		cli.AddressFlag("address", "read FILE, if it is not ELF, as a section at `ADDR`, hexadecimal\n(default 0)", &cfg.address),
+	}
+}
+
+func (cfg *sframeConfig) operands(args []string) error {
 	switch {
-	case c.NArg() == 0 || cfg.file == "":
-		return nil, errors.New("no FILE")
-	case c.NArg() > 1:
-		return nil, fmt.Errorf("%d operands, want one FILE", c.NArg())
-	case cfg.file == "-":
-		return nil, errors.New("reading FILE needs random access: name a file")
+	case len(args) == 0 || args[0] == "":
+		return errors.New("no FILE")
+	case len(args) > 1:
+		return fmt.Errorf("%d operands, want one FILE", len(args))
+	case args[0] == "-":
+		return errors.New("reading FILE needs random access: name a file")
 	}
-	for _, text := range c.StringSlice("pc") {
-		pc, err := cli.Address("pc", text)
-		if err != nil {
-			return nil, err
-		}
-		cfg.pcs = append(cfg.pcs, pc)
-	}
-	if c.IsSet("address") {
-		addr, err := cli.Address("address", c.String("address"))
-		if err != nil {
-			return nil, err
-		}
-		cfg.address = &addr
-	}
-	if cfg.check {
-		cfg.profile, _ = sframe.ParseProfile(c.String("check")) // one of the flag's words
-	}
-	return cfg, nil
+	cfg.file = args[0]
+	return nil
 }
 
 // sframer is a call of sframe.
@@ -228,10 +226,10 @@ func (s *sframer) examine() {
 	if s.comparison != nil && s.comparison.Different > 0 {
 		s.status = max(s.status, cli.StatusFindings)
 	}
-	if !s.check {
+	if s.profile == nil {
 		return
 	}
-	s.findings = s.section.Check(s.profile, s.context)
+	s.findings = s.section.Check(*s.profile, s.context)
 	for _, f := range s.findings {
 		if f.Severity > sframe.SeverityNote {
 			s.status = max(s.status, cli.StatusFindings)
@@ -254,7 +252,7 @@ func (s *sframer) write(w io.Writer, err error) error {
 			return err
 		}
 	}
-	if s.check {
+	if s.profile != nil {
 		if err := s.printFindings(w); err != nil {
 			return err
 		}
@@ -266,7 +264,7 @@ func (s *sframer) write(w io.Writer, err error) error {
 }
 
 // wholeSection reports whether the answer is the section itself.
-func (s *sframer) wholeSection() bool { return len(s.pcs) == 0 && !s.check && !s.compare }
+func (s *sframer) wholeSection() bool { return len(s.pcs) == 0 && s.profile == nil && !s.compare }
 
 func (s *sframer) printFindings(w io.Writer) error {
 	if len(s.findings) == 0 {

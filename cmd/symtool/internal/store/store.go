@@ -60,16 +60,12 @@ Examples:
 
 // storeVerb is a kind of work on a store.
 type storeVerb struct {
-	name  string
-	flags []string
-	run   func(*storeRun, context.Context) error
+	name string
+	run  func(*storeRun, context.Context) error
 }
 
 var storeVerbs = []storeVerb{
-	{"add", []string{"compress", "damaged", "keep", "list", "replace", "no-sync", "jobs", "verbose", "quiet"}, (*storeRun).add},
-	{"verify", []string{"format", "output", "jobs", "verbose", "quiet"}, (*storeRun).verify},
-	{"gc", []string{"keep-last", "older-than", "max-size", "dry-run", "format", "output", "quiet"}, (*storeRun).gc},
-	{"ls", []string{"last", "missing", "format", "output"}, (*storeRun).ls},
+	{"add", (*storeRun).add}, {"verify", (*storeRun).verify}, {"gc", (*storeRun).gc}, {"ls", (*storeRun).ls},
 }
 
 func storeVerbWords() (names []string) {
@@ -83,47 +79,25 @@ func storeVerbNames() string { return strings.Join(storeVerbWords(), ", ") }
 
 // Command returns the command symtool store.
 func Command(msgs *cli.Messages) *cli.Command {
+	r := &storeRun{msgs: msgs, policy: store.Policy{MaxSize: -1}}
 	return &cli.Command{
 		Name:  "store",
 		Usage: "maintain a store of symbol files: add, verify, collect garbage, list",
 		UsageText: "symtool store add [flags] DIR FILE...\nsymtool store verify [flags] DIR\n" +
 			"symtool store gc [flags] DIR\nsymtool store ls [flags] DIR",
 		Description: storeDescription,
-		Flags:       storeFlags(),
+		Flags:       r.flags(),
 		Action: func(c *cli.Context) error {
-			r, err := newStoreRun(c)
-			if err != nil {
+			r.stdin, r.stdout, r.jobs = c.App.Reader, c.App.Writer, par.Jobs(r.jobs)
+			if err := r.operands(c.Args().Slice()); err != nil {
 				return cli.Usagef("store", "%v", err)
 			}
-			r.stdin, r.stdout, r.msgs = c.App.Reader, c.App.Writer, msgs
 			return r.run(c.Context)
 		},
 	}
 }
 
-func storeFlags() []cli.Flag {
-	return []cli.Flag{
-		cli.Words(&cli.StringFlag{Name: "compress", Usage: "add: store files in `FORM`: none (default), gzip or zstd; the same\ntext gives the same bytes", Value: "none"}, "none", "gzip", "zstd"),
-		&cli.BoolFlag{Name: "damaged", Usage: "add: also accept files that are cut off or have records that\ncannot be read"},
-		&cli.IntFlag{Name: "keep", Usage: "add: of each module that is added, keep only the `N` newest versions\nand those being added"},
-		&cli.StringFlag{Name: "list", Usage: "add: write to `FILE` a line for each FILE: added, same (it was\nthere), differs (another one is there) or replaced, a tab, and its\npath below DIR"},
-		&cli.BoolFlag{Name: "replace", Usage: "add: replace symbol files that differ; others than Windows programs\nand PDBs"},
-		&cli.BoolFlag{Name: "no-sync", Usage: "add: do not wait until files are on the disk; a power failure may\nleave them empty or short, which verify reports"},
-		&cli.IntFlag{Name: "keep-last", Usage: "gc: keep the `N` newest versions of each module; of the others,\nremove those that --older-than and --max-size select, or all\nwithout these flags"},
-		&cli.StringFlag{Name: "older-than", Usage: "gc: remove versions older than `AGE`: 36h, 90d, 26w"},
-		&cli.StringFlag{Name: "max-size", Usage: "gc: remove the oldest versions until the rest has `SIZE` bytes; K,\nM, G or T (powers of 1024) may follow the number"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "gc: list what would be removed, but remove nothing"},
-		&cli.BoolFlag{Name: "last", Usage: "ls: list only the newest version of each module"},
-		&cli.StringFlag{Name: "missing", Usage: "ls: print the modules in `LIST` that DIR does not have, and end with\nstatus 1 if there are any; a line of LIST is NAME/ID, NAME,ID,\nNAME ID or a MODULE record; - is standard input"},
-		cli.Words(&cli.StringFlag{Name: "format", Usage: "verify, gc, ls: print `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
-		cli.OutputFlag(),
-		cli.JobsFlag(),
-		cli.VerboseFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
-	}
-}
-
-// storeRun is a call of store, with its arguments checked.
+// storeRun is a call of store.
 type storeRun struct {
 	verb   storeVerb
 	dir    string
@@ -151,18 +125,40 @@ type storeRun struct {
 	status int
 }
 
-func newStoreRun(c *cli.Context) (*storeRun, error) {
-	r := &storeRun{
-		output: "-", list: c.String("list"), missing: c.String("missing"), damaged: c.Bool("damaged"), replace: c.Bool("replace"), noSync: c.Bool("no-sync"),
-		keep: c.Int("keep"), last: c.Bool("last"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"), jobs: par.Jobs(c.Int("jobs")),
-		policy: store.Policy{KeepLast: c.Int("keep-last"), MaxSize: -1, DryRun: c.Bool("dry-run")},
+// flags returns the flags of the command. Their values go to r.
+func (r *storeRun) flags() []cli.Flag {
+	add, gc, ls := onlyFor("add"), onlyFor("gc"), onlyFor("ls")
+	answers := onlyFor("verify", "gc", "ls")
+	return []cli.Flag{
+		cli.Where(cli.OneOf("compress", "add: store files in `FORM`: none (default), gzip or zstd; the same\ntext gives the same bytes", &r.compression, cli.CompressionWords()), add),
+		cli.Switch("damaged", "add: also accept files that are cut off or have records that\ncannot be read", &r.damaged, add),
+		cli.Number("keep", "add: of each module that is added, keep only the `N` newest versions\nand those being added", &r.keep, add, cli.AtLeast(1)),
+		cli.Text("list", "add: write to `FILE` a line for each FILE: added, same (it was\nthere), differs (another one is there) or replaced, a tab, and its\npath below DIR", &r.list, add),
+		cli.Switch("replace", "add: replace symbol files that differ; others than Windows programs\nand PDBs", &r.replace, add),
+		cli.Switch("no-sync", "add: do not wait until files are on the disk; a power failure may\nleave them empty or short, which verify reports", &r.noSync, add),
+		cli.Number("keep-last", "gc: keep the `N` newest versions of each module; of the others,\nremove those that --older-than and --max-size select, or all\nwithout these flags", &r.policy.KeepLast, gc, cli.AtLeast(1)),
+		cli.Where(cli.Parsed("older-than", "gc: remove versions older than `AGE`: 36h, 90d, 26w", &r.policy.OlderThan, "a number with h, d or w", parseAge), gc),
+		cli.Where(cli.Parsed("max-size", "gc: remove the oldest versions until the rest has `SIZE` bytes; K,\nM, G or T (powers of 1024) may follow the number", &r.policy.MaxSize, "a number of bytes, or one with K, M, G or T", cli.ParseSize), gc),
+		cli.Switch("dry-run", "gc: list what would be removed, but remove nothing", &r.policy.DryRun, gc),
+		cli.Switch("last", "ls: list only the newest version of each module", &r.last, ls),
+		cli.Text("missing", "ls: print the modules in `LIST` that DIR does not have, and end with\nstatus 1 if there are any; a line of LIST is NAME/ID, NAME,ID,\nNAME ID or a MODULE record; - is standard input", &r.missing, ls, cli.Without("last")),
+		cli.Where(cli.OneOf("format", "verify, gc, ls: print `FORM`: text (default) or json", &r.json, cli.TextOrJSON), answers),
+		cli.OutputFlag(&r.output, answers),
+		cli.Where(cli.JobsFlag(&r.jobs), onlyFor("add", "verify")),
+		cli.Where(cli.VerboseFlag(&r.verbose), onlyFor("add", "verify")),
+		cli.Where(cli.QuietFlag(&r.quiet), onlyFor("add", "verify", "gc")),
 	}
-	for _, check := range []func(*cli.Context) error{r.operands, r.checkFlags, r.checkValues, r.checkLimits} {
-		if err := check(c); err != nil {
-			return nil, err
+}
+
+// onlyFor wants one of some verbs. A wrong verb is an error of its own.
+func onlyFor(verbs ...string) cli.Condition {
+	return func(c *cli.Context, flag string) error {
+		verb := c.Args().First()
+		if slices.Contains(storeVerbWords(), verb) && !slices.Contains(verbs, verb) {
+			return fmt.Errorf("--%s is not for %s", flag, verb)
 		}
+		return nil
 	}
-	return r, nil
 }
 
 // swapped says what to do if one of the files is a folder, which may be the store.
@@ -186,8 +182,7 @@ func (r *storeRun) instead() string {
 	return ""
 }
 
-func (r *storeRun) operands(c *cli.Context) error {
-	args := c.Args().Slice()
+func (r *storeRun) operands(args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("nothing to do, want %s", storeVerbNames())
 	}
@@ -219,75 +214,21 @@ func (r *storeRun) operands(c *cli.Context) error {
 	if stdin > 1 {
 		return errors.New("standard input is given twice, but can be read only once")
 	}
-	return nil
-}
-
-// checkFlags rejects flags of other verbs.
-func (r *storeRun) checkFlags(c *cli.Context) error {
-	for _, f := range c.Command.Flags {
-		name := f.Names()[0]
-		if !c.IsSet(name) || name == "log-level" || c.IsSet("log-level") && (name == "verbose" || name == "quiet") {
-			continue
-		}
-		if !slices.Contains(r.verb.flags, name) {
-			return fmt.Errorf("--%s is not for %s", name, r.verb.name)
-		}
-		if s, ok := c.Value(name).(string); ok && s == "" {
-			return fmt.Errorf("--%s is empty", name)
-		}
-	}
-	if r.verbose && r.quiet {
-		return errors.New("--verbose and --quiet exclude each other")
-	}
-	if c.IsSet("missing") && c.Bool("last") {
-		return errors.New("--missing and --last exclude each other")
-	}
-	return nil
-}
-
-func (r *storeRun) checkValues(c *cli.Context) error {
-	if c.IsSet("output") {
-		r.output = c.String("output")
-	}
-	r.json = c.String("format") == cli.FormatJSON
-	for i := range store.Compressions {
-		how := &store.Compressions[i]
-		if c.String("compress") == how.Name {
-			r.compression = how
-		}
-	}
 	return cli.NotInput(r.output, r.missing)
 }
 
-// checkLimits reads the flags that limit what is kept.
-func (r *storeRun) checkLimits(c *cli.Context) (err error) {
-	for _, name := range []string{"keep", "keep-last"} {
-		if n := c.Int(name); c.IsSet(name) && n < 1 {
-			return fmt.Errorf("--%s is %d, want 1 or more", name, n)
-		}
-	}
-	if text := c.String("older-than"); text != "" {
-		if r.policy.OlderThan, err = parseAge(text); err != nil {
-			return fmt.Errorf("--older-than is %q, want a number with h, d or w", text)
-		}
-	}
-	if text := c.String("max-size"); text != "" {
-		if r.policy.MaxSize, err = cli.ParseSize(text); err != nil {
-			return fmt.Errorf("--max-size is %q, want a number of bytes, or one with K, M, G or T", text)
-		}
-	}
-	return nil
-}
-
 // parseAge reads hours, days or weeks.
-func parseAge(text string) (time.Duration, error) {
+func parseAge(text string) (time.Duration, bool) {
+	if text == "" {
+		return 0, false
+	}
 	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 	unit := units[text[len(text)-1]]
 	n, err := strconv.ParseUint(text[:len(text)-1], 10, 31)
 	if err != nil || unit == 0 || n == 0 || time.Duration(n) > (1<<63-1)/unit {
-		return 0, cli.ErrUnit
+		return 0, false
 	}
-	return time.Duration(n) * unit, nil
+	return time.Duration(n) * unit, true
 }
 
 func (r *storeRun) run(ctx context.Context) (err error) {

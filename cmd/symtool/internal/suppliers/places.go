@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
@@ -20,63 +22,96 @@ import (
 // DEBUGINFOD_URLS.
 const symbolsVar = "SYMTOOL_SYMBOLS"
 
-// naming lists the flags that name places of symbols. Any of them restricts a search to what is named.
-var naming = []string{"symbols", "binaries", "symbol-url", "symbols-b"}
+// Places is what flags say about where symbols are.
+type Places struct {
+	Symbols, Binaries []string
+	Debuginfod        cli.Debuginfod
+	Servers           Servers
+	DebugDirs         []string // nil for the system's
+	Verbose           bool
+	Msgs              *cli.Messages
+
+	Operands bool     // operands may be binaries, too
+	OfDumps  bool     // the symbols are those of dumps, which may be looked for on this machine
+	Local    bool     // with OfDumps: also there, whatever is named
+	Hermetic bool     // only what is named is read
+	SymbolsB []string // for a second walk
+}
+
+// Flags returns the flags of commands that look for symbols.
+func (p *Places) Flags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		cli.Repeated("symbols,s", "look for symbols in `PATH`, a symbol file or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated, the first\none that has them counts", &p.Symbols, cli.NotEmpty),
+		cli.Repeated("binaries", "also look for symbols in `PATH`, a binary of Linux, Windows or\nmacOS or a folder of them, by id; debug files, PDBs and dSYMs are\nfound there and in /usr/lib/debug; may be repeated", &p.Binaries, cli.NotEmpty),
+	}, p.Debuginfod.Flags("fetch missing debug files of binaries from the debuginfod server\nat `URL` instead of $DEBUGINFOD_URLS; '' for none; may be repeated", "do not fetch debug files", p.forBinaries),
+		p.Servers.flags("also look for symbols on the symbol server at `URL`; may be repeated", "keep files from symbol servers in `DIR` instead of\n$XDG_CACHE_HOME/symtool/symbols",
+			func() bool { return len(p.all().servers.URLs) > 0 }),
+		[]cli.Flag{cli.VerboseFlag(&p.Verbose)})
+}
 
 // HereFlags returns the flags about what is found without being named.
-func HereFlags() []cli.Flag {
+func (p *Places) HereFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "local", Usage: "look on this machine, too, after what --symbols and --binaries name"},
-		&cli.BoolFlag{Name: "hermetic", Usage: "read only what is named on the command line: nothing at the paths in\nDUMP, next to a binary, in /usr/lib/debug, or from $DEBUGINFOD_URLS\nand $SYMTOOL_SYMBOLS"},
+		cli.Switch("local", "look on this machine, too, after what --symbols and --binaries name", &p.Local, cli.Without("hermetic")),
+		cli.Switch("hermetic", "read only what is named on the command line: nothing at the paths in\nDUMP, next to a binary, in /usr/lib/debug, or from $DEBUGINFOD_URLS\nand $SYMTOOL_SYMBOLS", &p.Hermetic),
 	}
+}
+
+// forBinaries is the condition of --debuginfod: there are binaries, whose debug files can be missing.
+func (p *Places) forBinaries(_ *cli.Context, flag string) error {
+	if len(p.Binaries) == 0 && !p.Here() && !p.Operands {
+		return fmt.Errorf("--%s is for --binaries", flag)
+	}
+	return nil
 }
 
 // Here reports whether the symbols of dumps are looked for on this machine, since no flag says where they are, or one
 // says so: binaries at their paths in the dump, debug files of /usr/lib/debug and $DEBUGINFOD_URLS, and what
 // $SYMTOOL_SYMBOLS names.
-func Here(c *cli.Context) bool {
-	return !c.Bool("hermetic") && (c.Bool("local") || !named(c))
-}
+func (p *Places) Here() bool { return p.OfDumps && !p.Hermetic && (p.Local || !p.named()) }
 
 // named reports whether a flag says where symbols are.
-func named(c *cli.Context) bool { return slices.ContainsFunc(naming, c.IsSet) }
-
-// places are where symbols are looked for.
-type places struct {
-	symbols, binaries, urls []string
-	here                    bool // binaries at their paths in the process
-	named                   bool // by flags
+func (p *Places) named() bool {
+	return len(p.Symbols)+len(p.Binaries)+len(p.Servers.URLs)+len(p.SymbolsB) > 0
 }
 
-// placesOf returns the places that flags name. With here, those of Here are added.
-func placesOf(c *cli.Context, here bool) (*places, error) {
-	p := &places{symbols: c.StringSlice("symbols"), binaries: c.StringSlice("binaries"), urls: c.StringSlice("symbol-url"), here: here, named: named(c)}
-	for i, values := range [][]string{p.symbols, p.binaries, p.urls} {
-		for _, value := range values {
-			if value == "" {
-				return nil, cli.Usagef(c.Command.Name, "--%s is empty", naming[i])
-			}
-		}
+// Client returns the client for debuginfod servers, or nil without any.
+func (p *Places) Client() (*debuginfod.Client, error) {
+	if p.Hermetic {
+		return nil, nil
 	}
-	if c.Bool("local") && c.Bool("hermetic") {
-		return nil, cli.Usagef(c.Command.Name, "--local and --hermetic exclude each other")
-	}
-	if !p.here {
-		return p, nil
+	return p.Debuginfod.Client(p.Msgs, p.Verbose, false)
+}
+
+// Programs returns the symbol servers that flags name, for PDBs, or nil if there are none.
+func (p *Places) Programs() (*remote.Programs, error) { return p.Servers.Programs(p.Msgs, p.Verbose) }
+
+// places are where symbols are looked for: what flags name, and what $SYMTOOL_SYMBOLS does.
+type places struct {
+	symbols []string
+	servers Servers
+	unnamed bool // by flags
+}
+
+// all returns the places.
+func (p *Places) all() places {
+	all := places{symbols: p.Symbols, servers: p.Servers, unnamed: p.Here() && !p.named()}
+	if !p.Here() {
+		return all
 	}
 	for _, place := range strings.Fields(os.Getenv(symbolsVar)) {
 		if strings.Contains(place, "://") {
-			p.urls = append(p.urls, place)
+			all.servers.URLs = append(slices.Clone(all.servers.URLs), place)
 		} else {
-			p.symbols = append(p.symbols, place)
+			all.symbols = append(slices.Clone(all.symbols), place)
 		}
 	}
-	return p, nil
+	return all
 }
 
 // source returns the flag, or the variable, that named the places of a kind.
 func (p *places) source(flag string) string {
-	if p.here && !p.named {
+	if p.unnamed {
 		return symbolsVar
 	}
 	return "--" + flag
@@ -85,7 +120,7 @@ func (p *places) source(flag string) string {
 // files returns the suppliers of symbol files and folders.
 func (p *places) files(open supplier.Opener) ([]resolve.Supplier, error) {
 	all, err := Files(p.symbols, open)
-	if err != nil && p.here && !p.named {
+	if err != nil && p.unnamed {
 		err = &cli.StatusError{Status: cli.StatusInput, Err: fmt.Errorf("%s: %w", symbolsVar, err)}
 	}
 	return all, err

@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -73,8 +74,6 @@ func (m ModuleName) String() string {
 type Sources struct {
 	supplier resolve.Supplier
 	one      bool // there is just one place: it may answer for addresses without a module
-	Index    bool
-	IndexDir string
 	verbose  bool
 	any      bool // names come from a log: most are not modules, which is not an error
 	Msgs     *cli.Messages
@@ -88,40 +87,51 @@ type Sources struct {
 	Status  int
 }
 
-// NewSources returns the sources that the flags name.
-func NewSources(c *cli.Context, msgs *cli.Messages) (*Sources, error) {
+// IndexFlags is what flags say about the indexes of symbol files.
+type IndexFlags struct {
+	Index    bool
+	IndexDir string
+}
+
+// Flags returns the flags.
+func (f *IndexFlags) Flags() []cli.Flag {
+	return []cli.Flag{
+		cli.Switch("index", "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time", &f.Index),
+		cli.Text("index-dir", "keep the indexes in `DIR` instead", &f.IndexDir),
+	}
+}
+
+// Open opens a symbol file, through its index if requested.
+func (f IndexFlags) Open(msgs *cli.Messages) supplier.Opener {
+	return func(ctx context.Context, path string) (resolve.Symbols, error) {
+		r, err := resolve.Open(ctx, path, resolve.OpenOptions{Index: f.Index || f.IndexDir != "", IndexDir: f.IndexDir, Unwritten: func(err error) {
+			msgs.Warnf("symtool: %s: the index could not be written: %v", path, err)
+		}})
+		var notThere *fs.PathError
+		if errors.As(err, &notThere) && notThere.Path == path {
+			err = fmt.Errorf("%s: %w", path, notThere.Err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+}
+
+// NewSources returns the sources that flags name. In a log, most names are not modules, which is not an error.
+func NewSources(p *Places, index IndexFlags, log bool) (*Sources, error) {
 	s := &Sources{
-		Msgs: msgs, verbose: c.Bool("verbose"), any: c.Bool("filter"),
-		Index: c.Bool("index") || c.IsSet("index-dir"), IndexDir: c.String("index-dir"),
+		Msgs: p.Msgs, verbose: p.Verbose, any: log,
 		known: map[ModuleName]resolve.Symbols{}, unknown: map[moduleKey]bool{}, damage: map[resolve.Symbols]*damageReport{},
 	}
-	places := 0
-	for _, name := range []string{"symbols", "symbol-url"} {
-		places += len(c.StringSlice(name))
-	}
-	places += min(len(c.StringSlice("binaries")), 1) // they are searched together
+	places := len(p.Symbols) + len(p.Servers.URLs) + min(len(p.Binaries), 1) // binaries are searched together
 	if places == 0 {
 		return nil, errors.New("no --symbols, --binaries or --symbol-url")
 	}
 	s.one = places == 1
 	var err error
-	s.supplier, err = New(c, s.OpenFile)
+	s.supplier, err = p.New(index.Open(p.Msgs))
 	return s, err
-}
-
-// OpenFile opens a symbol file, through its index if requested.
-func (s *Sources) OpenFile(ctx context.Context, path string) (resolve.Symbols, error) {
-	r, err := resolve.Open(ctx, path, resolve.OpenOptions{Index: s.Index, IndexDir: s.IndexDir, Unwritten: func(err error) {
-		s.Msgs.Warnf("symtool: %s: the index could not be written: %v", path, err)
-	}})
-	var notThere *fs.PathError
-	if errors.As(err, &notThere) && notThere.Path == path {
-		err = fmt.Errorf("%s: %w", path, notThere.Err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
 }
 
 // reportFound reports symbols that were found, with their damage.

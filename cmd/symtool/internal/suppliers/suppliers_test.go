@@ -3,7 +3,6 @@ package suppliers
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,19 +20,29 @@ import (
 )
 
 // supplierOf returns the Supplier for flags, and the error stream.
-func supplierOf(t testing.TB, flags ...string) (s resolve.Supplier, stderr *bytes.Buffer, err error) {
+func supplierOf(t testing.TB, flags ...string) (s resolve.Supplier, stderr *bytes.Buffer) {
 	t.Helper()
+	s, status, stderr := callOf(flags)
+	if status != cli.StatusOK {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	return s, stderr
+}
+
+// callOf returns the Supplier for flags, the exit status of a command that has them, and the error stream.
+func callOf(flags []string) (s resolve.Supplier, status int, stderr *bytes.Buffer) {
 	stderr = &bytes.Buffer{}
-	commands := func(*cli.Messages) []*cli.Command {
-		return []*cli.Command{{Name: "test", Flags: Flags(), Action: func(c *cli.Context) error {
-			s, err = New(c, nil)
+	commands := func(msgs *cli.Messages) []*cli.Command {
+		places := &Places{Msgs: msgs}
+		return []*cli.Command{{Name: "test", Flags: places.Flags(), Action: func(*cli.Context) (err error) {
+			if s, err = places.New(nil); err != nil {
+				return cli.AsUsageError("test", err)
+			}
 			return nil
 		}}}
 	}
-	if status := cli.Run(context.Background(), commands, append([]string{"symtool", "test"}, flags...), nil, &bytes.Buffer{}, stderr); status != cli.StatusOK {
-		t.Fatalf("status %d: %s", status, stderr)
-	}
-	return s, stderr, err
+	status = cli.Run(context.Background(), commands, append([]string{"symtool", "test"}, flags...), nil, &bytes.Buffer{}, stderr)
+	return s, status, stderr
 }
 
 const suppliedID = "5A9832E5287241C1838ED98914E9B7FF1"
@@ -70,11 +79,7 @@ func TestSupplierOrder(t *testing.T) {
 		{"--binaries " + dir, "", ""},
 		{"", "", ""},
 	} {
-		s, stderr, err := supplierOf(t, strings.Fields(c.flags)...)
-		if err != nil {
-			t.Errorf("%s: %v", c.flags, err)
-			continue
-		}
+		s, stderr := supplierOf(t, strings.Fields(c.flags)...)
 		r, tried, err := s.Symbols(context.Background(), m)
 		if err != nil || (r != nil) != (c.want != "") {
 			t.Errorf("%s: %v, %q, %v", c.flags, r, tried, err)
@@ -121,18 +126,12 @@ func TestSupplierFlags(t *testing.T) {
 		{[]string{"--symbol-cache", dir}, cli.StatusUsage, "--symbol-cache is for --symbol-url; use --symbols for the files in such a folder"},
 		{[]string{"--symbol-cache", ""}, cli.StatusUsage, "--symbol-cache is empty"},
 	} {
-		_, _, err := supplierOf(t, c.flags...)
-		status := cli.StatusOK
-		var usage *cli.UsageError
-		var input *cli.StatusError
-		switch {
-		case errors.As(err, &usage):
-			status = cli.StatusUsage
-		case errors.As(err, &input):
-			status = input.Status
+		want := "symtool: " + c.want + "\n"
+		if c.status == cli.StatusUsage {
+			want = "symtool test: " + c.want + " (see symtool test --help)\n"
 		}
-		if err == nil || status != c.status || err.Error() != c.want {
-			t.Errorf("%q: %v, status %d, want %s, %d", c.flags, err, status, c.want, c.status)
+		if _, status, stderr := callOf(c.flags); status != c.status || stderr.String() != want {
+			t.Errorf("%q: status %d, %s, want %d, %s", c.flags, status, stderr, c.status, want)
 		}
 	}
 }
@@ -142,10 +141,7 @@ func TestSupplierFlags(t *testing.T) {
 // real crashes, and one byte before and after.
 func TestBinariesAnswerAsDumped(t *testing.T) {
 	root := testenv.Shared(t, "data", "crashes")
-	s, _, err := supplierOf(t, "--binaries", root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, _ := supplierOf(t, "--binaries", root)
 	var files []string
 	for _, pattern := range []string{"system/*.so.?", "*/prog", "*/libcb.so"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))

@@ -56,23 +56,11 @@ const tokenVar = "SYMTOOL_UPLOAD_TOKEN"
 
 // The limits of upload that hold without flags.
 const (
-	defaultZipSize = "400M"
+	defaultZipSize = 400 << 20
 	defaultRetries = 5
-	defaultTimeout = "5m"
+	defaultTimeout = 5 * time.Minute
 	maxRetries     = 100
 )
-
-// uploadFlagProtocols maps flags to the only protocols that have them.
-var uploadFlagProtocols = map[string][]upload.Protocol{
-	"field":      {upload.V1, upload.Zip},
-	"gzip":       {upload.Put, upload.S3},
-	"zip-size":   {upload.Zip},
-	"endpoint":   {upload.S3},
-	"region":     {upload.S3},
-	"token-file": {upload.V1, upload.V2, upload.Put, upload.Zip},
-	"force":      {upload.V2, upload.Put, upload.S3},
-	"vars":       {upload.Put, upload.S3},
-}
 
 func protocolNames() (names []string) {
 	for _, p := range upload.Protocols {
@@ -85,62 +73,41 @@ func protocolNames() (names []string) {
 
 // Command returns the command symtool upload.
 func Command(msgs *cli.Messages) *cli.Command {
+	r := &uploadRun{msgs: msgs, options: upload.Options{
+		Retries: defaultRetries, ZipSize: defaultZipSize, Timeout: defaultTimeout, UserAgent: version.Generator, Header: http.Header{},
+	}}
 	return &cli.Command{
 		Name:        "upload",
 		Usage:       "send symbol files to a symbol server or a bucket",
 		UsageText:   "symtool upload [flags] URL FILE...",
 		Description: uploadDescription,
-		Flags:       uploadFlags(),
+		Flags:       r.flags(),
 		Action: func(c *cli.Context) error {
-			r, err := newUploadRun(c)
-			if err != nil {
+			r.stdout = c.App.Writer
+			if err := r.finish(c.Args().Slice()); err != nil {
 				return cli.Usagef("upload", "%v", err)
 			}
-			r.stdout, r.msgs = c.App.Writer, msgs
 			return r.run(c.Context)
 		},
 	}
 }
 
-func uploadFlags() []cli.Flag {
-	return []cli.Flag{
-		cli.Words(&cli.StringFlag{Name: "protocol", Aliases: []string{"p"}, Usage: "send files by protocol `HOW`: put, zip, sym-upload-v1 or\nsym-upload-v2; not with s3: URLs"}, protocolNames()...),
-		&cli.StringFlag{Name: "token-file", Usage: "read the token from the first line of `FILE` instead of\n" + tokenVar},
-		&cli.StringFlag{Name: "header-file", Usage: "also send the headers in `FILE`, one a line (Name: value)"},
-		&cli.StringSliceFlag{Name: "field", Usage: "sym-upload-v1, zip: also send the form field `NAME=VALUE`, such as\nversion=1.2"},
-		&cli.BoolFlag{Name: "gzip", Usage: "put, s3: send files compressed, with Content-Encoding: gzip"},
-		&cli.StringFlag{Name: "zip-size", Usage: "zip: make zips of up to `SIZE` bytes; K, M or G (powers of 1024) may\nfollow the number (default " + defaultZipSize + ")", Value: defaultZipSize},
-		&cli.StringFlag{Name: "endpoint", Usage: "s3: use the server at `URL` instead of AWS_ENDPOINT_URL_S3,\nAWS_ENDPOINT_URL or Amazon's"},
-		&cli.StringFlag{Name: "region", Usage: "s3: use `REGION` instead of AWS_REGION, AWS_DEFAULT_REGION or what\nthe server says"},
-		&cli.StringFlag{Name: "list", Usage: "send only the modules in `LIST`, one a line: NAME/ID, NAME,ID, NAME\nID or a MODULE record; end with status 1 if no FILE has one of\nthem"},
-		&cli.StringFlag{Name: "resume", Usage: "keep a list of the files that were sent in `FILE`, and do not send\nthem again"},
-		&cli.BoolFlag{Name: "vars", Usage: "put, s3: also send NAME.vars, the variables of modules, of stores"},
-		&cli.BoolFlag{Name: "force", Usage: "also send files that the server already has"},
-		&cli.BoolFlag{Name: "damaged", Usage: "also send files that are cut off or have records that cannot be\nread"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be sent where, but send nothing and ask no server"},
-		&cli.IntFlag{Name: "retries", Usage: fmt.Sprintf("retry up to `N` times, 0 to 100 (default %d)", defaultRetries), Value: defaultRetries},
-		&cli.StringFlag{Name: "timeout", Usage: "abandon a request without progress for `TIME`, 30s or 5m; 0 for never\n(default " + defaultTimeout + ")", Value: defaultTimeout},
-		cli.Words(&cli.StringFlag{Name: "format", Usage: "print the outcome as `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the outcome of each file to `FILE`, - for standard output"},
-		cli.JobsFlagOf("send `N` files at once, 1 to 1024 (default: as many as processors)"),
-		cli.VerboseFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
-	}
-}
-
-// uploadRun is a call of upload, with its arguments checked.
+// uploadRun is a call of upload.
 type uploadRun struct {
-	options upload.Options
-	shown   string // URL, without secrets
-	files   []string
-	list    string
-	resume  string
-	output  string // or ""
-	json    bool
-	verbose bool
-	quiet   bool
-	vars    bool // send files of variables, too
-	unsent  int  // files of variables that are not sent
+	options  upload.Options
+	protocol string // of --protocol
+	tokens   string // of --token-file
+	headers  string // of --header-file
+	shown    string // URL, without secrets
+	files    []string
+	list     string
+	resume   string
+	output   string // or ""
+	json     bool
+	verbose  bool
+	quiet    bool
+	vars     bool // send files of variables, too
+	unsent   int  // files of variables that are not sent
 
 	stdout io.Writer
 	msgs   *cli.Messages
@@ -148,25 +115,75 @@ type uploadRun struct {
 	wanted []store.Place // the list, in its order
 }
 
-func newUploadRun(c *cli.Context) (*uploadRun, error) {
-	r := &uploadRun{
-		list: c.String("list"), resume: c.String("resume"), output: c.String("output"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"), vars: c.Bool("vars"),
-		options: upload.Options{
-			Gzip: c.Bool("gzip"), Force: c.Bool("force"), Damaged: c.Bool("damaged"), DryRun: c.Bool("dry-run"),
-			Retries: c.Int("retries"), Jobs: par.Jobs(c.Int("jobs")), UserAgent: version.Generator,
-			Header: http.Header{},
-		},
+// flags returns the flags of the command. Their values go to r.
+func (r *uploadRun) flags() []cli.Flag {
+	o := &r.options
+	return []cli.Flag{
+		cli.Words(cli.Text("protocol,p", "send files by protocol `HOW`: put, zip, sym-upload-v1 or\nsym-upload-v2; not with s3: URLs", &r.protocol), protocolNames()...),
+		cli.Text("token-file", "read the token from the first line of `FILE` instead of\n"+tokenVar, &r.tokens, r.only(upload.V1, upload.V2, upload.Put, upload.Zip)),
+		cli.Text("header-file", "also send the headers in `FILE`, one a line (Name: value)", &r.headers),
+		cli.Where(cli.ParsedAll("field", "sym-upload-v1, zip: also send the form field `NAME=VALUE`, such as\nversion=1.2", &o.Fields, parseField), r.only(upload.V1, upload.Zip)),
+		cli.Switch("gzip", "put, s3: send files compressed, with Content-Encoding: gzip", &o.Gzip, r.only(upload.Put, upload.S3)),
+		cli.Where(cli.SizeFlag("zip-size", "zip: make zips of up to `SIZE` bytes; K, M or G (powers of 1024) may\nfollow the number (default 400M)", &o.ZipSize, "a number of bytes, or one with K, M or G"), r.only(upload.Zip)),
+		cli.Text("endpoint", "s3: use the server at `URL` instead of AWS_ENDPOINT_URL_S3,\nAWS_ENDPOINT_URL or Amazon's", &o.Endpoint, r.only(upload.S3)),
+		cli.Text("region", "s3: use `REGION` instead of AWS_REGION, AWS_DEFAULT_REGION or what\nthe server says", &o.Region, r.only(upload.S3)),
+		cli.Text("list", "send only the modules in `LIST`, one a line: NAME/ID, NAME,ID, NAME\nID or a MODULE record; end with status 1 if no FILE has one of\nthem", &r.list),
+		cli.Text("resume", "keep a list of the files that were sent in `FILE`, and do not send\nthem again", &r.resume),
+		cli.Switch("vars", "put, s3: also send NAME.vars, the variables of modules, of stores", &r.vars, r.only(upload.Put, upload.S3)),
+		cli.Switch("force", "also send files that the server already has", &o.Force, r.only(upload.V2, upload.Put, upload.S3)),
+		cli.Switch("damaged", "also send files that are cut off or have records that cannot be\nread", &o.Damaged),
+		cli.Switch("dry-run", "print what would be sent where, but send nothing and ask no server", &o.DryRun),
+		cli.Number("retries", fmt.Sprintf("retry up to `N` times, 0 to 100 (default %d)", o.Retries), &o.Retries, cli.Between(0, maxRetries)),
+		cli.Parsed("timeout", "abandon a request without progress for `TIME`, 30s or 5m; 0 for never\n(default 5m)", &o.Timeout, "a second or more, such as 30s or 5m, or 0", parseTimeout),
+		cli.OneOf("format", "print the outcome as `FORM`: text (default) or json", &r.json, cli.TextOrJSON),
+		cli.Text("output,o", "write the outcome of each file to `FILE`, - for standard output", &r.output),
+		cli.JobsFlagOf("send `N` files at once, 1 to 1024 (default: as many as processors)", &o.Jobs),
+		cli.VerboseFlag(&r.verbose),
+		cli.QuietFlag(&r.quiet),
 	}
-	for _, check := range []func(*cli.Context) error{r.operands, r.checkFlags, r.checkValues, r.takeFields, r.takeSecrets, r.takeBucket} {
-		if err := check(c); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
 }
 
-func (r *uploadRun) operands(c *cli.Context) error {
-	args := c.Args().Slice()
+// only wants one of some protocols. A call without a protocol is an error of its own.
+func (r *uploadRun) only(protocols ...upload.Protocol) cli.Condition {
+	return func(c *cli.Context, flag string) error {
+		protocol := upload.Protocol(r.protocol)
+		if isBucket(c.Args().First()) {
+			protocol = upload.S3
+		}
+		if protocol == "" || slices.Contains(protocols, protocol) {
+			return nil
+		}
+		return fmt.Errorf("--%s is not for %s", flag, protocol)
+	}
+}
+
+// parseField reads a form field that accompanies the file.
+func parseField(text string) (upload.Field, error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return upload.Field{}, cli.Want("NAME=VALUE")
+	}
+	return upload.Field{Name: name, Value: value}, nil
+}
+
+// parseTimeout reads a duration; 0 is none.
+func parseTimeout(text string) (time.Duration, bool) {
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d >= time.Second || text == "0"
+}
+
+// finish completes a call whose flags are set.
+func (r *uploadRun) finish(args []string) error {
+	r.options.Jobs = par.Jobs(r.options.Jobs)
+	for _, check := range []func() error{func() error { return r.operands(args) }, r.takeTime, r.takeSecrets, r.takeBucket} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return cli.NotInput(r.output, append([]string{r.list, r.resume}, r.files...)...)
+}
+
+func (r *uploadRun) operands(args []string) error {
 	switch {
 	case len(args) == 0:
 		return errors.New("no URL")
@@ -180,10 +197,11 @@ func (r *uploadRun) operands(c *cli.Context) error {
 		return errors.New("standard input can be read only once, but files are read several times")
 	}
 	scheme, _, ok := strings.Cut(args[0], "://")
+	r.options.Protocol = upload.Protocol(r.protocol)
 	switch {
-	case ok && strings.EqualFold(scheme, "s3"):
+	case isBucket(args[0]):
 		r.options.Protocol = upload.S3
-		if c.IsSet("protocol") {
+		if r.protocol != "" {
 			return errors.New("--protocol is not for buckets (s3:)")
 		}
 	case !ok && slices.ContainsFunc(args, isURL):
@@ -192,51 +210,24 @@ func (r *uploadRun) operands(c *cli.Context) error {
 		return fmt.Errorf("the first operand, %s, is not a URL of the scheme http, https or s3", args[0])
 	case scheme != "http" && scheme != "https":
 		return errors.New("the first operand has a scheme that is not http, https or s3")
-	case !c.IsSet("protocol"):
+	case r.protocol == "":
 		return fmt.Errorf("no --protocol, want %s", strings.Join(protocolNames(), ", "))
-	default:
-		r.options.Protocol = upload.Protocol(c.String("protocol"))
 	}
 	r.options.URL, r.files = args[0], args[1:]
 	return nil
 }
 
+// isBucket reports whether an operand is the URL of a bucket.
+func isBucket(operand string) bool {
+	scheme, _, ok := strings.Cut(operand, "://")
+	return ok && strings.EqualFold(scheme, "s3")
+}
+
 // isURL reports whether an operand is a URL.
 func isURL(operand string) bool { return strings.Contains(operand, "://") }
 
-// checkFlags rejects flags of other protocols.
-func (r *uploadRun) checkFlags(c *cli.Context) error {
-	for _, f := range c.Command.Flags {
-		name := f.Names()[0]
-		if !c.IsSet(name) {
-			continue
-		}
-		if of := uploadFlagProtocols[name]; of != nil && !slices.Contains(of, r.options.Protocol) {
-			return fmt.Errorf("--%s is not for %s", name, r.options.Protocol)
-		}
-		if s, ok := c.Value(name).(string); ok && s == "" {
-			return fmt.Errorf("--%s is empty", name)
-		}
-	}
-	if r.verbose && r.quiet {
-		return errors.New("--verbose and --quiet exclude each other")
-	}
-	return nil
-}
-
-func (r *uploadRun) checkValues(c *cli.Context) (err error) {
-	r.json = c.String("format") == cli.FormatJSON
-	if n := c.Int("retries"); n < 0 || n > maxRetries {
-		return fmt.Errorf("--retries is %d, want 0 to %d", n, maxRetries)
-	}
-	if r.options.ZipSize, err = cli.ParseSize(c.String("zip-size")); err != nil || r.options.ZipSize == 0 {
-		return fmt.Errorf("--zip-size is %q, want a number of bytes, or one with K, M or G", c.String("zip-size"))
-	}
-	if text := c.String("timeout"); text != "0" {
-		if r.options.Timeout, err = time.ParseDuration(text); err != nil || r.options.Timeout < time.Second {
-			return fmt.Errorf("--timeout is %q, want a second or more, such as 30s or 5m, or 0", text)
-		}
-	}
+// takeTime takes the time of members of zips from the environment.
+func (r *uploadRun) takeTime() error {
 	if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" && r.options.Protocol == upload.Zip {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 || n > 1<<40 {
@@ -244,24 +235,12 @@ func (r *uploadRun) checkValues(c *cli.Context) (err error) {
 		}
 		r.options.ZipTime = time.Unix(n, 0)
 	}
-	return cli.NotInput(r.output, append([]string{r.list, r.resume}, r.files...)...)
-}
-
-// takeFields reads the form fields that accompany the file.
-func (r *uploadRun) takeFields(c *cli.Context) error {
-	for _, text := range c.StringSlice("field") {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
-			return fmt.Errorf("--field is %q, want NAME=VALUE", text)
-		}
-		r.options.Fields = append(r.options.Fields, upload.Field{Name: name, Value: value})
-	}
 	return nil
 }
 
 // takeSecrets takes the token and the headers.
-func (r *uploadRun) takeSecrets(c *cli.Context) error {
-	if file := c.String("header-file"); file != "" {
+func (r *uploadRun) takeSecrets() error {
+	if file := r.headers; file != "" {
 		if err := readHeaders(file, r.options.Header); err != nil {
 			return err
 		}
@@ -273,7 +252,7 @@ func (r *uploadRun) takeSecrets(c *cli.Context) error {
 		return nil
 	}
 	from, token := tokenVar, os.Getenv(tokenVar)
-	if file := c.String("token-file"); file != "" {
+	if file := r.tokens; file != "" {
 		text, err := readSmall(file)
 		if err != nil {
 			return err
@@ -293,10 +272,10 @@ func (r *uploadRun) takeSecrets(c *cli.Context) error {
 }
 
 // takeBucket reads the flags of the bucket.
-func (r *uploadRun) takeBucket(c *cli.Context) error {
-	first := func(flag string, variables ...string) string {
-		if c.IsSet(flag) {
-			return c.String(flag)
+func (r *uploadRun) takeBucket() error {
+	first := func(value string, variables ...string) string {
+		if value != "" {
+			return value
 		}
 		for _, name := range variables {
 			if v := os.Getenv(name); v != "" {
@@ -306,8 +285,8 @@ func (r *uploadRun) takeBucket(c *cli.Context) error {
 		return ""
 	}
 	if r.options.Protocol == upload.S3 {
-		r.options.Endpoint = first("endpoint", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-		r.options.Region = first("region", "AWS_REGION", "AWS_DEFAULT_REGION")
+		r.options.Endpoint = first(r.options.Endpoint, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+		r.options.Region = first(r.options.Region, "AWS_REGION", "AWS_DEFAULT_REGION")
 		r.options.NoRole = os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" && os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") == "" &&
 			os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") == "" && os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") == ""
 	}

@@ -14,12 +14,13 @@ import (
 
 // Command returns the command symtool version.
 func Command() *cli.Command {
+	var json bool
 	return &cli.Command{
 		Name:      "version",
 		Usage:     "print the version, and how the program was built",
 		UsageText: "symtool version [flags]",
 		Flags: []cli.Flag{
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+			cli.OneOf("format", "print `FORM`: text (default) or json", &json, cli.TextOrJSON),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -27,7 +28,7 @@ func Command() *cli.Command {
 			}
 			info, _ := debug.ReadBuildInfo()
 			b := newBuild(info)
-			if c.String("format") == cli.FormatText {
+			if !json {
 				return cli.WriteText(c.App.Writer, b.text())
 			}
 			text, err := cli.EncodeJSON(b)

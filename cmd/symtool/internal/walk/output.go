@@ -33,9 +33,12 @@ const (
 	formatHTML
 )
 
-var walkFormats = map[string]walkFormat{
-	"text": formatWalkText, "machine": formatMachine, "json": formatOneJSON, "jsonl": formatJSONLines, "html": formatHTML,
+var walkFormats = []cli.Word[walkFormat]{
+	{Text: "text", Means: formatWalkText}, {Text: "machine", Means: formatMachine}, {Text: "json", Means: formatOneJSON},
+	{Text: "jsonl", Means: formatJSONLines}, {Text: "html", Means: formatHTML},
 }
+
+func (f walkFormat) String() string { return walkFormats[f].Text }
 
 // walkPrinter prints the results of a call of walk. A failure of the output ends the call.
 type walkPrinter struct {
@@ -140,7 +143,7 @@ func (w *walkCall) page(out io.Writer, walked *batch.Walked) error {
 	return report.WriteHTML(out, walked.Result, o)
 }
 
-func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 }
+func (w *walkCall) comparing() bool { return w.compare || len(w.places.SymbolsB) > 0 }
 
 // textOf writes a dump for people.
 func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
@@ -185,7 +188,7 @@ func (p *walkPrinter) reportProblems(w *batch.Walked) {
 // reportNotes reports what is wrong with the stacks, that of the thread that matters most first: a dump that was cut
 // short may have none at all.
 func (p *walkPrinter) reportNotes(w *batch.Walked) {
-	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
+	lines := cli.ProblemLines{Msgs: p.msgs, All: p.places.Verbose, Hint: cli.VerboseHint}
 	for _, requested := range []bool{true, false} {
 		for i := range w.Stacks {
 			s := &w.Stacks[i]
@@ -203,7 +206,7 @@ func (p *walkPrinter) reportNotes(w *batch.Walked) {
 // reportDump reports what is wrong with a dump itself. What is about a binary is reported once for
 // all dumps.
 func (p *walkPrinter) reportDump(w *batch.Walked) {
-	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
+	lines := cli.ProblemLines{Msgs: p.msgs, All: p.places.Verbose, Hint: cli.VerboseHint}
 	for _, x := range w.Dump.Problems {
 		p.note(cli.StatusInput)
 		if line := cli.ProblemLine(w.Path, x); p.isNews(line) {
@@ -269,7 +272,7 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 		if m.Resolver != nil {
 			if byPath != "" {
 				p.msgs.Warnf("symtool: %s: symbols of %s from %s", w.Path, name, byPath)
-			} else if p.verbose {
+			} else if p.places.Verbose {
 				p.msgs.Warnf("symtool: %s: symbols of %s from %s", w.Path, name, placeOf(m))
 			}
 			if len(m.OtherBinaries) > 0 {
@@ -280,7 +283,7 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 			}
 			continue
 		}
-		if p.verbose && len(m.Tried) > 0 {
+		if p.places.Verbose && len(m.Tried) > 0 {
 			for _, tried := range m.Tried {
 				p.msgs.Warnf("symtool: %s: no symbols of %s: %s", w.Path, name, tried)
 			}
@@ -303,7 +306,7 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 		return
 	}
 	hint := verboseWhere
-	if p.verbose {
+	if p.places.Verbose {
 		hint = ""
 	}
 	const shown = 5
@@ -356,7 +359,7 @@ func (p *walkPrinter) reportDamage(w *batch.Walked) {
 
 // reportOnce reports problems of symbols, once for all dumps.
 func (p *walkPrinter) reportOnce(problems []symfmt.Problem) {
-	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
+	lines := cli.ProblemLines{Msgs: p.msgs, All: p.places.Verbose, Hint: cli.VerboseHint}
 	for _, x := range problems {
 		p.note(cli.StatusInput)
 		if line := x.String(); p.isNews(line) {

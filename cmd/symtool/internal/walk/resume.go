@@ -16,8 +16,7 @@ import (
 )
 
 // checkResume checks --resume.
-func (w *walkCall) checkResume(c *cli.Context) error {
-	w.resume = c.Bool("resume")
+func (w *walkCall) checkResume() error {
 	if w.resume && (!w.inPlace() || w.output == "-") {
 		return errors.New("--resume is for --format jsonl with --output FILE")
 	}

@@ -1,11 +1,9 @@
 package walk
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/version"
@@ -13,14 +11,6 @@ import (
 	"github.com/symtool/symtool/walk/signature"
 	"github.com/symtool/symtool/walk/summary"
 )
-
-// summaryFlags are the flags of walk for the summary of many dumps.
-func summaryFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "summary", Usage: "instead of stacks, print what all DUMPs say together: signatures\nof crashes with their counts, and modules without symbols or rules"},
-		&cli.StringFlag{Name: "signature-rules", Usage: "with --summary: make signatures by the rules in `FILE`, and, for\nframes that none of them matches, by the default ones"},
-	}
-}
 
 // onlySingle lists the flags about the output for a dump, which a summary does not have.
 var onlySingle = []string{"compare", "symbols-b", "brief", "registers", "stack-bytes", "trace", "vars", "vars-redact", "vars-depth", "vars-length", "source", "source-map"}
@@ -31,36 +21,32 @@ const (
 	shownModules    = 10
 )
 
-// checkSummary sets what --summary collects.
-func (w *walkCall) checkSummary(c *cli.Context) error {
-	if !c.Bool("summary") {
-		if c.IsSet("signature-rules") {
-			return errors.New("--signature-rules is for --summary")
-		}
-		return nil
+// summed is the condition of --summary.
+func (w *walkCall) summed(*cli.Context, string) error {
+	if w.format == formatMachine || w.format == formatJSONLines {
+		return fmt.Errorf("--format %s is for stacks: --summary wants text, json or html", w.format)
 	}
-	for _, name := range onlySingle {
-		if c.IsSet(name) {
-			return fmt.Errorf("--summary and --%s exclude each other", name)
-		}
-	}
-	if !slices.Contains([]walkFormat{formatWalkText, formatOneJSON, formatHTML}, w.format) {
-		return fmt.Errorf("--format %s is for stacks: --summary wants text, json or html", c.String("format"))
-	}
-	rules, err := signatureRules(c)
-	if err != nil {
-		return err
-	}
-	w.sum = summary.New(rules)
 	return nil
 }
 
-// signatureRules returns the rules of --signature-rules, and the default ones behind them.
-func signatureRules(c *cli.Context) (*signature.Rules, error) {
-	if !c.IsSet("signature-rules") {
+// openSummary begins what --summary collects.
+func (w *walkCall) openSummary() error {
+	if !w.summing {
+		return nil
+	}
+	rules, err := signatureRules(w.rules)
+	if err == nil {
+		w.sum = summary.New(rules)
+	}
+	return err
+}
+
+// signatureRules returns the rules of a file, and the default ones behind them.
+func signatureRules(path string) (*signature.Rules, error) {
+	if path == "" {
 		return signature.Default(), nil
 	}
-	f, err := os.Open(c.String("signature-rules"))
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("--signature-rules: %w", err)
 	}

@@ -11,31 +11,13 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// chooseThreads reads the flags that select threads.
-func (w *walkCall) chooseThreads(c *cli.Context) error {
-	for _, text := range c.StringSlice("thread") {
-		id, err := strconv.ParseUint(text, 0, 32)
-		if err != nil {
-			return fmt.Errorf("--thread is %q, want the id of a thread", text)
-		}
-		w.threads = append(w.threads, uint32(id))
+// threadID reads a value of --thread.
+func threadID(text string) (uint32, error) {
+	id, err := strconv.ParseUint(text, 0, 32)
+	if err != nil {
+		return 0, cli.Want("the id of a thread")
 	}
-	w.crashed = c.Bool("crashed-only")
-	return nil
-}
-
-// goroutinesAll is the value of --goroutines for all goroutines.
-const goroutinesAll = "all"
-
-// goroutinesOf returns the goroutines to walk in place of threads.
-func goroutinesOf(c *cli.Context) walk.Goroutines {
-	switch {
-	case !c.IsSet("goroutines"):
-		return walk.NoGoroutines
-	case c.String("goroutines") == goroutinesAll:
-		return walk.AllGoroutines
-	}
-	return walk.UserGoroutines
+	return uint32(id), nil
 }
 
 // nameOfStack names a thread or a goroutine in messages.

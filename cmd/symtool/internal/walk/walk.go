@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
@@ -58,47 +59,15 @@ Examples:
 
 // Command returns the command symtool walk.
 func Command(msgs *cli.Messages) *cli.Command {
+	w := newWalkCall(msgs)
 	return &cli.Command{
 		Name:        "walk",
 		Usage:       "print the stacks of a crashed process, and whether the symbols hold",
 		UsageText:   "symtool walk [flags] DUMP...\nsymtool walk --compare A.json B.json",
 		Description: walkDescription,
-		Flags: append(slices.Concat(suppliers.Flags(), summaryFlags(), suppliers.HereFlags()),
-			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
-			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's), jsonl, a\nline for each DUMP, or html, a page", Value: cli.FormatText}, "text", "machine", "json", "jsonl", "html"),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of standard output", Value: "-"},
-			&cli.BoolFlag{Name: "resume", Usage: "with --format jsonl: keep the lines that the output FILE has, and\nwalk only the DUMPs that have none"},
-			&cli.IntFlag{Name: "pid", Usage: "walk the running process `N` instead of a DUMP; its threads are\nstopped for the milliseconds that reading their stacks takes"},
-			&cli.DurationFlag{Name: "stop-limit", Usage: fmt.Sprintf("with --pid: give up threads that have not stopped after `TIME`\n(default %v)", live.DefaultLimit), Value: live.DefaultLimit},
-			&cli.StringSliceFlag{Name: "thread", Usage: "print only the thread with the id `ID`; may be repeated"},
-			cli.Words(&cli.StringFlag{Name: "goroutines", Usage: "of a Go program, print goroutines in place of threads: `WHICH` is user\nor all, with those of the runtime"}, "user", goroutinesAll),
-			&cli.BoolFlag{Name: "crashed-only", Usage: "print only the thread that crashed, or asked for the dump"},
-			&cli.BoolFlag{Name: "brief", Usage: "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them"},
-			&cli.BoolFlag{Name: "registers", Usage: "print the registers of every frame: the default in text, unless\n--registers=false; by default, JSON has those of the topmost frame"},
-			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: print the bytes of the stack between frames"},
-			cli.Words(&cli.StringFlag{Name: "vars", Usage: "print the values of variables of every frame, as far as the symbols\nhave variables: `WHICH` is params or all"}, "params", varsAll),
-			&cli.StringSliceFlag{Name: "vars-redact", Usage: "with --vars: do not print values of variables, members, types and\nkeys of maps whose names match `PATTERN`, in which * matches any text and\ncase does not matter, nor the stack; may be repeated"},
-			&cli.IntFlag{Name: "vars-depth", Usage: fmt.Sprintf("with --vars: print at most `N` structures in one another (default %d)", show.DefaultDepth)},
-			&cli.IntFlag{Name: "vars-length", Usage: fmt.Sprintf("with --vars: print at most `N` elements of an array, and 4 times as\nmany characters of a text (default %d)", show.DefaultLength)},
-			cli.ColorFlag(),
-			cli.Words(&cli.StringFlag{Name: "names", Usage: "in text: print names of functions as `FORM`: full (default, except on\na terminal), or short, without the arguments of templates, fitted\nto the terminal; inlined frames are then marked"}, "short", "full"),
-			&cli.IntFlag{Name: "source", Usage: "print `N` lines of source before and after the line of each frame, if\nthe file is the one that was compiled", Value: noSource},
-			&cli.StringSliceFlag{Name: "source-map", KeepSpace: true, Usage: "with --source: files whose names begin with OLD are in the folder NEW:\n`OLD=NEW`; may be repeated, the first one that has a file counts"},
-			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, go-stack,\nframe-pointer, return, scan"}, techniqueNames()...),
-			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
-			&cli.BoolFlag{Name: "trace", Usage: "print every step of every walk, and the reason for it"},
-			&cli.BoolFlag{Name: "verify", Usage: "check whether the symbols hold, and end with status 1 if not"},
-			&cli.Float64Flag{Name: "min-cfi", Usage: "with --verify: require `PERCENT` of the callers by call frame\ninformation (default 100)", Value: verify.Default().MinCFI},
-			&cli.IntFlag{Name: "max-scan", Usage: "with --verify: allow `N` callers found by scanning (default 0)"},
-			&cli.StringSliceFlag{Name: "allow-missing", Usage: "with --verify: allow modules that match `PATTERN` to have no\nsymbols; * matches anything but a slash; may be repeated"},
-			&cli.BoolFlag{Name: "compare", Usage: "compare two JSON outputs frame by frame, and end with status 1 if\nthey differ"},
-			&cli.StringSliceFlag{Name: "symbols-b", Usage: "walk again with symbols from `PATH` instead of --symbols, and\ncompare; may be repeated"},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "walk `N` dumps at once (default: as many as processors)"},
-		),
+		Flags:       w.flags(),
 		Action: func(c *cli.Context) error {
-			w, err := newWalkCall(c, msgs)
-			if err != nil {
+			if err := w.finish(c); err != nil {
 				return cli.AsUsageError("walk", err)
 			}
 			return w.run(c.Context)
@@ -114,29 +83,38 @@ func techniqueNames() (names []string) {
 	return names
 }
 
-// walkCall is a call of walk, with its arguments checked.
+// walkCall is a call of walk.
 type walkCall struct {
 	files      []string
-	pid        int // --pid
+	places     suppliers.Places
+	index      suppliers.IndexFlags
+	pid        int
+	stopLimit  time.Duration
 	format     walkFormat
 	output     string
 	text       report.TextOptions
+	color      cli.ColorWhen
+	names      nameForm
 	registers  bool
+	verifying  bool               // --verify
+	thresholds verify.Thresholds  // of verifying
 	verify     *verify.Thresholds // nil without --verify
 	compare    bool
+	config     walk.Config
 	batch      batch.Runner
 	resume     bool // --resume
 	resumed    int  // dumps that an earlier call has walked
 	progress   *cli.Progress
-	otherPaths []string
-	threads    []uint32 // of --thread
-	crashed    bool     // --crashed-only
-	verbose    bool
+	threads    []uint32         // of --thread
+	crashed    bool             // --crashed-only
+	summing    bool             // --summary
+	rules      string           // --signature-rules
 	sum        *summary.Summary // with --summary, or nil
 	trace      bool             // --trace: the steps are in the output
-	vars       string           // --vars; "" without
+	vars       varsWhich
 	show       show.Options
 	around     int             // --source; noSource without
+	roots      []source.Root   // of --source-map
 	finder     *source.Finder  // with --source
 	ctx        context.Context // of run
 	msgs       *cli.Messages
@@ -146,92 +124,69 @@ type walkCall struct {
 	failed bool // a dump could not be walked
 }
 
-func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
-	w := &walkCall{
-		files: c.Args().Slice(), output: c.String("output"), registers: c.Bool("registers"), compare: c.Bool("compare"),
-		text: report.TextOptions{
-			Registers: !c.IsSet("registers") || c.Bool("registers"), Stack: c.Bool("stack-bytes"), Brief: c.Bool("brief"), Ends: c.Bool("verbose") && !c.IsSet("log-level"),
-		},
-		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,
+// nameForm is a value of --names.
+type nameForm uint8
+
+const (
+	namesByPlace nameForm = iota // without the flag
+	namesShort
+	namesFull
+)
+
+// varsWhich is a value of --vars.
+type varsWhich uint8
+
+const (
+	varsNone varsWhich = iota // without the flag
+	varsParams
+	varsAll
+)
+
+// newWalkCall returns a call without flags.
+func newWalkCall(msgs *cli.Messages) *walkCall {
+	return &walkCall{
+		places: suppliers.Places{OfDumps: true, Msgs: msgs}, output: "-", around: noSource, stopLimit: live.DefaultLimit, msgs: msgs,
+		thresholds: verify.Default(),
 	}
-	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkSummary, w.checkResume, w.checkVerify, w.checkVars, w.checkSource, w.checkTerminal} {
-		if err := check(c); err != nil {
-			return nil, err
-		}
-	}
-	if w.compare {
-		return w, nil
-	}
-	if err := w.chooseThreads(c); err != nil {
-		return nil, err
-	}
-	techniques, err := parseTechniques(c.String("techniques"))
-	if err != nil {
-		return nil, err
-	}
-	w.batch = batch.Runner{
-		Open: dumpfile.Options{
-			Stdin: os.Stdin, PID: w.pid, StopLimit: c.Duration("stop-limit"), Waiting: msgs.WaitsFor(w.files[0]),
-			Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Here(c)},
-		},
-		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice(), Goroutines: goroutinesOf(c)},
-		Jobs:   c.Int("jobs"),
-	}
-	return w, w.findSymbols(c)
 }
 
-// logsSteps reports whether the steps go to standard error.
-func (w *walkCall) logsSteps() bool {
-	return w.msgs.Level == cli.LogTrace && !w.trace && !w.comparing() && (w.format == formatWalkText || w.format == formatMachine)
-}
-
-func (w *walkCall) checkFiles(c *cli.Context) error {
-	switch {
-	case w.compare && len(w.files) != 2:
-		return fmt.Errorf("--compare takes two files, not %d", len(w.files))
-	case len(w.files) == 0 && !c.IsSet("pid"):
-		return errors.New("no DUMP")
-	}
-	if w.compare && slices.Contains(w.files, "-") {
-		return errors.New("--compare reads files, not standard input")
-	}
-	if err := cli.CheckDumps("DUMP", w.files); err != nil {
-		return err
-	}
-	if !w.compare {
-		w.files = dumpsOf(w.files)
-	}
-	if c.IsSet("pid") {
-		if err := w.checkPID(c); err != nil {
-			return err
-		}
-	} else if c.IsSet("stop-limit") {
-		return errors.New("--stop-limit is for --pid")
-	}
-	for _, name := range []string{"output", "index-dir", "techniques", "signature-rules"} {
-		if c.IsSet(name) && c.String(name) == "" {
-			return fmt.Errorf("--%s is empty", name)
-		}
-	}
-	if slices.Contains(w.otherPaths, "") {
-		return errors.New("--symbols-b is empty")
-	}
-	return nil
-}
-
-// checkPID checks --pid, which stands for a DUMP.
-func (w *walkCall) checkPID(c *cli.Context) error {
-	w.pid = c.Int("pid")
-	switch {
-	case len(w.files) > 0:
-		return fmt.Errorf("--pid and DUMP %q exclude each other", w.files[0])
-	case w.pid <= 0:
-		return fmt.Errorf("--pid is %d, want the id of a process", w.pid)
-	case c.Duration("stop-limit") <= 0:
-		return fmt.Errorf("--stop-limit is %v, want more than 0", c.Duration("stop-limit"))
-	}
-	w.files = []string{fmt.Sprintf("process %d", w.pid)}
-	return nil
+// flags returns the flags of the command. Their values go to w.
+func (w *walkCall) flags() []cli.Flag {
+	toVerify, withVars := cli.With("verify"), cli.With("vars")
+	return slices.Concat(w.places.Flags(), []cli.Flag{
+		cli.Switch("summary", "instead of stacks, print what all DUMPs say together: signatures\nof crashes with their counts, and modules without symbols or rules", &w.summing, cli.Without(onlySingle...), w.summed),
+		cli.Text("signature-rules", "with --summary: make signatures by the rules in `FILE`, and, for\nframes that none of them matches, by the default ones", &w.rules, cli.With("summary")),
+	}, w.places.HereFlags(), w.index.Flags(), []cli.Flag{
+		cli.OneOf("format", "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's), jsonl, a\nline for each DUMP, or html, a page", &w.format, walkFormats),
+		cli.Text("output,o", "write to `FILE` instead of standard output", &w.output),
+		cli.Switch("resume", "with --format jsonl: keep the lines that the output FILE has, and\nwalk only the DUMPs that have none", &w.resume),
+		cli.Number("pid", "walk the running process `N` instead of a DUMP; its threads are\nstopped for the milliseconds that reading their stacks takes", &w.pid, w.process),
+		cli.Time("stop-limit", fmt.Sprintf("with --pid: give up threads that have not stopped after `TIME`\n(default %v)", live.DefaultLimit), &w.stopLimit, cli.With("pid"), w.positive),
+		cli.ParsedAll("thread", "print only the thread with the id `ID`; may be repeated", &w.threads, threadID),
+		cli.OneOf("goroutines", "of a Go program, print goroutines in place of threads: `WHICH` is user\nor all, with those of the runtime", &w.config.Goroutines, []cli.Word[walk.Goroutines]{{Text: "user", Means: walk.UserGoroutines}, {Text: "all", Means: walk.AllGoroutines}}),
+		cli.Switch("crashed-only", "print only the thread that crashed, or asked for the dump", &w.crashed),
+		cli.Switch("brief", "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them", &w.text.Brief, w.inText),
+		cli.Switch("registers", "print the registers of every frame: the default in text, unless\n--registers=false; by default, JSON has those of the topmost frame", &w.registers),
+		cli.Switch("stack-bytes", "in text: print the bytes of the stack between frames", &w.text.Stack, w.inText),
+		cli.Where(cli.OneOf("vars", "print the values of variables of every frame, as far as the symbols\nhave variables: `WHICH` is params or all", &w.vars, []cli.Word[varsWhich]{{Text: "params", Means: varsParams}, {Text: "all", Means: varsAll}}), w.notIn(formatMachine)),
+		cli.Repeated("vars-redact", "with --vars: do not print values of variables, members, types and\nkeys of maps whose names match `PATTERN`, in which * matches any text and\ncase does not matter, nor the stack; may be repeated", &w.show.Redact, withVars, cli.NotEmpty, w.redacts),
+		cli.Number("vars-depth", fmt.Sprintf("with --vars: print at most `N` structures in one another (default %d)", show.DefaultDepth), &w.show.Depth, withVars, cli.AtLeast(1)),
+		cli.Number("vars-length", fmt.Sprintf("with --vars: print at most `N` elements of an array, and 4 times as\nmany characters of a text (default %d)", show.DefaultLength), &w.show.Length, withVars, cli.AtLeast(1)),
+		cli.ColorFlag(&w.color),
+		cli.Where(cli.OneOf("names", "in text: print names of functions as `FORM`: full (default, except on\na terminal), or short, without the arguments of templates, fitted\nto the terminal; inlined frames are then marked", &w.names, []cli.Word[nameForm]{{Text: "short", Means: namesShort}, {Text: "full", Means: namesFull}}), w.ofStacks),
+		cli.Number("source", "print `N` lines of source before and after the line of each frame, if\nthe file is the one that was compiled", &w.around, w.notIn(formatMachine), cli.Between(0, maxAround)),
+		cli.Where(cli.ParsedAll("source-map", "with --source: files whose names begin with OLD are in the folder NEW:\n`OLD=NEW`; may be repeated, the first one that has a file counts", &w.roots, sourceRoot), cli.With("source")),
+		cli.WordList(cli.Value("techniques", "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, go-stack,\nframe-pointer, return, scan", &w.config.Techniques, parseTechniques), techniqueNames()...),
+		cli.Number("max-frames", fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames), &w.config.MaxFrames, cli.AtLeast(0)),
+		cli.Switch("trace", "print every step of every walk, and the reason for it", &w.trace, w.notIn(formatMachine, formatHTML)),
+		cli.Switch("verify", "check whether the symbols hold, and end with status 1 if not", &w.verifying, w.notIn(formatMachine)),
+		cli.Share("min-cfi", "with --verify: require `PERCENT` of the callers by call frame\ninformation (default 100)", &w.thresholds.MinCFI, toVerify),
+		cli.Number("max-scan", "with --verify: allow `N` callers found by scanning (default 0)", &w.thresholds.MaxScan, toVerify, cli.AtLeast(0)),
+		cli.Repeated("allow-missing", "with --verify: allow modules that match `PATTERN` to have no\nsymbols; * matches anything but a slash; may be repeated", &w.thresholds.AllowMissing, toVerify),
+		cli.Switch("compare", "compare two JSON outputs frame by frame, and end with status 1 if\nthey differ", &w.compare, cli.Without(onlyWalking...)),
+		cli.Repeated("symbols-b", "walk again with symbols from `PATH` instead of --symbols, and\ncompare; may be repeated", &w.places.SymbolsB, cli.NotEmpty, withoutPrinting),
+		cli.Number("jobs,j", "walk `N` dumps at once (default: as many as processors)", &w.batch.Jobs, cli.AtLeast(0)),
+	})
 }
 
 // onlyWalking lists the flags that do not apply to the comparison of two outputs.
@@ -241,149 +196,179 @@ var onlyWalking = []string{
 	"vars", "vars-redact", "vars-depth", "vars-length", "resume", "source", "source-map",
 }
 
-// checkTerminal sets how text is printed on a terminal. What is about many dumps has no frames to colour.
-func (w *walkCall) checkTerminal(c *cli.Context) error {
-	if w.format != formatWalkText || w.comparing() || w.sum != nil {
-		if c.IsSet("names") {
-			return errors.New("--names is for the stacks of --format text")
-		}
-		return nil
-	}
-	terminal := w.output == "-" && cli.IsTerminal(w.stdout)
-	w.text.Color = cli.Colored(c, w.output, w.stdout)
-	w.text.ShortNames = c.String("names") == "short" || terminal && !c.IsSet("names")
-	if terminal {
-		w.text.Width = cli.Width(w.stdout)
-	}
-	return nil
-}
-
 // onlyPrinting lists the flags about printed walks. They do not apply to comparisons, which
 // print differences.
 var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "vars", "vars-redact", "vars-depth", "vars-length", "source", "source-map"}
 
-func (w *walkCall) checkFormat(c *cli.Context) error {
-	w.format = walkFormats[c.String("format")]
-	comparing := w.compare || len(w.otherPaths) > 0
-	if w.compare {
-		for _, name := range onlyWalking {
-			if c.IsSet(name) {
-				return fmt.Errorf("--compare and --%s exclude each other", name)
-			}
-		}
-	}
-	if len(w.otherPaths) > 0 {
-		for _, name := range onlyPrinting {
-			if c.IsSet(name) {
-				return fmt.Errorf("--symbols-b and --%s exclude each other: a comparison has no place for it", name)
-			}
-		}
-	}
-	if comparing && (w.format == formatMachine || w.format == formatHTML) {
-		return fmt.Errorf("a comparison has no %s form: want text, json or jsonl", c.String("format"))
-	}
-	if len(w.files) > 1 && !comparing && !c.Bool("summary") && (w.format == formatMachine || w.format == formatOneJSON || w.format == formatHTML) {
-		return fmt.Errorf("--format %s is for one DUMP, not %d: want text or jsonl", c.String("format"), len(w.files))
-	}
-	for _, name := range []string{"brief", "stack-bytes"} {
-		if c.IsSet(name) && w.format != formatWalkText {
-			return fmt.Errorf("--%s is for --format text", name)
-		}
-	}
-	if w.format == formatMachine && (c.Bool("verify") || c.Bool("trace")) {
-		return errors.New("--format machine has no place for --verify and --trace")
-	}
-	if w.format == formatHTML && c.Bool("trace") {
-		return errors.New("--format html has no place for --trace")
-	}
-	if c.Int("jobs") < 0 || c.Int("max-frames") < 0 {
-		return errors.New("--jobs and --max-frames must not be negative")
+// withoutPrinting is the condition of --symbols-b.
+func withoutPrinting(c *cli.Context, flag string) error {
+	if err := cli.Without(onlyPrinting...)(c, flag); err != nil {
+		return fmt.Errorf("%w: a comparison has no place for it", err)
 	}
 	return nil
 }
 
-func (w *walkCall) checkVerify(c *cli.Context) error {
-	if !c.Bool("verify") {
-		for _, name := range []string{"min-cfi", "max-scan", "allow-missing"} {
-			if c.IsSet(name) {
-				return fmt.Errorf("--%s is for --verify", name)
-			}
+// inText is the condition of flags about text.
+func (w *walkCall) inText(_ *cli.Context, flag string) error {
+	if w.format != formatWalkText {
+		return fmt.Errorf("--%s is for --format text", flag)
+	}
+	return nil
+}
+
+// ofStacks is the condition of --names. What is about many dumps has no frames.
+func (w *walkCall) ofStacks(_ *cli.Context, flag string) error {
+	if w.format != formatWalkText || w.comparing() || w.summing {
+		return fmt.Errorf("--%s is for the stacks of --format text", flag)
+	}
+	return nil
+}
+
+// notIn is the condition of flags that some forms of the output have no place for.
+func (w *walkCall) notIn(forms ...walkFormat) cli.Condition {
+	return func(_ *cli.Context, flag string) error {
+		if slices.Contains(forms, w.format) {
+			return fmt.Errorf("--format %s has no place for --%s", w.format, flag)
 		}
 		return nil
 	}
-	if p := c.Float64("min-cfi"); !(p >= 0 && p <= 100) { // excludes NaN, too
-		return fmt.Errorf("--min-cfi is %v, want a percentage", p)
-	}
-	if c.Int("max-scan") < 0 {
-		return errors.New("--max-scan must not be negative")
-	}
-	w.verify = &verify.Thresholds{MinCFI: c.Float64("min-cfi"), MaxScan: c.Int("max-scan"), AllowMissing: c.StringSlice("allow-missing")}
-	return w.verify.Check()
 }
 
-// checkVars sets which variables are printed, and how.
-func (w *walkCall) checkVars(c *cli.Context) error {
-	if !c.IsSet("vars") {
-		for _, name := range []string{"vars-redact", "vars-depth", "vars-length"} {
-			if c.IsSet(name) {
-				return fmt.Errorf("--%s is for --vars", name)
-			}
-		}
-		return nil
+// process is the condition of --pid, which stands for a DUMP.
+func (w *walkCall) process(c *cli.Context, flag string) error {
+	switch {
+	case c.Args().Present():
+		return fmt.Errorf("--%s and DUMP %q exclude each other", flag, c.Args().First())
+	case w.pid <= 0:
+		return fmt.Errorf("--%s is %d, want the id of a process", flag, w.pid)
 	}
-	if w.format == formatMachine {
-		return errors.New("--format machine has no place for --vars")
-	}
-	w.vars = c.String("vars")
-	w.show = show.Options{Depth: c.Int("vars-depth"), Length: c.Int("vars-length"), Redact: c.StringSlice("vars-redact")}
-	if c.IsSet("vars-depth") && w.show.Depth < 1 || c.IsSet("vars-length") && w.show.Length < 1 {
-		return errors.New("--vars-depth and --vars-length are at least 1")
-	}
-	return checkRedact(c, w.show.Redact)
+	return nil
 }
 
-// checkRedact checks the patterns of what is not to be printed. One that cannot match any name would hide nothing, and
-// the stack has what the patterns hide.
-func checkRedact(c *cli.Context, patterns []string) error {
-	if len(patterns) > 0 && c.Bool("stack-bytes") {
-		return errors.New("--stack-bytes and --vars-redact exclude each other: the stack has the values")
+// positive is the condition of --stop-limit.
+func (w *walkCall) positive(_ *cli.Context, flag string) error {
+	if w.stopLimit <= 0 {
+		return fmt.Errorf("--%s is %v, want more than 0", flag, w.stopLimit)
 	}
-	for _, p := range patterns {
-		if p == "" {
-			return errors.New("--vars-redact is empty")
-		}
+	return nil
+}
+
+// redacts is the condition of --vars-redact. A pattern that cannot match any name would hide nothing, and the stack has
+// what the patterns hide.
+func (w *walkCall) redacts(_ *cli.Context, flag string) error {
+	if w.text.Stack {
+		return fmt.Errorf("--stack-bytes and --%s exclude each other: the stack has the values", flag)
+	}
+	for _, p := range w.show.Redact {
 		for _, syntax := range []string{"|", "\\", "^", "?", ".*", ".+"} {
 			if strings.Contains(p, syntax) && !strings.Contains(p, "operator") {
-				return fmt.Errorf("--vars-redact %q: %s has no meaning in a pattern, which is a name in which * matches any text; repeat the flag for other names", p, syntax)
+				return fmt.Errorf("--%s %q: %s has no meaning in a pattern, which is a name in which * matches any text; repeat the flag for other names", flag, p, syntax)
 			}
 		}
 		if strings.Contains(p, ",") && !strings.ContainsAny(p, "<([{") {
-			return fmt.Errorf("--vars-redact %q: one pattern a flag; repeat it for other names", p)
+			return fmt.Errorf("--%s %q: one pattern a flag; repeat it for other names", flag, p)
 		}
 	}
 	return nil
+}
+
+// finish completes a call whose flags are set.
+func (w *walkCall) finish(c *cli.Context) error {
+	w.files, w.stdout = c.Args().Slice(), c.App.Writer
+	w.text.Registers = !c.IsSet("registers") || w.registers
+	w.text.Ends = w.places.Verbose && !c.IsSet("log-level")
+	for _, check := range []func() error{w.checkFiles, w.checkForm, w.openSummary, w.checkResume} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	if w.verifying {
+		w.verify = &w.thresholds
+		if err := w.verify.Check(); err != nil {
+			return err
+		}
+	}
+	w.fitTerminal()
+	if w.compare {
+		return nil
+	}
+	if w.around != noSource {
+		w.finder = &source.Finder{AtPaths: !w.places.Hermetic, Roots: w.roots}
+	}
+	w.config.Trace, w.config.Threads = w.trace || w.logsSteps(), w.threadChoice()
+	w.batch.Config = w.config
+	w.batch.Open = dumpfile.Options{
+		Stdin: os.Stdin, PID: w.pid, StopLimit: w.stopLimit, Waiting: w.msgs.WaitsFor(w.files[0]),
+		Core: elfcore.Options{Binaries: w.places.Binaries, Spare: true, AtPaths: w.places.Here()},
+	}
+	return w.findSymbols()
+}
+
+// logsSteps reports whether the steps go to standard error.
+func (w *walkCall) logsSteps() bool {
+	return w.msgs.Level == cli.LogTrace && !w.trace && !w.comparing() && (w.format == formatWalkText || w.format == formatMachine)
+}
+
+// checkFiles checks the operands, and names the dumps.
+func (w *walkCall) checkFiles() error {
+	switch {
+	case w.compare && len(w.files) != 2:
+		return fmt.Errorf("--compare takes two files, not %d", len(w.files))
+	case w.compare && slices.Contains(w.files, "-"):
+		return errors.New("--compare reads files, not standard input")
+	case w.pid != 0:
+		w.files = []string{fmt.Sprintf("process %d", w.pid)}
+		return nil
+	case len(w.files) == 0:
+		return errors.New("no DUMP")
+	}
+	if err := cli.CheckDumps("DUMP", w.files); err != nil {
+		return err
+	}
+	if !w.compare {
+		w.files = dumpsOf(w.files)
+	}
+	return nil
+}
+
+// checkForm checks whether the form of the output can hold what it should.
+func (w *walkCall) checkForm() error {
+	if w.comparing() && (w.format == formatMachine || w.format == formatHTML) {
+		return fmt.Errorf("a comparison has no %s form: want text, json or jsonl", w.format)
+	}
+	if len(w.files) > 1 && !w.comparing() && !w.summing && (w.format == formatMachine || w.format == formatOneJSON || w.format == formatHTML) {
+		return fmt.Errorf("--format %s is for one DUMP, not %d: want text or jsonl", w.format, len(w.files))
+	}
+	return nil
+}
+
+// fitTerminal sets how text is printed on a terminal. What is about many dumps has no frames to colour.
+func (w *walkCall) fitTerminal() {
+	if w.format != formatWalkText || w.comparing() || w.summing {
+		return
+	}
+	terminal := w.output == "-" && cli.IsTerminal(w.stdout)
+	w.text.Color = w.color.Colored(w.output, w.stdout)
+	w.text.ShortNames = w.names == namesShort || terminal && w.names == namesByPlace
+	if terminal {
+		w.text.Width = cli.Width(w.stdout)
+	}
 }
 
 // variables returns the variables of a walk; nil without --vars.
 func (w *walkCall) variables(r *walk.Result) *report.Variables {
-	if w.vars == "" {
+	if w.vars == varsNone {
 		return nil
 	}
 	return report.NewVariables(r.Variables(w.ctx), report.VariableOptions{Locals: w.vars == varsAll, Show: w.show})
 }
 
-// varsAll is the value of --vars for parameters and local variables.
-const varsAll = "all"
-
-// parseTechniques parses the list of --techniques; nil means all.
+// parseTechniques parses the list of --techniques.
 func parseTechniques(list string) (techniques []walk.Technique, err error) {
-	if list == "" {
-		return nil, nil
-	}
-	for _, name := range strings.Split(list, ",") {
+	for name := range strings.SplitSeq(list, ",") {
 		i := slices.Index(techniqueNames(), strings.TrimSpace(name))
 		if i < 0 {
-			return nil, fmt.Errorf("--techniques has %q, want %s%s", name, strings.Join(techniqueNames(), ", "), cli.Meant(name, techniqueNames()))
+			return nil, cli.Want(strings.Join(techniqueNames(), ", ") + cli.Meant(name, techniqueNames()))
 		}
 		techniques = append(techniques, walk.Techniques()[i])
 	}
@@ -391,31 +376,28 @@ func parseTechniques(list string) (techniques []walk.Technique, err error) {
 }
 
 // findSymbols sets where symbols and binaries are.
-func (w *walkCall) findSymbols(c *cli.Context) error {
-	index := suppliers.Sources{Msgs: w.msgs, Index: c.Bool("index") || c.IsSet("index-dir"), IndexDir: c.String("index-dir")}
-	here := suppliers.Here(c)
-	if err := suppliers.CheckDebuginfod(c, here); err != nil {
-		return err
-	}
-	files, binaries, servers, err := suppliers.NewSuppliers(c, index.OpenFile, here)
+func (w *walkCall) findSymbols() error {
+	open := w.index.Open(w.msgs)
+	w.places.Servers.Variables = w.vars != varsNone
+	files, binaries, servers, err := w.places.Suppliers(open)
 	if err != nil {
 		return err
 	}
-	if here && len(servers) > 0 { // what is on this machine needs no network
+	if w.places.Here() && len(servers) > 0 { // what is on this machine needs no network
 		w.batch.Sources = walk.NewSources(files, binaries)
 		w.batch.Sources.Last = supplier.NewChain(servers...)
 	} else {
 		w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
 	}
-	if w.finder != nil && binaries != nil && !c.Bool("hermetic") {
+	if w.finder != nil && binaries != nil && !w.places.Hermetic {
 		w.finder.Fetch = binaries.FetchSource
 	}
 	w.batch.Verify = w.verify
 	if len(w.files) > 1 && !w.comparing() && w.sum == nil {
 		w.batch.Render = w.render // a single dump is written to the output as it is walked
 	}
-	if paths := c.StringSlice("symbols-b"); len(paths) > 0 {
-		other, err := suppliers.Files(paths, index.OpenFile)
+	if len(w.places.SymbolsB) > 0 {
+		other, err := suppliers.Files(w.places.SymbolsB, open)
 		if err != nil {
 			return err
 		}

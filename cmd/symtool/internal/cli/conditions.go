@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Condition is what the use of a flag requires. It returns what is wrong.
+type Condition func(c *cli.Context, flag string) error
+
+// conditionedFlag is a flag with conditions, which are checked before the command runs if the flag is on.
+type conditionedFlag struct {
+	cli.DocGenerationFlag
+	conditions []Condition
+	words      *words               // or nil
+	all        func([]string) error // takes the values of a flag that may be repeated; or nil
+}
+
+// words are the values of a flag, for help, manual pages and completions.
+type words struct {
+	values []string
+	list   bool // the value is a comma-separated list of them
+}
+
+// Where returns a flag with conditions, in the order in which they are checked.
+func Where(f cli.Flag, conditions ...Condition) cli.Flag {
+	c, ok := f.(*conditionedFlag)
+	if !ok {
+		c = &conditionedFlag{DocGenerationFlag: f.(cli.DocGenerationFlag)}
+	}
+	c.conditions = append(c.conditions, conditions...)
+	return c
+}
+
+// bare returns a flag without its conditions, and its words.
+func bare(f cli.Flag) (cli.DocGenerationFlag, *words) {
+	if c, ok := f.(*conditionedFlag); ok {
+		return c.DocGenerationFlag, c.words
+	}
+	return f.(cli.DocGenerationFlag), nil
+}
+
+// checkConditions checks the conditions of the flags that are on.
+func checkConditions(c *cli.Context, flags []cli.Flag) error {
+	for _, f := range flags {
+		f, ok := f.(*conditionedFlag)
+		if !ok || !On(c, f.Names()[0]) {
+			continue
+		}
+		for _, condition := range f.conditions {
+			if err := condition(c, f.Names()[0]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// On reports whether a flag was given, and is not a switch that was given as false.
+func On(c *cli.Context, flag string) bool {
+	on, isSwitch := c.Value(flag).(bool)
+	return c.IsSet(flag) && (on || !isSwitch)
+}
+
+// Given returns the names of the flags that were given, in the order of the help.
+func Given(c *cli.Context) (names []string) {
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; c.IsSet(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// NotEmpty wants a value that is not empty, or values none of which is.
+func NotEmpty(c *cli.Context, flag string) error {
+	empty := false
+	switch v := c.Value(flag).(type) {
+	case string:
+		empty = v == ""
+	case cli.StringSlice:
+		empty = slices.Contains(v.Value(), "")
+	}
+	if empty {
+		return fmt.Errorf("--%s is empty", flag)
+	}
+	return nil
+}
+
+// Without wants none of some other flags.
+func Without(others ...string) Condition {
+	return func(c *cli.Context, flag string) error {
+		for _, other := range others {
+			if c.IsSet(other) {
+				return fmt.Errorf("--%s and --%s exclude each other", flag, other)
+			}
+		}
+		return nil
+	}
+}
+
+// With wants one of some other flags, to which the flag belongs.
+func With(others ...string) Condition {
+	return func(c *cli.Context, flag string) error {
+		if slices.ContainsFunc(others, func(other string) bool { return On(c, other) }) {
+			return nil
+		}
+		return fmt.Errorf("--%s is for --%s", flag, strings.Join(others, " or --"))
+	}
+}
+
+// Wanted wants a text that is what its name says.
+func Wanted(what string, is func(text string) bool) Condition {
+	return func(c *cli.Context, flag string) error {
+		if text := c.String(flag); !is(text) {
+			return fmt.Errorf("--%s is %q, want %s", flag, text, what)
+		}
+		return nil
+	}
+}
+
+// Within wants a duration in a range.
+func Within(low, high time.Duration) Condition {
+	return func(c *cli.Context, flag string) error {
+		if d := c.Duration(flag); d < low || d > high {
+			return fmt.Errorf("--%s is %v, want %v to %v", flag, d, low, high)
+		}
+		return nil
+	}
+}
+
+// Between wants a whole number in a range.
+func Between(low, high int) Condition {
+	return func(c *cli.Context, flag string) error {
+		if n := c.Int(flag); n < low || n > high {
+			return fmt.Errorf("--%s is %d, want %d to %d", flag, n, low, high)
+		}
+		return nil
+	}
+}
+
+// AtLeast wants a whole number of some size.
+func AtLeast(low int) Condition {
+	return func(c *cli.Context, flag string) error {
+		if n := c.Int(flag); n < low {
+			return fmt.Errorf("--%s is %d, want %d or more", flag, n, low)
+		}
+		return nil
+	}
+}
+
+// percentage wants a share in percent.
+func percentage(c *cli.Context, flag string) error {
+	if p := c.Float64(flag); !(p >= 0 && p <= 100) { // excludes NaN, too
+		return fmt.Errorf("--%s is %v, want a percentage", flag, p)
+	}
+	return nil
+}
+
+// Choice formats words for a message: "a, b or c".
+func Choice(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
