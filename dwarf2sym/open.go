@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt"
@@ -46,71 +47,43 @@ func ReadFile(ctx context.Context, path string, o Options) (*Result, error) {
 	if o.DebugDirs == nil && !o.Hermetic {
 		o.DebugDirs = []string{DefaultDebugDir}
 	}
-	s := search{o: &o, limits: o.limits()}
-	s.limits.Hermetic = o.Hermetic
-	defer s.close()
-	if err := s.find(file); err != nil {
+	var set debugset.Set
+	defer set.Close()
+	if err := find(ctx, &set, file, &o); err != nil {
 		return nil, err
 	}
 	result, err := Read(ctx, file, o)
 	if err != nil {
 		return nil, err
 	}
-	result.Problems = append(s.problems, result.Problems...)
-	result.Tried = s.tried
+	result.Problems = append(set.Problems, result.Problems...)
+	result.Tried = object.Lines(set.Tried)
 	return result, nil
 }
 
-// search looks for the files that belong to a binary.
-type search struct {
-	o        *Options // receives the results
-	limits   object.Limits
-	opened   []*object.File
-	tried    []string
-	problems []symfmt.Problem
-}
-
-func (s *search) close() {
-	for _, f := range s.opened {
-		f.Close()
-	}
-}
-
 // find fills in the files that the options lack.
-func (s *search) find(file *object.File) error {
-	debug, err := object.Of(s.o.Debug)
+func find(ctx context.Context, set *debugset.Set, file *object.File, o *Options) error {
+	finder := debugset.Finder{Dirs: o.DebugDirs, Limits: o.limits()}
+	finder.Limits.Hermetic = o.Hermetic
+	given, err := object.Of(o.Debug)
 	if err != nil {
 		return err
 	}
-	if debug == nil && !file.HasDWARF() {
-		found, tried, err := objfile.FindDebug(file, s.o.DebugDirs, s.limits)
-		if debug = s.take(found, tried, "separate debug file", err); debug != nil {
-			s.o.Debug = debug
+	if given != nil {
+		if given.HasDWARF() {
+			file = given
 		}
+	} else if err := finder.Debug(ctx, set, file); err != nil {
+		return err
 	}
-	if debug != nil && debug.HasDWARF() {
-		file = debug
+	if set.Debug != nil {
+		o.Debug = set.Debug
 	}
-	link, err := file.Supplement()
-	if link == nil || err != nil || s.o.Supplement != nil || s.o.CFIOnly {
-		return nil // Read reports damage
-	}
-	found, tried, err := objfile.FindSupplement(file, link, s.o.DebugDirs, s.limits)
-	if sup := s.take(found, tried, "names in the supplementary file", err); sup != nil {
-		s.o.Supplement = sup
-	}
-	return nil
-}
-
-// take handles the result of a search for a file; lost says what is lost without the file.
-func (s *search) take(f *object.File, tried []object.Tried, lost string, err error) *object.File {
-	if err != nil {
-		s.problems = append(s.problems, symfmt.Problem{Lost: lost, Err: err})
-	}
-	if f == nil {
-		s.tried = append(s.tried, object.Lines(tried)...)
+	if o.Supplement != nil || o.CFIOnly {
 		return nil
 	}
-	s.opened = append(s.opened, f)
-	return f
+	if finder.Supplement(ctx, set, file); set.Supplement != nil {
+		o.Supplement = set.Supplement
+	}
+	return nil
 }

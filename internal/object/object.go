@@ -341,11 +341,16 @@ var ErrOtherBuild = errors.New("another build")
 
 // Tried is a place where no debug file was found.
 type Tried struct {
-	Path, Why  string
-	OtherBuild bool // there is one, but of another build
+	Path, Why  string // without a path, Why says where
+	OtherBuild bool   // there is one, but of another build
 }
 
-func (t Tried) String() string { return t.Path + ": " + t.Why }
+func (t Tried) String() string {
+	if t.Path == "" {
+		return t.Why
+	}
+	return t.Path + ": " + t.Why
+}
 
 // Lines returns the String of each place.
 func Lines(tried []Tried) []string {

@@ -89,3 +89,16 @@ func ViewOf(s Source) []byte {
 type Gradual interface {
 	Ready() int64 // number of bytes inflated so far
 }
+
+// StrippedUnwind returns the first section for unwinding that f has only the header of, as its bytes are in the file
+// that f describes; nil if there is none.
+func (f *File) StrippedUnwind() *Section {
+	for _, name := range f.Terms.Unwind {
+		for _, s := range f.Sections {
+			if s.Called() == name && s.Alloc && s.Stripped() {
+				return s
+			}
+		}
+	}
+	return nil
+}

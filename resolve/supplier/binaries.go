@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
@@ -289,7 +290,9 @@ const (
 
 // read opens the symbols of a binary, which then own it. On an error it closes the binary.
 func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve.Symbols, error) {
-	database, err := b.findPDB(ctx, s, f)
+	var set debugset.Set
+	database, err := b.finder(s).PDB(ctx, &set, f)
+	s.noteFiles(&set, resolve.OtherDebug)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -370,15 +373,20 @@ func (b *Binaries) whole(ctx context.Context, m resolve.Module, read func(*objec
 // companions opens the files that belong to a binary.
 func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (dwarf2sym.Options, error) {
 	o := dwarf2sym.Options{Demangle: true, Package: b.pack, NoFuncs: b.symbolTables}
-	debug, err := b.findDebug(ctx, s, f)
-	if err != nil {
+	var set debugset.Set
+	finder := b.finder(s)
+	if err := finder.Debug(ctx, &set, f); err != nil {
+		set.Close()
 		return o, err
 	}
-	if debug != nil {
-		o.Debug = debug
+	s.noteFiles(&set, resolve.OtherDebug)
+	finder.Supplement(ctx, &set, f)
+	s.noteFiles(&set, resolve.OtherSupplement)
+	if set.Debug != nil {
+		o.Debug = set.Debug
 	}
-	if sup := b.findSupplement(ctx, s, f, debug); sup != nil {
-		o.Supplement = sup
+	if set.Supplement != nil {
+		o.Supplement = set.Supplement
 	}
 	return o, nil
 }

@@ -2,50 +2,14 @@ package supplier
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/pdb"
 )
-
-// findPDB returns the path of the PDB of a Windows binary without DWARF: beside it, in the folders of debug
-// files, or anywhere below the roots; "" if there is none.
-func (b *Binaries) findPDB(ctx context.Context, s *search, f *object.File) (string, error) {
-	if f.OS != "windows" || f.HasDWARF() {
-		return "", nil
-	}
-	name, _ := f.Name() // damage is reported when the file is read
-	var dirs []string
-	if !b.limits.Hermetic {
-		dirs = append(dirs, filepath.Dir(f.Path))
-	}
-	path, tried := pdb.Find(name, f.ID(), append(dirs, b.debugDirs...)...)
-	if path != "" {
-		return path, nil
-	}
-	before := len(s.tried)
-	for _, t := range tried {
-		kind := resolve.Absent
-		if errors.Is(t.Err, pdb.ErrOtherBuild) {
-			kind = resolve.OtherDebug
-		}
-		s.note(kind, t.Path, "%s", bin.Bare(t.Err, t.Path))
-	}
-	x, err := b.indexed(ctx, s)
-	if err != nil {
-		return "", err
-	}
-	path = x.pdbs[f.ID()]
-	if path != "" {
-		s.settle(before)
-	}
-	return path, nil
-}
 
 // onlyPDB returns the path of the PDB of a module whose binary is missing, or "". A module without an id gets the only
 // PDB of its name.

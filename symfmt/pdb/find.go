@@ -7,48 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/symtool/symtool/symfmt"
 )
 
 // ErrOtherBuild is the error of a PDB that does not belong to a binary.
 var ErrOtherBuild = errors.New("of another build")
-
-// Tried is a place without the PDB of a binary. Err is fs.ErrNotExist or ErrOtherBuild, or says what
-// is there.
-type Tried struct {
-	Path string
-	Err  error
-}
-
-// Find returns the path of the PDB with a name and an id, as in MODULE, or "". In each folder it looks for
-// NAME, and for NAME/ID/NAME, as symbol servers and stores have it, and for the name in small letters: names
-// differ in case from one binary to the next on Windows.
-func Find(name, id string, dirs ...string) (path string, tried []Tried) {
-	if name == "" || id == "" || name != filepath.Base(name) {
-		return "", nil
-	}
-	names := []string{name}
-	if low := strings.ToLower(name); low != name {
-		names = append(names, low)
-	}
-	for _, dir := range dirs {
-		for _, name := range names {
-			path := filepath.Join(dir, name)
-			if st, err := os.Stat(path); err == nil && st.IsDir() {
-				path = filepath.Join(path, id, name)
-			}
-			err := Check(path, id)
-			if err == nil {
-				return path, tried
-			}
-			tried = append(tried, Tried{path, err})
-		}
-	}
-	return "", tried
-}
 
 // Check reports whether the file at path is the PDB with an id. The error is fs.ErrNotExist if there is no file, and
 // ErrOtherBuild for a PDB with another id.

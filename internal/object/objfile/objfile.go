@@ -130,12 +130,6 @@ func FindDebug(f *object.File, dirs []string, lim object.Limits) (debug *object.
 	return object.Finder{Open: Open}.FindDebug(f, dirs, lim)
 }
 
-// FindProgram looks for the program that f, a separate debug file, describes: beside it, without .debug, and below
-// dirs. path is "" if none is found; tried lists the places that were rejected.
-func FindProgram(f *object.File, dirs []string, lim object.Limits) (path string, tried []object.Tried) {
-	return object.Finder{Open: Open}.FindProgram(f, dirs, lim)
-}
-
 // FindSupplement looks for the file that l, a link of f, names. The results are like those
 // of FindDebug.
 func FindSupplement(f *object.File, l *object.Link, dirs []string, lim object.Limits) (sup *object.File, tried []object.Tried, err error) {

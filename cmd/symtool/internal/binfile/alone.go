@@ -1,52 +1,71 @@
 package binfile
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 )
 
 // noteAlone notes that a debug file, which is read without its program, lacks the rules that the program has. Sections
 // that have no bytes say that there were rules: these are lost, and NoteAlone says so. A dSYM never has such sections.
-func (d *Reader) noteAlone(r *Result, f *object.File) {
-	if alone := f.Terms.UnwindAlone; alone != "" && r.Stats.CFIBlocks == 0 {
-		r.Note(cli.StatusOK, "%s: no STACK CFI: %s", r.File, alone)
+func (d *Reader) noteAlone(ctx context.Context, r *Result, f *object.File) {
+	if f.HasCode() {
+		if alone := f.Terms.UnwindAlone; alone != "" && r.Stats.CFIBlocks == 0 {
+			r.Note(cli.StatusOK, "%s: no STACK CFI: %s", r.File, alone)
+		}
 		return
 	}
-	s := f.StrippedUnwind()
-	if s == nil || f.HasCode() {
+	alone, s := f.Terms.UnwindAlone, f.StrippedUnwind()
+	if alone == "" && s == nil {
+		return
+	}
+	var set debugset.Set
+	r.alone(&set, d.finder(r).Program(ctx, &set, f))
+	if alone != "" && r.Stats.CFIBlocks == 0 {
+		r.Note(cli.StatusOK, "%s: no STACK CFI: %s", r.File, r.dumpProgram("which has it", alone))
+		return
+	}
+	if s == nil {
 		return
 	}
 	what := "no STACK CFI"
 	if r.Stats.CFIBlocks > 0 {
 		what = "not all STACK CFI"
 	}
-	r.alone = fmt.Sprintf("%s: %s: %s has no bytes in a debug file: %s", r.File, what, s.Name, d.program(r, f))
+	r.lacks = fmt.Sprintf("%s: %s: %s has no bytes in a debug file: %s", r.File, what, s.Name,
+		r.dumpProgram("which has them", "dump its program, with this file as DEBUGFILE"))
 }
 
 // NoteAlone notes what the file lacks that only its program has, with a status.
 func (r *Result) NoteAlone(status int) {
-	if r.alone != "" {
-		r.Note(status, "%s", r.alone)
+	if r.lacks != "" {
+		r.Note(status, "%s", r.lacks)
 	}
 }
 
-// program says which file has what a debug file lacks, or where that was looked for.
-func (d *Reader) program(r *Result, f *object.File) string {
-	path, tried := objfile.FindProgram(f, d.DebugDirs, d.search(r))
-	if path != "" {
-		return fmt.Sprintf("dump %s, which has them, with this file as DEBUGFILE", path)
+// alone records the program of a debug file that is read without it, or where that was looked for.
+func (r *Result) alone(set *debugset.Set, program string) {
+	r.Program = program
+	for _, t := range set.Tried {
+		r.NoProgram = append(r.NoProgram, cmp.Or(t.Path, t.Why))
 	}
-	const advice = "dump its program, with this file as DEBUGFILE"
-	if len(tried) == 0 {
-		return advice
+	for _, p := range set.Problems {
+		r.problem(p)
 	}
-	places := make([]string, len(tried))
-	for i, t := range tried {
-		places[i] = t.Path
+}
+
+// dumpProgram says which file has what a debug file lacks or, with otherwise as the advice, where that was looked for.
+func (r *Result) dumpProgram(has, otherwise string) string {
+	switch {
+	case r.Program != "":
+		return fmt.Sprintf("dump %s, %s, with this file as DEBUGFILE", r.Program, has)
+	case len(r.NoProgram) > 0:
+		return otherwise + "; it is not at " + strings.Join(r.NoProgram, ", ")
 	}
-	return advice + "; it is not at " + strings.Join(places, ", ")
+	return otherwise
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt"
@@ -91,8 +91,7 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 // findPDB returns the path of the PDB of a Windows binary: the one that was named, or one that has its id and lies
 // beside it or in a folder of debug files, or that a server has; "" if there is none.
 func (d *Reader) findPDB(ctx context.Context, r *Result, binary *object.File) (string, error) {
-	name, err := binary.Name()
-	if binary.OS != "windows" || err != nil || d.Options.CFIOnly {
+	if binary.OS != "windows" || d.Options.CFIOnly {
 		return "", nil
 	}
 	if d.DebugFile != "" {
@@ -105,47 +104,29 @@ func (d *Reader) findPDB(ctx context.Context, r *Result, binary *object.File) (s
 		r.Opened.Add(d.DebugFile)
 		return d.DebugFile, nil
 	}
-	if binary.HasDWARF() || d.Options.Hermetic {
-		return "", nil
-	}
-	path, tried := pdb.Find(name, binary.ID(), append([]string{filepath.Dir(binary.Path)}, d.DebugDirs...)...)
-	for _, t := range tried {
-		r.Tried = append(r.Tried, t.Path+": "+bin.Bare(t.Err, t.Path))
-	}
+	var set debugset.Set
+	path, err := d.finder(r).PDB(ctx, &set, binary)
+	r.take(&set, "PDB")
 	if path != "" {
 		r.Opened.Add(path)
-		return path, nil
 	}
-	fetched, err := d.fetchPDB(ctx, r, name, binary.ID())
-	if fetched == "" && err == nil {
-		r.noteOtherPDBs(tried)
-	}
-	return fetched, err
-}
-
-// noteOtherPDBs notes the PDBs of other builds, where the binary's own is missing.
-func (r *Result) noteOtherPDBs(tried []pdb.Tried) {
-	for _, t := range tried {
-		if errors.Is(t.Err, pdb.ErrOtherBuild) {
-			r.noteOther("PDB", t.Path, bin.Bare(t.Err, t.Path))
-		}
-	}
+	return path, err
 }
 
 // fetchPDB fetches a PDB from symbol servers; "" if they do not have it. An error is that of the context.
-func (d *Reader) fetchPDB(ctx context.Context, r *Result, name, id string) (string, error) {
+func (d *Reader) fetchPDB(ctx context.Context, s *debugset.Set, name, id string) (string, error) {
 	if d.Programs == nil || id == "" {
 		return "", nil
 	}
 	path, tried, err := d.Programs.PDB(ctx, name, id)
 	for _, t := range tried {
-		r.Tried = append(r.Tried, t.String())
+		s.Tried = append(s.Tried, object.Tried{Path: t.Place, Why: t.Why})
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	if err != nil && path == "" {
-		r.problem(bin.Problem{Lost: "PDB", Err: err})
+		s.Problems = append(s.Problems, bin.Problem{Lost: "PDB", Err: err})
 	}
 	return path, nil
 }
@@ -211,8 +192,10 @@ func (d *Reader) openAlone(ctx context.Context, r *Result) (*Binary, error) {
 	stats := report.Stats
 	r.Stats, r.PDB = &stats, r.File
 	if cpu := arch.ByName(m.Arch); cpu != arch.X86 && !o.NoCFI {
+		var set debugset.Set
+		r.alone(&set, d.finder(r).ProgramOfPDB(&set, r.File, m.ID))
 		r.Unruled = "it is in the program or DLL"
-		r.Note(cli.StatusOK, "%s: no STACK CFI: %s; dump that, with the PDB beside it", r.File, r.Unruled)
+		r.Note(cli.StatusOK, "%s: no STACK CFI: %s", r.File, r.dumpProgram("which has it", r.Unruled+"; dump that, with the PDB beside it"))
 	}
 	return &Binary{Result: report, File: &object.File{Path: r.File, OS: m.OS, Container: &object.Bare{}}}, nil
 }

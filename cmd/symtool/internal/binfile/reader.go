@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve/remote"
 )
 
@@ -104,97 +104,65 @@ func (d *Reader) openDebug(ctx context.Context, r *Result, binary *object.File) 
 	return debug, nil
 }
 
-// search says how other files are found.
-func (d *Reader) search(r *Result) object.Limits {
-	l := r.limits()
-	l.Hermetic = d.Options.Hermetic || d.packed(r.File)
-	return l
+// finder says where other files are looked for.
+func (d *Reader) finder(r *Result) *debugset.Finder {
+	f := &debugset.Finder{Dirs: d.DebugDirs, Limits: r.limits()}
+	f.Limits.Hermetic = d.Options.Hermetic || d.packed(r.File)
+	if d.Client != nil {
+		f.Fetcher = d.Client
+	}
+	if !d.Options.Hermetic {
+		f.Database = d.fetchPDB
+	}
+	return f
 }
 
 // findDebug finds the separate debug file here, or fetches it.
 func (d *Reader) findDebug(ctx context.Context, r *Result, binary *object.File) *object.File {
-	if binary.HasDWARF() {
-		return nil
+	finder := d.finder(r)
+	if d.Options.CFIOnly {
+		finder.Fetcher = nil
 	}
-	const what = "separate debug file"
-	debug, tried, err := objfile.FindDebug(binary, d.DebugDirs, d.search(r))
-	if err != nil {
-		r.problem(bin.Problem{Lost: what, Err: err})
+	var set debugset.Set
+	if err := finder.Debug(ctx, &set, binary); err != nil {
+		return nil // there is no index that may fail
 	}
-	r.Tried = append(r.Tried, object.Lines(tried)...)
-	if d.Options.CFIOnly || debug != nil && debug.HasDWARF() {
-		return debug
+	if d.Options.CFIOnly {
+		r.take(&set, "")
+	} else {
+		r.take(&set, "separate debug file")
 	}
-	fetched := d.fetchDebug(ctx, r, binary.BuildID(), what)
-	if fetched == nil {
-		r.noteOthers(what, tried)
-		return debug
-	}
-	if err := object.CheckPair(binary, fetched); err != nil {
-		r.problem(bin.Problem{Lost: what, Err: err})
-		r.noteOthers(what, tried)
-		fetched.Close()
-		return debug
-	}
-	if debug != nil {
-		debug.Close()
-	}
-	return fetched
+	return set.Debug
 }
 
 // findSupplement finds or fetches the supplementary file of the debug information, if it has one.
 // It reports a missing one with what is lost.
 func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *object.File) *object.File {
-	if debug != nil && debug.HasDWARF() {
-		binary = debug
-	}
-	link, err := binary.Supplement()
-	if link == nil || err != nil || d.Options.CFIOnly {
-		return nil // the reader will report the damage
+	set := debugset.Set{Debug: debug}
+	if d.Options.CFIOnly || !set.Linked(binary) {
+		return nil
 	}
 	if sup := d.openSupplement(r); sup != nil {
 		return sup
 	}
-	const what = "names in the supplementary file"
-	sup, tried, err := objfile.FindSupplement(binary, link, d.DebugDirs, d.search(r))
-	if err != nil {
-		r.problem(bin.Problem{Lost: what, Err: err})
-	}
-	if sup != nil {
-		return sup
-	}
-	r.Tried = append(r.Tried, object.Lines(tried)...)
-	if sup = d.fetchDebug(ctx, r, link.ID, what); sup == nil {
+	if d.finder(r).Supplement(ctx, &set, binary); set.Supplement == nil {
+		r.take(&set, "supplementary file")
 		r.Looked = r.Tried
-		r.noteOthers("supplementary file", tried)
 	}
-	return sup
+	return set.Supplement
 }
 
-// fetchDebug fetches the debug file or supplementary file with the build-id; it returns nil if
-// there is none. what is the loss to report if a server fails.
-func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what string) *object.File {
-	if d.Client == nil {
-		return nil
+// take notes where files were looked for, what could not be read and, with what they would be, those of other builds.
+func (r *Result) take(set *debugset.Set, what string) {
+	for _, p := range set.Problems {
+		r.problem(p)
 	}
-	if len(buildID) == 0 {
-		r.Tried = append(r.Tried, "debuginfod: there is no build-id to ask for")
-		return nil
+	r.Tried = append(r.Tried, object.Lines(set.Tried)...)
+	for _, t := range set.Tried {
+		if t.OtherBuild && what != "" {
+			r.noteOther(what, t.Path, t.Why)
+		}
 	}
-	path, tried, err := d.Client.Fetch(ctx, debuginfod.Debuginfo, buildID)
-	r.Tried = append(r.Tried, tried...)
-	if errors.Is(err, debuginfod.ErrNotFound) || ctx.Err() != nil {
-		return nil
-	}
-	var debug *object.File
-	if err == nil {
-		debug, err = objfile.Open(path, object.DefaultLimits())
-	}
-	if err != nil {
-		r.problem(bin.Problem{Lost: what, Err: err})
-		return nil
-	}
-	return debug
 }
 
 // Read reads one file and its debug files. What is passed to use is valid until use returns.
@@ -269,12 +237,12 @@ func (d *Reader) fill(ctx context.Context, r *Result, b *Binary) error {
 			return err
 		}
 	}
-	d.note(r, b, options.NoCFI)
+	d.note(ctx, r, b, options.NoCFI)
 	return nil
 }
 
 // note copies what is kept of a binary.
-func (d *Reader) note(r *Result, b *Binary, noCFI bool) {
+func (d *Reader) note(ctx context.Context, r *Result, b *Binary, noCFI bool) {
 	m, report := b.Module, b.Result
 	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
 	stats := report.Stats // a copy: results of many files are kept, but not their reports
@@ -285,7 +253,7 @@ func (d *Reader) note(r *Result, b *Binary, noCFI bool) {
 		r.problem(p)
 	}
 	if !noCFI {
-		d.noteAlone(r, b.File)
+		d.noteAlone(ctx, r, b.File)
 	}
 }
 
@@ -363,15 +331,7 @@ func (r *Result) Note(status int, format string, args ...any) {
 	r.Status = max(r.Status, status)
 }
 
-// noteOthers notes the files that were found where a file of the binary is expected, and do not belong to it.
-func (r *Result) noteOthers(what string, tried []object.Tried) {
-	for _, t := range tried {
-		if t.OtherBuild {
-			r.noteOther(what, t.Path, t.Why)
-		}
-	}
-}
-
+// noteOther notes a file that was found where a file of the binary is expected, and does not belong to it.
 func (r *Result) noteOther(what, path, why string) {
 	r.OtherDebug = append(r.OtherDebug, path+": "+why)
 	r.Note(cli.StatusOK, "%s is not the %s of %s: %s", path, what, r.File, why)

@@ -38,7 +38,9 @@ type Result struct {
 	PDB         string        `json:"-"` // the PDB that was read
 	Partial     bool          `json:"-"` // it has not what object files have: pdb.ErrPartial
 	Unruled     string        `json:"-"` // why the PDB, without its binary, has no rules for the stack
-	alone       string        // what a debug file lacks without its program, for NoteAlone
+	Program     string        `json:"-"` // of a debug file that is read without it, if it was found
+	NoProgram   []string      `json:"-"` // where it was looked for
+	lacks       string        // what such a file lacks, for NoteAlone
 	FileName    string        `json:"-"` // as in dwarf2sym.Result
 	NameGuessed bool          `json:"-"`
 	MappedFiles []srcmap.File `json:"-"`

@@ -27,8 +27,8 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 		return
 	}
 	if !b.Code && b.DebugFile == nil {
-		g.missing("the binary", "this is a separate debug file: the rules for unwinding frames are in the binary",
-			"symtool dump BINARY "+cli.ShellWord(g.File))
+		g.missing("the binary", "this is a separate debug file: the rules for unwinding frames are in the binary"+b.noProgram(),
+			"symtool dump "+b.program("BINARY")+" "+cli.ShellWord(g.File))
 	}
 	if b.BuildID == "" && b.Type != "object" {
 		g.missing(b.terms.ID, "the module's id is computed from its code: other programs, and stripped copies, may disagree",
@@ -39,6 +39,22 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 	b.adviseSupplement(g)
 	b.adviseObjects(g)
 	b.adviseCFI(g)
+}
+
+// program returns the program of a debug file alone, for a command, or unknown.
+func (b *binaryDiagnosis) program(unknown string) string {
+	if b.Program == "" {
+		return unknown
+	}
+	return cli.ShellWord(b.Program)
+}
+
+// noProgram says where the program of a debug file alone was looked for in vain.
+func (b *binaryDiagnosis) noProgram() string {
+	if b.Program != "" || len(b.NoProgram) == 0 {
+		return ""
+	}
+	return ", which is not at " + text.Printable(strings.Join(b.NoProgram, ", "))
 }
 
 // splitOff returns how dump reads a .dwo file, or a package of them, with the binary, or "" if

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// pdbPlaces returns the places where dump looks for the PDB of a file, which are those of pdb.Find.
+// pdbPlaces returns the places where dump looks for the PDB of a file, which are those of package debugset.
 func pdbPlaces(file string, p *dwarf2sym.PDBLink) []string {
 	name := text.Printable(p.Name)
 	return []string{
@@ -41,6 +41,7 @@ func (g *diagnosis) advisePDB() {
 func (g *diagnosis) adviseAlone(unruled string) {
 	g.advisePDB()
 	if unruled != "" {
-		g.missing("STACK CFI", unruled, "dump that, with the PDB beside it")
+		b := g.Binary
+		g.missing("STACK CFI", unruled+b.noProgram(), "symtool dump "+b.program("BINARY")+" "+cli.ShellWord(g.File))
 	}
 }

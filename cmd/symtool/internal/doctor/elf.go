@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 )
@@ -23,6 +24,8 @@ type binaryDiagnosis struct {
 	Tried      []string            `json:"tried,omitempty"`        // searched for debug information, without success
 	OtherDebug []string            `json:"other_debug,omitempty"`  // debug files among them that are of another build
 	FileName   string              `json:"file_name,omitempty"`    // name of the file, if dump names the module by a different DT_SONAME
+	Program    string              `json:"program,omitempty"`      // of a debug file alone, if it was found
+	NoProgram  []string            `json:"no_program,omitempty"`   // where it was looked for
 	Guessed    bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which has no DT_SONAME
 	Stats      *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
 
@@ -79,6 +82,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 		b.report, b.Stats, b.Read = read.Result, r.Stats, read.Result.Others
 		b.Tried, b.OtherDebug, b.wins = r.Tried, r.OtherDebug, len(read.Module.Wins)
 		b.FileName, b.Guessed = r.FileName, r.NameGuessed
+		b.Program, b.NoProgram = r.Program, r.NoProgram
 		var err error
 		g.Symbols, err = diagnoseSymbols(ctx, g.File, read.Module, read.File)
 		return err
@@ -138,15 +142,14 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	if !f.HasDWARF() {
 		return nil
 	}
-	var sup *object.File
-	if link, err := f.Supplement(); link != nil && err == nil {
-		limits := object.DefaultLimits()
-		limits.Hermetic = d.places.Hermetic
-		if sup, _, _ = objfile.FindSupplement(f, link, d.places.DebugDirs, limits); sup != nil {
-			defer sup.Close()
-		}
+	var set debugset.Set
+	defer set.Close()
+	finder := debugset.Finder{Dirs: d.places.DebugDirs, Limits: object.DefaultLimits()}
+	if finder.Limits.Hermetic = d.places.Hermetic; d.client != nil {
+		finder.Fetcher = d.client
 	}
-	g.Binary.Units, err = dwarf2sym.ReadUnits(ctx, f, sup)
+	finder.Supplement(ctx, &set, f)
+	g.Binary.Units, err = dwarf2sym.ReadUnits(ctx, f, set.Supplement)
 	return err
 }
 

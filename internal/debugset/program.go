@@ -1,0 +1,168 @@
+package debugset
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+)
+
+// debugSuffix ends the names of separate debug files.
+const debugSuffix = ".debug"
+
+// Program returns the path of the program or library that a separate debug file describes: beside the file, under its name
+// without .debug or .dSYM, or in the folder above one that is named .debug; at DIR/.build-id/xx/yyyy for each DIR of the
+// folders; if the file is below DIR, at the path that is left without DIR; or from a server. A program has code, and the
+// build-id of the file.
+//
+// With Limits.Hermetic only the build-id and the folders count. path is "" if there is none.
+func (f *Finder) Program(ctx context.Context, s *Set, debug *object.File) (path string) {
+	id := debug.BuildID()
+	if len(id) == 0 {
+		return ""
+	}
+	search := object.Search{Finder: object.Finder{Open: objfile.Open}, File: debug, Dirs: f.Dirs, Limits: f.Limits}
+	search.Limits.ID = id
+	for _, path := range programPaths(&search, id) {
+		if isProgram(&search, path, id) {
+			s.Tried = append(s.Tried, search.Tried...)
+			return path
+		}
+	}
+	s.Tried = append(s.Tried, search.Tried...)
+	if placed(debug) {
+		return ""
+	}
+	path, err := f.fetchFile(ctx, s, executable, id)
+	if s.lose("program", err); err != nil {
+		return ""
+	}
+	return path
+}
+
+// placed reports whether the debug files of a container are elsewhere than those of ELF, whose places and servers have
+// build-ids.
+func placed(f *object.File) bool {
+	_, ok := f.Container.(object.Placed)
+	return ok
+}
+
+// programPaths returns where the program may be.
+func programPaths(s *object.Search, id []byte) (paths []string) {
+	name, named := strings.CutSuffix(filepath.Base(s.File.Path), debugSuffix)
+	for _, folder := range s.OwnFolders() {
+		if named {
+			paths = append(paths, filepath.Join(folder, name))
+		}
+		if filepath.Base(folder) == debugSuffix {
+			paths = append(paths, filepath.Join(filepath.Dir(folder), name))
+		}
+	}
+	if !s.Limits.Hermetic {
+		paths = append(paths, bundlePrograms(s.File.Path)...)
+	}
+	if placed(s.File) {
+		return paths
+	}
+	for _, path := range s.BuildIDPaths(id) {
+		paths = append(paths, strings.TrimSuffix(path, debugSuffix))
+	}
+	for _, folder := range s.OwnFolders() {
+		for _, root := range s.Dirs {
+			if below, ok := strings.CutPrefix(folder, filepath.Clean(root)+string(filepath.Separator)); ok && named {
+				paths = append(paths, filepath.Join(string(filepath.Separator), below, name))
+			}
+		}
+	}
+	return paths
+}
+
+// dsymExtension ends the names of the bundles of macOS that have debug files.
+const dsymExtension = ".dSYM"
+
+// bundlePrograms returns where the program of a file in a dSYM bundle, or of a bundle that is a file, may be: under the
+// bundle's name beside it, which may be a bundle itself, and under the file's.
+func bundlePrograms(path string) (paths []string) {
+	for bundle := path; filepath.Dir(bundle) != bundle; bundle = filepath.Dir(bundle) {
+		name, ok := strings.CutSuffix(bundle, dsymExtension)
+		if !ok {
+			continue
+		}
+		paths = append(paths, objfile.InBundle(name))
+		if own := filepath.Join(filepath.Dir(bundle), filepath.Base(path)); own != name && own != bundle {
+			paths = append(paths, own)
+		}
+	}
+	return paths
+}
+
+// isProgram reports whether the file at path has the code of the debug file with the build-id.
+func isProgram(s *object.Search, path string, id []byte) bool {
+	program := s.OpenOther(path)
+	if program == nil {
+		return false
+	}
+	defer program.Close()
+	switch got := program.BuildID(); {
+	case !bytes.Equal(got, id):
+		return s.RefuseOther(path, "build-id %x, want %x", got, id)
+	case !program.HasCode():
+		return s.Refuse(path, "has no code")
+	}
+	return true
+}
+
+// programExtensions end the names of Windows programs.
+var programExtensions = []string{".exe", ".dll", ".sys", ".ocx", ".efi", ".scr", ".drv"}
+
+// maxPrograms limits how many programs of a folder are opened.
+const maxPrograms = 1000
+
+// ProgramOfPDB returns the path of the Windows program with the id of a PDB, as in MODULE: beside the PDB, or in one of the
+// folders; "" if there is none. The ones of the PDB's name are tried first.
+func (f *Finder) ProgramOfPDB(s *Set, path, id string) string {
+	dirs := f.Dirs
+	if !f.Limits.Hermetic {
+		dirs = append([]string{filepath.Dir(path)}, dirs...)
+	}
+	stem := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	for _, dir := range dirs {
+		candidates := programsIn(dir)
+		for _, own := range []bool{true, false} {
+			for _, name := range candidates {
+				if own == strings.EqualFold(strings.TrimSuffix(name, filepath.Ext(name)), stem) && f.hasID(filepath.Join(dir, name), id) {
+					return filepath.Join(dir, name)
+				}
+			}
+		}
+		s.Tried = append(s.Tried, object.Tried{Path: dir, Why: "no program with the id " + id})
+	}
+	return ""
+}
+
+// programsIn returns the names of the programs in a folder.
+func programsIn(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir) // a folder that cannot be read has none
+	for _, e := range entries {
+		for _, ext := range programExtensions {
+			if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ext) && len(names) < maxPrograms {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	return names
+}
+
+// hasID reports whether the binary at path has MODULE's id.
+func (f *Finder) hasID(path, id string) bool {
+	file, err := objfile.Open(path, f.Limits)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return file.ID() == id
+}
