@@ -1,8 +1,8 @@
 package finding
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Severity ranks findings.
@@ -74,7 +74,7 @@ type Family struct {
 
 // Family returns the rule's family.
 func (r *Rule) Family() Family {
-	i := slices.IndexFunc(Families, func(f Family) bool { return len(r.ID) > 3 && fmt.Sprint(f.Hundred) == r.ID[3:4] })
+	i := slices.IndexFunc(Families, func(f Family) bool { return len(r.ID) > 3 && strconv.Itoa(f.Hundred) == r.ID[3:4] })
 	if i < 0 {
 		panic("lint: rule " + r.ID + " has no family")
 	}

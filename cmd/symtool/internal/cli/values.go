@@ -135,7 +135,7 @@ func OneOf[T any](name, usage string, to *T, words []Word[T]) cli.Flag {
 // Numbers returns the words for the numbers of a range.
 func Numbers[T int | uint8](low, high T) (words []Word[T]) {
 	for n := low; n <= high; n++ {
-		words = append(words, Word[T]{fmt.Sprint(n), n})
+		words = append(words, Word[T]{strconv.Itoa(int(n)), n})
 	}
 	return words
 }

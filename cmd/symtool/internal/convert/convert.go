@@ -82,6 +82,7 @@ type convertConfig struct {
 	files       []string
 	from        string // --from, or ""
 	output      string
+	toName      string          // --to, or ""
 	to          *formats.Format // nil: the input's
 	store       string          // --to-store, or ""
 	layout      string
@@ -105,13 +106,9 @@ func newConvertConfig() *convertConfig {
 func (cfg *convertConfig) flags() []cli.Flag {
 	o, e := &cfg.options, &cfg.edit
 	reads, writes := formats.Names((*formats.Format).Reads), formats.Names((*formats.Format).Writes)
-	var formatsByName []cli.Word[*formats.Format]
-	for _, name := range writes {
-		formatsByName = append(formatsByName, cli.Word[*formats.Format]{Text: name, Means: formats.Named(name)})
-	}
 	return slices.Concat([]cli.Flag{
 		cli.Words(cli.Text("from", "read IN as `FORMAT`: "+strings.Join(reads, ", "), &cfg.from), reads...),
-		cli.OneOf("to", "write `FORMAT`: "+strings.Join(writes, ", "), &cfg.to, formatsByName),
+		cli.Words(cli.Text("to", "write `FORMAT`: "+strings.Join(writes, ", "), &cfg.toName), writes...),
 		cli.OutputFlag(&cfg.output),
 		cli.Text("to-store", "write a file for each IN below `DIR`", &cfg.store, cli.Without("output", "to"), cfg.withLayout, cli.StoreFolder("--output writes one file")),
 		cli.Words(cli.Text("layout", "use `LAYOUT` for the store: "+strings.Join(store.Layouts(), ", "), &cfg.layout, cli.With("to-store")), store.Layouts()...),
@@ -203,6 +200,7 @@ func (cfg *convertConfig) operands() error {
 // say them.
 func (cfg *convertConfig) chooseOutput() error {
 	cfg.compression = cli.CompressionOf(cfg.gzip, cfg.zstd)
+	cfg.to = formats.Named(cfg.toName)
 	named, packed := formats.OfName(cfg.output)
 	switch {
 	case cfg.store != "":

@@ -86,15 +86,15 @@ type failOn struct {
 
 // flags returns the flags of the command. Their values go to l.
 func (l *linter) flags() []cli.Flag {
-	set := &l.settings
+	set, rules := &l.settings, ruleNames()
 	all := []cli.Flag{
 		cli.OneOf("format", "print findings as `FORM`: text (default), json, sarif (2.1.0),\ngithub (annotations of a workflow), junit, codequality (GitLab) or\nhtml (one page)", &l.format, lintFormats),
 		cli.OutputFlag(&l.output),
 		cli.OneOf("fail-on", "end with status 1 at findings of `SEVERITY` and above: error\n(default), warning or never", &l.failOn, []cli.Word[failOn]{
 			{Text: "error", Means: failOn{severity: lint.Error}}, {Text: "warning", Means: failOn{severity: lint.Warning}}, {Text: "never", Means: failOn{never: true}},
 		}),
-		cli.WordList(cli.Repeated("select", "check only `RULES`; may be repeated", &set.selected), ruleNames()...),
-		cli.WordList(cli.Repeated("ignore", "do not check `RULES`; may be repeated", &set.ignored), ruleNames()...),
+		cli.WordList(cli.Repeated("select", "check only `RULES`; may be repeated", &set.selected), rules...),
+		cli.WordList(cli.Repeated("ignore", "do not check `RULES`; may be repeated", &set.ignored), rules...),
 		cli.Words(cli.Text("preset", "do not check what files of a `KIND` cannot have: stripped (libraries\nwithout debug information)", &set.preset), lint.PresetNames()...),
 		cli.PrefixMapFlag("in documents, given `OLD=NEW`, replace OLD with NEW at the start of\nsource files' names, so that they are relative to the checkout;\nmay be repeated, the last match counts", &l.prefixes),
 		cli.Text("config", "read severities and suppressions from `FILE`", &set.config),
@@ -108,7 +108,7 @@ func (l *linter) flags() []cli.Flag {
 		cli.Switch("verdict", "in text: print the verdict of each file, by default of a single file\nonly, and of several a table; --verdict=false prints neither, and is\naccepted with any format", &l.verdict, l.inText),
 		cli.JobsFlag(&l.jobs),
 	}
-	return append(all, l.page.flags()...)
+	return append(all, l.page.flags(rules)...)
 }
 
 // inText is the condition of --verdict.

@@ -15,9 +15,9 @@ type rulePage struct {
 }
 
 // flags returns the flags, each of which is used alone.
-func (p *rulePage) flags() []cli.Flag {
+func (p *rulePage) flags(rules []string) []cli.Flag {
 	return []cli.Flag{
-		cli.Hints(cli.Text("explain", "print the explanation of the rule `ID`, or the rules of a family or\nof a prefix of IDs", &p.explain, alone), ruleNames()...),
+		cli.Hints(cli.Text("explain", "print the explanation of the rule `ID`, or the rules of a family or\nof a prefix of IDs", &p.explain, alone), rules...),
 		cli.Switch("list", "print all rules", &p.list, alone),
 		cli.Switch("docs", "print the page about all rules in Markdown", &p.docs, alone),
 	}
