@@ -115,7 +115,7 @@ func TestWrongCommandLines(t *testing.T) {
 		"dump --demangle cpp a": `--demangle is "cpp", want full or none`, "walk --techniques scn x": `did you mean scan?`,
 		// Numbers and operands.
 		"dump --jobs x y": `--jobs is "x", want a whole number`, "dump --jobs 99999999999999999999 a": `want a whole number of at most 18 digits`,
-		"walk --max-frames -1 x": `must not be negative`, "walk --pid abc": `--pid is "abc", want a whole number`, "sframe --pc x f": `--pc is "x", want a hexadecimal address`,
+		"walk --max-frames -1 x": `--max-frames is -1, want 0 or more`, "walk --pid abc": `--pid is "abc", want a whole number`, "sframe --pc x f": `--pc is "x", want a hexadecimal address`,
 		"diff a": `1 operand, want OLD and NEW`, "resolve --symbols d zz": `"zz" is not an address`, "resolve --filter 10": `--filter reads standard input`,
 		"dump --store d --output f a": `--output and --store exclude each other`, "convert --to breakpad": `no IN`,
 	} {

@@ -157,11 +157,11 @@ type Abbrevs struct {
 	forms    formTable
 	declared int // number of declarations
 	dense    []decl
-	sparse   *sparse    // nil if there never was a code for it
-	steps    []step     // storage of skip programs: the chunk in use
-	recent   [32][]step // programs compiled last, by their hash: most declarations share one
-	stepped  int        // number of steps in all chunks
-	length   int        // of the table in the section
+	sparse   *sparse         // nil if there never was a code for it
+	steps    []step          // storage of skip programs: the chunk in use
+	recent   *[recent][]step // programs compiled last, by their hash: most declarations share one; nil in a small table
+	stepped  int             // number of steps in all chunks
+	length   int             // of the table in the section
 }
 
 // sparse has the declarations whose codes are not in the dense part.
@@ -261,7 +261,7 @@ func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last
 	t.offset, t.sizes, t.length, t.declared, t.stepped = offset, sizes, 0, 0, 0
 	t.dense, t.steps = t.dense[:0], t.steps[:0]
 	t.sparse.reset()
-	clear(t.recent[:])
+	t.recent = nil
 	if offset >= uint64(len(section)) {
 		return &bin.Error{Section: ".debug_abbrev", Offset: offset,
 			Msg: fmt.Sprintf("table starts outside the section's %d bytes", len(section))}
@@ -385,9 +385,18 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 	return d
 }
 
+// recent is how many programs of a table are kept to be shared, and how many declarations a table has without sharing.
+const recent = 32
+
 // program returns the program that starts at first, or an equal one of a declaration before.
 func (t *Abbrevs) program(first int) []step {
 	p := t.steps[first:len(t.steps):len(t.steps)]
+	if t.declared < recent {
+		return p
+	}
+	if t.recent == nil {
+		t.recent = new([recent][]step)
+	}
 	recent := &t.recent[hashOf(p)%uint64(len(t.recent))]
 	if slices.Equal(*recent, p) {
 		t.steps = t.steps[:first]

@@ -25,7 +25,11 @@ func (d *Reader) noteAlone(ctx context.Context, r *Result, f *object.File) {
 		return
 	}
 	var set debugset.Set
-	r.alone(&set, d.finder(r).Program(ctx, &set, f))
+	finder := d.finder(r)
+	if d.Many {
+		finder.Fetcher = nil
+	}
+	r.alone(&set, finder.Program(ctx, &set, f))
 	if alone != "" && r.Stats.CFIBlocks == 0 {
 		r.Note(cli.StatusOK, "%s: no STACK CFI: %s", r.File, r.dumpProgram("which has it", alone))
 		return

@@ -105,9 +105,16 @@ func (d *Reader) findPDB(ctx context.Context, r *Result, binary *object.File) (s
 		return d.DebugFile, nil
 	}
 	var set debugset.Set
-	path, err := d.finder(r).PDB(ctx, &set, binary)
+	finder, fetched := d.finder(r), ""
+	if fetch := finder.Database; fetch != nil {
+		finder.Database = func(ctx context.Context, s *debugset.Set, name, id string) (path string, err error) {
+			fetched, err = fetch(ctx, s, name, id)
+			return fetched, err
+		}
+	}
+	path, err := finder.PDB(ctx, &set, binary)
 	r.take(&set, "PDB")
-	if path != "" {
+	if path != fetched { // what is fetched is not an input of a build
 		r.Opened.Add(path)
 	}
 	return path, err

@@ -31,6 +31,7 @@ type Reader struct {
 	CPU        string             // of the binary to read, in a file with several
 	OrElse     string             // what else can be done with such a file, for a message
 	NoDebug    NoDebug            // what becomes of binaries without debug information
+	Many       bool               // files of a store are read: no server is asked for a program that would only be named
 }
 
 // NoDebug says what becomes of binaries without debug information.

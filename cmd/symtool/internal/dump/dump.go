@@ -214,7 +214,7 @@ func (cfg *dumpConfig) finish(c *cli.Context) (err error) {
 	cfg.compression = cli.CompressionOf(cfg.gzip, cfg.zstd)
 	cfg.DebugDirs = cli.DebugDirs(cfg.DebugDirs, cfg.Options.Hermetic)
 	if cfg.store != "" {
-		cfg.output = ""
+		cfg.output, cfg.Many = "", true
 	}
 	if err := cfg.maps.Read(true); err != nil {
 		return err
