@@ -25,7 +25,7 @@ type placeCache struct {
 // maxPlaces and maxPlaceNames limit the cached places and the functions in them: thousands of
 // functions may be inlined at the same address.
 const (
-	maxPlaces     = 1 << 16
+	maxPlaces     = 1 << 13
 	maxPlaceNames = 1 << 18
 )
 

@@ -39,7 +39,7 @@ type cachedRow struct {
 
 // maxRows and maxRowRegisters limit the cached rows, and the registers' rules in them.
 const (
-	maxRows         = 1 << 16
+	maxRows         = 1 << 13
 	maxRowRegisters = 1 << 16
 )
 
