@@ -159,6 +159,7 @@ func (r Range) Contains(addr uint64) bool { return addr-r.Addr < r.Size }
 // Module is a program or a library in memory.
 type Module struct {
 	Range
+	Listed    uint64 // size in the dump's list of modules, if that is not Size, which the dump itself shows; 0 otherwise
 	Path      string // of the file, as the process saw it
 	Deleted   bool   // the file was deleted or replaced while it was mapped; ELF cores and processes only
 	DebugFile string // name of its debug information without folders: the PDB's, DT_SONAME if known, or the last part of Path
@@ -174,6 +175,14 @@ type Module struct {
 	// ByPath is about the file at the path of a module whose id is not in the dump, and which was not named: what was
 	// compared with memory to give its id to the module or, without a DebugID, why it is not the module's.
 	ByPath string
+}
+
+// ListedSize returns the size of a module in the dump's list, as other programs print it.
+func (m *Module) ListedSize() uint64 {
+	if m.Listed != 0 {
+		return m.Listed
+	}
+	return m.Size
 }
 
 // Mapping is a part of the address space.

@@ -12,7 +12,7 @@ func (d *Dump) SetListed(list []Module, main int, loaded func(addr uint64) (size
 	b := d.newBounds(list)
 	out, at := make([]Module, 0, len(list)), -1
 	for i, m := range list {
-		size, ok := uint64(0), false
+		size, ok, listed := uint64(0), false, m.Size
 		if loaded != nil {
 			size, ok = loaded(m.Addr)
 		}
@@ -23,6 +23,9 @@ func (d *Dump) SetListed(list []Module, main int, loaded func(addr uint64) (size
 			continue
 		default:
 			b.bound(&m)
+		}
+		if m.Size != listed {
+			m.Listed = listed
 		}
 		if i == main {
 			at = len(out)

@@ -198,7 +198,7 @@ func (y *yamlCheck) module(e map[string]string) {
 	}
 	m := &y.d.Modules[i]
 	y.equal("base", m.Addr, y.number(e, "Base of Image"))
-	y.equal("size", m.Size, y.number(e, "Size of Image"))
+	y.equal("size", m.ListedSize(), y.number(e, "Size of Image"))
 	y.equal("checksum", m.Checksum, y.number(e, "Checksum"))
 	y.equal("time", m.Time, y.number(e, "Time Date Stamp"))
 	y.equal("name", m.Path, e["Module Name"])

@@ -13,7 +13,6 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
@@ -223,25 +222,6 @@ func breakpadRules(theirs, ours string) (string, string) {
 	return theirs, ours
 }
 
-// mappedEnds replaces the ends of modules in Breakpad's output by ours where the dump has the mappings of their files:
-// Breakpad prints what the writer took from the mappings, which leaves out what is behind a gap.
-func mappedEnds(d *dump.Dump, theirs string) string {
-	for i := range d.Modules {
-		m := &d.Modules[i]
-		if at := d.MappingAt(m.Addr); at == nil || at.Addr != m.Addr || !at.IsFile() {
-			continue
-		}
-		last := m.Addr + m.Size - 1
-		for format, line := range map[string]string{
-			"0x%08x - 0x%08x  ": fmt.Sprintf(`0x%08x - 0x[0-9a-f]+  `, m.Addr),
-			"|0x%08x|0x%08x|":   fmt.Sprintf(`\|0x%08x\|0x[0-9a-f]+\|`, m.Addr),
-		} {
-			theirs = regexp.MustCompile(line).ReplaceAllLiteralString(theirs, fmt.Sprintf(format, m.Addr, last))
-		}
-	}
-	return theirs
-}
-
 // compareBreakpad compares outputs. If frames is not negative, only that many frames must
 // be equal. After the end of a stack Breakpad continues with frames that it finds by
 // scanning: these are ignored, as are its complaints about modules without symbols that
@@ -249,7 +229,6 @@ func mappedEnds(d *dump.Dump, theirs string) string {
 func compareBreakpad(t *testing.T, r *walk.Result, theirs, ours string, frames int) (equal int) {
 	t.Helper()
 	theirs, ours = breakpadRules(theirs, ours)
-	theirs = mappedEnds(r.Dump, theirs)
 	w, g := strings.Split(theirs, "\n"), strings.Split(ours, "\n")
 	seen, over := 0, false
 	for len(w) > 0 && len(g) > 0 {

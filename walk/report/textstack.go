@@ -84,6 +84,9 @@ func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
 		return
 	}
 	base := p.d.Modules[i].Addr
+	if pc-base >= p.d.Modules[i].ListedSize() { // data that the writer of the dump left out, as Breakpad's reader does
+		return
+	}
 	if ok, err := p.r.Modules[i].Resolver.Nearest(symfmt.RVA(pc-base), at); !ok || err != nil || p.pointees.Exhausted() {
 		return
 	}

@@ -194,8 +194,8 @@ func debugFile(m *dump.Module) string {
 	return text.Base(m.DebugFile)
 }
 
-// lastByte returns the address of a module's last byte.
-func lastByte(m *dump.Module) uint64 { return m.Addr + max(m.Size, 1) - 1 }
+// lastByte returns the address of the last byte of a module, by the size that Breakpad prints, too.
+func lastByte(m *dump.Module) uint64 { return m.Addr + max(m.ListedSize(), 1) - 1 }
 
 // cpuName returns Breakpad's name of a CPU.
 func cpuName(d *dump.Dump) string {
