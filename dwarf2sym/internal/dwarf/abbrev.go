@@ -159,7 +159,7 @@ type Abbrevs struct {
 	dense    []decl
 	sparse   *sparse         // nil if there never was a code for it
 	steps    []step          // storage of skip programs: the chunk in use
-	recent   *[recent][]step // programs compiled last, by their hash: most declarations share one; nil in a small table
+	recent   *[shared][]step // programs compiled last, by their hash: most declarations share one; nil in a small table
 	stepped  int             // number of steps in all chunks
 	length   int             // of the table in the section
 }
@@ -385,17 +385,17 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 	return d
 }
 
-// recent is how many programs of a table are kept to be shared, and how many declarations a table has without sharing.
-const recent = 32
+// shared is how many programs of a table are kept to be shared, and how many declarations a table has without sharing.
+const shared = 32
 
 // program returns the program that starts at first, or an equal one of a declaration before.
 func (t *Abbrevs) program(first int) []step {
 	p := t.steps[first:len(t.steps):len(t.steps)]
-	if t.declared < recent {
+	if t.declared < shared {
 		return p
 	}
 	if t.recent == nil {
-		t.recent = new([recent][]step)
+		t.recent = new([shared][]step)
 	}
 	recent := &t.recent[hashOf(p)%uint64(len(t.recent))]
 	if slices.Equal(*recent, p) {

@@ -91,7 +91,7 @@ func TestSharedPrograms(t *testing.T) {
 		if err := tab.Parse(section, 0, sizes); err != nil {
 			t.Fatal(err)
 		}
-		if most := 4 + 2*recent; tab.stepped > most { // the first ones are not shared
+		if most := 4 + 2*shared; tab.stepped > most { // the first ones are not shared
 			t.Errorf("%d steps, want %d", tab.stepped, most)
 		}
 		for i := range n {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,23 @@ func CheckDumps(name string, files []string) error {
 	}
 	if stdin > 1 {
 		return fmt.Errorf("%s is - %d times: standard input can be read once", name, stdin)
+	}
+	return nil
+}
+
+// CheckFiles checks the operands of a command that reads files, one of which may be standard input.
+func CheckFiles(files []string) error {
+	stdin := 0
+	for _, file := range files {
+		switch file {
+		case "":
+			return errors.New("the name of a file is empty")
+		case "-":
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return errors.New("standard input is given twice, but can be read only once")
 	}
 	return nil
 }

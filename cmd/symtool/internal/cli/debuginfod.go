@@ -46,8 +46,8 @@ func (d *Debuginfod) Flags(usage, no string, conditions ...Condition) []cli.Flag
 	}
 }
 
-// Client returns the client for the servers, or nil without any. verbose prints what is asked for, as the environment may want unless
-// quiet.
+// Client returns the client for the servers, or nil without any. verbose prints what is asked for, as the environment may
+// want unless quiet.
 func (d *Debuginfod) Client(msgs *Messages, verbose, quiet bool) (*debuginfod.Client, error) {
 	if d.No {
 		return nil, nil

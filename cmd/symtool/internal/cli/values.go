@@ -53,22 +53,28 @@ func Parsed[T any](name, usage string, to *T, want string, parse func(text strin
 	})
 }
 
+// named returns the name of a flag, and the short name that may follow it and a comma.
+func named(names string) (name string, short []string) {
+	all := strings.Split(names, ",")
+	return all[0], all[1:]
+}
+
 // Text returns a flag for a text that is not empty.
 func Text(name, usage string, to *string, conditions ...Condition) cli.Flag {
-	name, short, _ := strings.Cut(name, ",")
-	return Where(&cli.StringFlag{Name: name, Aliases: strings.Fields(short), Usage: usage, Destination: to, Value: *to}, append([]Condition{NotEmpty}, conditions...)...)
+	name, short := named(name)
+	return Where(&cli.StringFlag{Name: name, Aliases: short, Usage: usage, Destination: to, Value: *to}, append([]Condition{NotEmpty}, conditions...)...)
 }
 
 // Switch returns a flag without a value.
 func Switch(name, usage string, to *bool, conditions ...Condition) cli.Flag {
-	name, short, _ := strings.Cut(name, ",")
-	return Where(&cli.BoolFlag{Name: name, Aliases: strings.Fields(short), Usage: usage, Destination: to}, conditions...)
+	name, short := named(name)
+	return Where(&cli.BoolFlag{Name: name, Aliases: short, Usage: usage, Destination: to}, conditions...)
 }
 
 // Number returns a flag for a whole number; without the flag, to keeps its value.
 func Number(name, usage string, to *int, conditions ...Condition) cli.Flag {
-	name, short, _ := strings.Cut(name, ",")
-	return Where(&cli.IntFlag{Name: name, Aliases: strings.Fields(short), Usage: usage, Destination: to, Value: *to}, conditions...)
+	name, short := named(name)
+	return Where(&cli.IntFlag{Name: name, Aliases: short, Usage: usage, Destination: to, Value: *to}, conditions...)
 }
 
 // Share returns a flag for a share in percent; without the flag, to keeps its value.
@@ -81,11 +87,10 @@ func Time(name, usage string, to *time.Duration, conditions ...Condition) cli.Fl
 	return Where(&cli.DurationFlag{Name: name, Usage: usage, Destination: to, Value: *to}, conditions...)
 }
 
-// Repeated returns a flag that may be repeated; without the flag, to keeps its values. A short name may follow the name
-// and a comma.
+// Repeated returns a flag that may be repeated; without the flag, to keeps its values.
 func Repeated(name, usage string, to *[]string, conditions ...Condition) cli.Flag {
-	name, short, _ := strings.Cut(name, ",")
-	c := Where(&cli.StringSliceFlag{Name: name, Aliases: strings.Fields(short), Usage: usage}, conditions...).(*conditionedFlag)
+	name, short := named(name)
+	c := Where(&cli.StringSliceFlag{Name: name, Aliases: short, Usage: usage}, conditions...).(*conditionedFlag)
 	c.all = func(values []string) error {
 		*to = values
 		return nil
@@ -128,7 +133,7 @@ func OneOf[T any](name, usage string, to *T, words []Word[T]) cli.Flag {
 				return w.Means, nil
 			}
 		}
-		return v, wanted(Choice(texts) + Meant(text, texts))
+		return v, wantedWord(text, texts)
 	}), texts, false)
 }
 
@@ -147,11 +152,14 @@ var TextOrJSON = []Word[bool]{{FormatText, false}, {FormatJSON, true}}
 func WordOf(words []string) func(text string) (string, error) {
 	return func(text string) (string, error) {
 		if !slices.Contains(words, text) {
-			return "", wanted(Choice(words) + Meant(text, words))
+			return "", wantedWord(text, words)
 		}
 		return text, nil
 	}
 }
+
+// wantedWord is the error of a text that is none of the words.
+func wantedWord(text string, words []string) error { return wanted(Choice(words) + Meant(text, words)) }
 
 // Want returns the error of a value that ParsedAll cannot read.
 func Want(what string) error { return wanted(what) }
@@ -163,7 +171,7 @@ func Words(f cli.Flag, values ...string) cli.Flag {
 		if !ok || slices.Contains(values, value) {
 			return nil
 		}
-		return fmt.Errorf("--%s is %q, want %s%s", flag, value, Choice(values), Meant(value, values))
+		return fmt.Errorf("--%s is %q%w", flag, value, wantedWord(value, values))
 	})
 }
 

@@ -161,7 +161,10 @@ func (cfg *convertConfig) finish(c *cli.Context) error {
 	o.Jobs, o.DebugDirs, o.Renamed = par.Jobs(o.Jobs), cli.DebugDirs(o.DebugDirs, false), cfg.edit.name != ""
 	cfg.edit.noDigest = c.IsSet("digest") && !cfg.edit.digest
 	cfg.edit.digest = cfg.edit.digest || cfg.store != ""
-	if err := cfg.operands(); err != nil {
+	if len(cfg.files) == 0 {
+		return errors.New("no IN")
+	}
+	if err := cli.CheckFiles(cfg.files); err != nil {
 		return err
 	}
 	if err := cfg.chooseOutput(); err != nil {
@@ -175,25 +178,6 @@ func (cfg *convertConfig) finish(c *cli.Context) error {
 		return err
 	}
 	return cli.NotInput(cfg.output, append(append(slices.Clone(cfg.files), o.Binary), maps.Inputs()...)...)
-}
-
-func (cfg *convertConfig) operands() error {
-	stdin := 0
-	for _, file := range cfg.files {
-		switch file {
-		case "":
-			return errors.New("the name of a file is empty")
-		case "-":
-			stdin++
-		}
-	}
-	switch {
-	case len(cfg.files) == 0:
-		return errors.New("no IN")
-	case stdin > 1:
-		return errors.New("standard input is given twice, but can be read only once")
-	}
-	return nil
 }
 
 // chooseOutput determines the output format and the compression from the name of the output, as far as flags do not

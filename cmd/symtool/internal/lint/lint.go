@@ -139,17 +139,8 @@ func (l *linter) checkOperands() error {
 	if len(l.operands) == 0 {
 		return errors.New("no FILE")
 	}
-	standard := 0
-	for _, arg := range l.operands {
-		switch arg {
-		case "":
-			return errors.New("the name of a file is empty")
-		case "-":
-			standard++
-		}
-	}
-	if standard > 1 {
-		return errors.New("standard input is given twice, but can be read only once")
+	if err := cli.CheckFiles(l.operands); err != nil {
+		return err
 	}
 	if l.recordTo != "" && l.recordTo == l.output {
 		return fmt.Errorf("--output and --write-baseline are both %s", l.recordTo)

@@ -205,14 +205,8 @@ func (r *storeRun) operands(args []string) error {
 	if err := cli.CheckStore(r.dir, r.instead()); err != nil {
 		return fmt.Errorf("%s: %w", r.verb.name, err)
 	}
-	stdin := 0
-	for _, file := range r.files {
-		if file == "-" {
-			stdin++
-		}
-	}
-	if stdin > 1 {
-		return errors.New("standard input is given twice, but can be read only once")
+	if err := cli.CheckFiles(r.files); err != nil {
+		return err
 	}
 	return cli.NotInput(r.output, r.missing)
 }
