@@ -89,6 +89,7 @@ func (u *Unit) Take(d *DIE) (next int, err error) {
 		return d.body, nil
 	}
 	pos := d.body
+	u.decoded(d.decl, d.Pos)
 	u.meter.Spend(uint64(len(d.decl.steps)))
 	for i := range d.decl.steps {
 		s := &d.decl.steps[i]

@@ -172,7 +172,7 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 	if s.brief && d.children && d.sibForm != 0 && isBody(d) {
 		if to := u.sibling(d, pos); to > 0 {
 			s.entry = Entry{Class: d.class, Tag: d.tag, Start: start}
-			u.take(d, pos, &s.entry.Attrs)
+			u.take(d, start, pos, &s.entry.Attrs)
 			return true, false, to, nil
 		}
 	}
@@ -190,7 +190,7 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 	enter = d.children && jump == 0
 	if stop {
 		s.entry.Class, s.entry.Tag, s.entry.Children, s.entry.Start = d.class, d.tag, enter, start
-		next = u.take(d, pos, &s.entry.Attrs)
+		next = u.take(d, start, pos, &s.entry.Attrs)
 	} else {
 		next = u.over(d, pos)
 	}
@@ -243,6 +243,7 @@ func (u *Unit) over(d *decl, pos int) int {
 // TakeAt reads the attributes that name the DIE at pos of the unit's data, if its tag is one that
 // has a name. It returns the position after them, or -1.
 func (u *Unit) TakeAt(pos int, a *NameAttrs) int {
+	start := pos
 	code, pos := uleb(u.data, pos)
 	if pos < 0 || code == 0 {
 		return -1
@@ -252,7 +253,7 @@ func (u *Unit) TakeAt(pos int, a *NameAttrs) int {
 		return -1
 	}
 	var all Attrs
-	next := u.take(d, pos, &all)
+	next := u.take(d, start, pos, &all)
 	*a = all.NameAttrs
 	return next
 }
@@ -280,9 +281,17 @@ type NameAttrs struct {
 	spec, origin  Value
 }
 
-// take reads the wanted attributes of a DIE; it returns the position after them, or -1.
-func (u *Unit) take(d *decl, pos int, a *Attrs) int {
+// decoded notes that the DIE at pos is decoded.
+func (u *Unit) decoded(d *decl, pos int) {
+	if f := u.sect.Decoded; f != nil {
+		f(u.Off+uint64(pos), d.tag)
+	}
+}
+
+// take reads the wanted attributes of the DIE at start, which begin at pos; it returns the position after them, or -1.
+func (u *Unit) take(d *decl, start, pos int, a *Attrs) int {
 	*a = Attrs{}
+	u.decoded(d, start)
 	u.meter.Spend(uint64(len(d.steps)))
 	for i := range d.steps {
 		s := &d.steps[i]

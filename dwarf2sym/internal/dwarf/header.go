@@ -34,6 +34,10 @@ type Sections struct {
 	// LateAbbrev is what Abbrev has, where it is inflated only as far as units need it: tables are in the order of the
 	// units. Otherwise it is nil.
 	LateAbbrev Source
+
+	// Decoded, if non-nil, is called with the place and tag of each DIE whose attributes are decoded, other than those of
+	// units. Tests count with it.
+	Decoded func(off uint64, tag uint16)
 }
 
 // lateStep is the number of bytes behind the start of a table that are inflated first.
