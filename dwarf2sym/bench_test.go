@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/symtest"
@@ -43,9 +44,11 @@ func libcDebug() string {
 			continue
 		}
 		defer f.Close()
-		if debug, _, _ := objfile.FindDebug(f, []string{"/usr/lib/debug"}, object.DefaultLimits()); debug != nil {
-			defer debug.Close()
-			return debug.Path
+		set := debugset.Set{Binary: f}
+		defer set.Close()
+		finder := debugset.Finder{Dirs: []string{DefaultDebugDir}, Limits: object.DefaultLimits()}
+		if err := finder.Complete(context.Background(), &set); err == nil && set.Debug != nil {
+			return set.Debug.Path
 		}
 	}
 	return ""

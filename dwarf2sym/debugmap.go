@@ -70,7 +70,7 @@ func (r *reader) readObjects(ctx context.Context) error {
 	places := newDwoPlaces(r)
 	o.files = companion.Objects{Limits: r.opts.limits(), AnyTime: r.opts.AnyObjectTime,
 		Paths: func(name string) []string { return places.of(dwoKey{".", name}) }}
-	o.files.Limits.CPU, o.files.Limits.Hermetic = r.file.CPU, r.opts.Hermetic
+	o.files.Limits.CPU, o.files.Hermetic = r.file.CPU, r.opts.Hermetic
 	if st, err := os.Stat(r.file.Path); err == nil {
 		o.files.Written = st.ModTime()
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -104,14 +104,14 @@ func dumpText(t *testing.T, c fixture, jobs int) []byte {
 // openSupplement opens the supplementary file that file links to, or returns nil.
 func openSupplement(t *testing.T, file *object.File) *object.File {
 	t.Helper()
-	link, err := file.Supplement()
-	if link == nil || err != nil {
-		return nil // continue with what can be read
+	set := debugset.Set{Binary: file}
+	t.Cleanup(func() { set.Close() })
+	finder := debugset.Finder{Limits: object.DefaultLimits()}
+	if err := finder.Complete(t.Context(), &set); err != nil {
+		t.Fatal(err)
 	}
-	sup, tried, err := objfile.FindSupplement(file, link, nil, object.DefaultLimits())
-	if sup == nil {
-		t.Fatalf("no supplementary file: %v, %v", tried, err)
+	if set.Supplement == nil && set.Link() != nil {
+		t.Fatalf("no supplementary file: %v", set.Tried)
 	}
-	t.Cleanup(func() { sup.Close() })
-	return sup
+	return set.Supplement
 }

@@ -35,7 +35,7 @@ func asBinary(f *object.File, err error) (symfmt.Binary, error) {
 // DefaultDebugDir is where distributions install separate debug files.
 const DefaultDebugDir = "/usr/lib/debug"
 
-// ReadFile returns the symbols of the ELF file at path, with those of its separate debug file and
+// ReadFile returns the symbols of the ELF, PE or Mach-O file at path, with those of its separate debug file or PDB and of
 // its supplementary file. If Options do not have them, they are looked for as by symtool dump: by
 // build-id below Options.DebugDirs, by .gnu_debuglink, or as FILE.debug beside the file.
 func ReadFile(ctx context.Context, path string, o Options) (*Result, error) {
@@ -47,43 +47,24 @@ func ReadFile(ctx context.Context, path string, o Options) (*Result, error) {
 	if o.DebugDirs == nil && !o.Hermetic {
 		o.DebugDirs = []string{DefaultDebugDir}
 	}
-	var set debugset.Set
+	set := debugset.Set{Binary: file, PDB: o.PDB}
 	defer set.Close()
-	if err := find(ctx, &set, file, &o); err != nil {
+	if set.Debug, err = object.Of(o.Debug); err != nil {
 		return nil, err
 	}
+	if set.Supplement, err = object.Of(o.Supplement); err != nil {
+		return nil, err
+	}
+	finder := debugset.Finder{Dirs: o.DebugDirs, Hermetic: o.Hermetic, Limits: o.limits(), RulesOnly: o.CFIOnly}
+	if err := finder.Complete(ctx, &set); err != nil {
+		return nil, err
+	}
+	o.Debug, o.Supplement, o.PDB = set.Files()
 	result, err := Read(ctx, file, o)
 	if err != nil {
 		return nil, err
 	}
 	result.Problems = append(set.Problems, result.Problems...)
-	result.Tried = object.Lines(set.Tried)
+	result.Tried = set.Tried
 	return result, nil
-}
-
-// find fills in the files that the options lack.
-func find(ctx context.Context, set *debugset.Set, file *object.File, o *Options) error {
-	finder := debugset.Finder{Dirs: o.DebugDirs, Limits: o.limits()}
-	finder.Limits.Hermetic = o.Hermetic
-	given, err := object.Of(o.Debug)
-	if err != nil {
-		return err
-	}
-	if given != nil {
-		if given.HasDWARF() {
-			file = given
-		}
-	} else if err := finder.Debug(ctx, set, file); err != nil {
-		return err
-	}
-	if set.Debug != nil {
-		o.Debug = set.Debug
-	}
-	if o.Supplement != nil || o.CFIOnly {
-		return nil
-	}
-	if finder.Supplement(ctx, set, file); set.Supplement != nil {
-		o.Supplement = set.Supplement
-	}
-	return nil
 }

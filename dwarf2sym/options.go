@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/pdb"
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	// dwz moved what several debug files share (DWARF 5, 7.3.6), if the debug
 	// information links to one. ReadFile searches for those that are nil.
 	Debug, Supplement symfmt.Binary
+	// PDB is the PDB of a Windows binary, if any: functions, lines and public symbols are its own. ReadFile searches for it.
+	PDB *pdb.File
 
 	// DebugDirs are the folders where ReadFile searches for them; nil means
 	// DefaultDebugDir. Files named by a link are also searched for beside the
@@ -114,7 +117,7 @@ type Result struct {
 	NoDebugInfo bool             // neither file has .debug_info
 	ORC         bool             // there is .orc_unwind, the Linux kernel's unwind information, which is not supported
 	Problems    []symfmt.Problem // in order of sections and offsets
-	Tried       []string         // from ReadFile: a line for each place without a debug file that was needed
+	Tried       []symfmt.Tried   // from ReadFile: each place without a debug file that was needed
 	Mapped      []srcmap.File    // files whose content Options.Mapping put into the name of a FILE, by path
 	Stats       Stats
 	Extents     symfmt.Extents

@@ -124,6 +124,9 @@ import (
 // does not look for missing files, as ReadFile does. The files may be closed when Read returns.
 // An error means that nothing could be read; damage to parts is reported in the Result.
 func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
+	if o.PDB != nil {
+		o.LateNames = false // names of a PDB are demangled when it is read
+	}
 	r, err := readModule(ctx, file, &o, false)
 	if errors.Is(err, names.ErrNow) {
 		r, err = readModule(ctx, file, &o, true)
@@ -136,6 +139,12 @@ func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 	addCode(&r.report.Extents, r.file)
 	module, result := r.module, r.report // copies, as a pointer into the reader would keep its workers
 	result.Module = &module
+	if o.PDB != nil {
+		if err := result.addPDB(ctx, &o); err != nil {
+			result.Close()
+			return nil, err
+		}
+	}
 	return &result, nil
 }
 

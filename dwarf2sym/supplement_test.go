@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -64,11 +64,13 @@ func TestOracleSupplementOfLibc(t *testing.T) {
 	testenv.Oracle(t)
 	objcopy, dwz := testenv.Tool(t, "objcopy"), testenv.Tool(t, "dwz")
 	libc := symtest.Open(t, testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6"))
-	debug, tried, err := objfile.FindDebug(libc, []string{"/usr/lib/debug"}, object.DefaultLimits())
-	if debug == nil {
-		t.Fatalf("no debug file of libc: %v, %v; install libc6-dbg", tried, err)
+	set := debugset.Set{Binary: libc}
+	defer set.Close()
+	finder := debugset.Finder{Dirs: []string{dwarf2sym.DefaultDebugDir}, Limits: object.DefaultLimits()}
+	if err := finder.Complete(t.Context(), &set); err != nil || set.Debug == nil {
+		t.Fatalf("no debug file of libc: %v, %v; install libc6-dbg", set.Tried, err)
 	}
-	defer debug.Close()
+	debug := set.Debug
 	one, two := filepath.Join(t.TempDir(), "one.debug"), filepath.Join(t.TempDir(), "two.debug")
 	common := filepath.Join(t.TempDir(), "common.debug")
 	run(t, objcopy, "--decompress-debug-sections", debug.Path, one)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
@@ -21,13 +22,13 @@ func surveyed(t *testing.T, path string) *Units {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var sup *object.File
-	if link, err := f.Supplement(); link != nil && err == nil {
-		if sup, _, _ = objfile.FindSupplement(f, link, nil, object.DefaultLimits()); sup != nil {
-			defer sup.Close()
-		}
+	set := debugset.Set{Binary: f}
+	defer set.Close()
+	finder := debugset.Finder{Limits: object.DefaultLimits()}
+	if err := finder.Complete(t.Context(), &set); err != nil {
+		t.Fatal(err)
 	}
-	u, err := ReadUnits(t.Context(), f, sup)
+	u, err := ReadUnits(t.Context(), f, set.Supplement)
 	if err != nil {
 		t.Fatal(err)
 	}

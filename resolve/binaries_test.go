@@ -18,19 +18,7 @@ import (
 // dumpOf returns the symbol file of a binary and its debug file.
 func dumpOf(t testing.TB, path string, demangle bool) (*symfmt.Module, []byte) {
 	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	debug, _, err := objfile.FindDebug(f, []string{"/usr/lib/debug"}, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if debug != nil {
-		defer debug.Close()
-	}
-	result, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{Debug: debug, Demangle: demangle})
+	result, err := dwarf2sym.ReadFile(context.Background(), path, dwarf2sym.Options{Demangle: demangle})
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

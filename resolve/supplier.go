@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Module is what is known of a module whose symbols are wanted. Unknown fields are empty. All of
@@ -26,7 +28,7 @@ type Supplier interface {
 	// A module without an id gets the symbols stored under its name, if they are unambiguous.
 	//
 	// Symbols belong to the Supplier: the caller must not close them.
-	Symbols(ctx context.Context, m Module) (r Symbols, tried []Tried, err error)
+	Symbols(ctx context.Context, m Module) (r Symbols, tried []symfmt.Tried, err error)
 }
 
 // Lister is a Supplier that can list the names of the modules whose symbols are at hand, in any

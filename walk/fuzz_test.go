@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -79,7 +80,7 @@ func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
 // fuzzSupplier has one file for all modules.
 type fuzzSupplier struct{ r resolve.Symbols }
 
-func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	return s.r, nil, nil
 }
 

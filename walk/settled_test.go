@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/internal/walktest"
@@ -22,7 +23,7 @@ type endingSupplier struct {
 	asked int
 }
 
-func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	s.mu.Lock()
 	s.asked++
 	if s.end != nil {

@@ -24,7 +24,7 @@ type Symbols struct {
 	// Resolver has the symbols of the symbol file, or of the binary's debug information; nil
 	// without symbols.
 	Resolver resolve.Symbols
-	Tried    []resolve.Tried // where symbols were looked for and not found
+	Tried    []symfmt.Tried // where symbols were looked for and not found
 	// OtherBinaries are files of other builds with the module's name, found while looking for the
 	// binary.
 	OtherBinaries []string
@@ -104,13 +104,13 @@ type moduleSymbols struct {
 	resolver resolve.Symbols // nil if there is none
 	binary   bool            // the resolver is the binary's
 	lines    resolve.Symbols // the binary's, if it has lines and the symbol file has none; otherwise nil
-	tried    []resolve.Tried
+	tried    []symfmt.Tried
 	err      error
 }
 
 type elfFile struct {
 	file  *object.File
-	tried []resolve.Tried
+	tried []symfmt.Tried
 }
 
 // cfiTable holds the rules of a section of the binary.

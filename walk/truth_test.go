@@ -27,7 +27,7 @@ import (
 // varSymbols are modules with variables, by id and by name: some have no id.
 type varSymbols map[string]resolve.Symbols
 
-func (s varSymbols) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (s varSymbols) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	if r := s[m.DebugID]; r != nil || m.DebugID != "" {
 		return r, nil, nil
 	}

@@ -7,18 +7,23 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/pdb"
 )
 
 // Finder says where files may be.
 type Finder struct {
-	Dirs    []string      // with debug files
-	Limits  object.Limits // of files that are opened; with Hermetic, nothing beside a binary counts
-	Fetcher Fetcher       // of missing files, by build-id; nil for none
+	Dirs      []string      // with debug files
+	Hermetic  bool          // only Dirs count: nothing beside a binary, nor where a link leads
+	Limits    object.Limits // of files that are opened
+	RulesOnly bool          // what describes functions and lines alone is not needed, nor worth fetching
+	Fetcher   Fetcher       // of missing files, by build-id; nil for none
 	// ByID returns the paths of files with a build-id in hexadecimal, where all files of some folders are known; it may be nil.
 	ByID func(ctx context.Context, id string) ([]string, error)
 	// Database returns the path of the PDB with a name and MODULE's id, where it is not in Dirs, or "". It records in Set where
@@ -37,50 +42,85 @@ const (
 	executable = "executable"
 )
 
-// Set has the files that were found for a binary. The caller closes them.
+// Set is a binary with the files that belong to it. Who opens a file closes it: Close closes what Complete found.
 type Set struct {
-	Debug, Supplement *object.File   // nil if there is none
-	Tried             []object.Tried // where files were not found
-	Problems          []bin.Problem  // of files that were found, but cannot be read
+	Binary            *object.File
+	Debug, Supplement *object.File // nil if there is none
+	PDB               *pdb.File
+
+	Tried    []symfmt.Tried // where files were not found
+	Problems []bin.Problem  // of files that were found, but cannot be read
+
+	found []io.Closer
 }
 
 // What is lost without a file.
 const (
-	lostDebug = "separate debug file"
-	lostNames = "names in the supplementary file"
+	lostDebug   = "separate debug file"
+	lostNames   = "names in the supplementary file"
+	lostProgram = "program"
+	lostPDB     = "PDB"
 )
 
-// Debug opens the separate debug file of a binary without debug information. One that has symbols alone counts if there is
-// no other. An error is that of ByID.
-func (f *Finder) Debug(ctx context.Context, s *Set, binary *object.File) error {
-	if binary.HasDWARF() {
-		return nil
-	}
-	before := len(s.Tried)
-	found, tried, err := objfile.FindDebug(binary, f.Dirs, f.Limits)
-	s.miss(tried, lostDebug, err)
-	s.Debug = found
-	if found == nil || !found.HasDWARF() {
-		better, err := f.debugByID(ctx, s, binary)
-		if err != nil {
+// Complete finds the files that the binary of a set lacks: the PDB of a Windows binary without DWARF or, if there is none,
+// the separate debug file of one without debug information; then the supplementary file. An error is that of ByID or of
+// Database.
+func (f *Finder) Complete(ctx context.Context, s *Set) error {
+	if s.PDB == nil && s.Debug == nil {
+		if err := f.findPDB(ctx, s); err != nil {
 			return err
 		}
+	}
+	if s.PDB != nil {
+		return nil
+	}
+	if s.Debug == nil && !s.Binary.HasDWARF() {
+		if err := f.findDebug(ctx, s); err != nil {
+			return err
+		}
+	}
+	if s.Supplement == nil && !f.RulesOnly {
+		f.findSupplement(ctx, s)
+	}
+	return nil
+}
+
+// search returns a search for a file that belongs to another.
+func (f *Finder) search(of *object.File, other symfmt.TriedKind) search {
+	return search{file: of, dirs: f.Dirs, hermetic: f.Hermetic, limits: f.Limits, other: other}
+}
+
+// findDebug opens the separate debug file of the binary. One that has symbols alone counts if there is no other.
+func (f *Finder) findDebug(ctx context.Context, s *Set) error {
+	before, here := len(s.Tried), f.search(s.Binary, symfmt.OtherDebug)
+	here.debug()
+	s.miss(&here, lostDebug)
+	s.Debug = here.found
+	if s.described() == s.Binary {
+		better, err := f.debugByID(ctx, s)
+		if err != nil {
+			s.Debug = nil
+			return errors.Join(err, here.close())
+		}
 		if better != nil {
-			if found != nil {
-				found.Close()
+			if s.Debug != nil {
+				s.Debug.Close()
 			}
 			s.Debug = better
 		}
 	}
-	if s.described() {
+	if s.Debug != nil {
+		s.found = append(s.found, s.Debug)
+	}
+	if s.described() == s.Debug {
 		s.settle(before)
 	}
 	return nil
 }
 
 // debugByID opens the debug file with the binary's build-id among the files that are known, or fetches it.
-func (f *Finder) debugByID(ctx context.Context, s *Set, binary *object.File) (*object.File, error) {
-	id := binary.BuildID()
+func (f *Finder) debugByID(ctx context.Context, s *Set) (*object.File, error) {
+	id := s.Binary.BuildID()
 	if f.ByID != nil {
 		paths, err := f.ByID(ctx, hex.EncodeToString(id))
 		if err != nil {
@@ -94,18 +134,18 @@ func (f *Finder) debugByID(ctx context.Context, s *Set, binary *object.File) (*o
 				debug.Close() // the binary itself
 				continue
 			}
-			if debug = s.paired(binary, debug, err); debug != nil {
+			if debug = s.paired(debug, err); debug != nil {
 				return debug, nil
 			}
 		}
 	}
-	return s.paired(binary, f.fetch(ctx, s, lostDebug, id), nil), nil
+	return s.paired(f.fetch(ctx, s, lostDebug, id), nil), nil
 }
 
 // paired returns a file that was opened if it is the debug file of the binary.
-func (s *Set) paired(binary, debug *object.File, err error) *object.File {
+func (s *Set) paired(debug *object.File, err error) *object.File {
 	if err == nil && debug != nil {
-		if err = object.CheckPair(binary, debug); err == nil {
+		if err = object.CheckPair(s.Binary, debug); err == nil {
 			return debug
 		}
 		debug.Close()
@@ -114,47 +154,46 @@ func (s *Set) paired(binary, debug *object.File, err error) *object.File {
 	return nil
 }
 
-// Supplement opens the supplementary file of the debug information, if that is linked to one. Damage of the link is left to
-// the reader.
-func (f *Finder) Supplement(ctx context.Context, s *Set, binary *object.File) {
-	from, link := s.link(binary)
+// findSupplement opens the supplementary file of the debug information, if that is linked to one.
+func (f *Finder) findSupplement(ctx context.Context, s *Set) {
+	from, link := s.described(), s.Link()
 	if link == nil {
 		return
 	}
-	before := len(s.Tried)
-	found, tried, err := objfile.FindSupplement(from, link, f.Dirs, f.Limits)
-	s.miss(tried, lostNames, err)
-	if found == nil {
-		found = f.fetch(ctx, s, lostNames, link.ID)
+	before, here := len(s.Tried), f.search(from, symfmt.OtherSupplement)
+	here.supplement(link)
+	s.miss(&here, lostNames)
+	if s.Supplement = here.found; s.Supplement == nil {
+		s.Supplement = f.fetch(ctx, s, lostNames, link.ID)
 	}
-	if s.Supplement = found; found != nil {
+	if s.Supplement != nil {
+		s.found = append(s.found, s.Supplement)
 		s.settle(before)
 	}
 }
 
-// Linked reports whether the debug information of a binary is linked to a supplementary file.
-func (s *Set) Linked(binary *object.File) bool {
-	_, link := s.link(binary)
-	return link != nil
-}
-
-// link returns the file with the debug information, and its link to a supplementary file, if it has one.
-func (s *Set) link(binary *object.File) (from *object.File, link *object.Link) {
-	if s.described() {
-		binary = s.Debug
-	}
-	link, err := binary.Supplement()
+// Link returns the link to the supplementary file of the debug information, or nil. Damage is left to the reader.
+func (s *Set) Link() *object.Link {
+	link, err := s.described().Supplement()
 	if err != nil {
-		return binary, nil
+		return nil
 	}
-	return binary, link
+	return link
 }
 
-// described reports whether the debug information is in the debug file.
-func (s *Set) described() bool { return s.Debug != nil && s.Debug.HasDWARF() }
+// described returns the file with the debug information: the debug file if it has any, or else the binary.
+func (s *Set) described() *object.File {
+	if s.Debug != nil && s.Debug.HasDWARF() {
+		return s.Debug
+	}
+	return s.Binary
+}
 
 // fetch fetches and opens the debug file with a build-id; it returns nil if there is none.
 func (f *Finder) fetch(ctx context.Context, s *Set, lost string, buildID []byte) *object.File {
+	if f.RulesOnly {
+		return nil
+	}
 	path, err := f.fetchFile(ctx, s, debugInfo, buildID)
 	if path == "" && err == nil {
 		return nil
@@ -173,12 +212,12 @@ func (f *Finder) fetchFile(ctx context.Context, s *Set, kind string, buildID []b
 		return "", nil
 	}
 	if len(buildID) == 0 {
-		s.Tried = append(s.Tried, object.Tried{Path: "debuginfod", Why: "there is no build-id to ask for"})
+		s.Tried = append(s.Tried, symfmt.Tried{Place: "debuginfod", Why: "there is no build-id to ask for"})
 		return "", nil
 	}
 	path, tried, err := f.Fetcher.Fetch(ctx, kind, buildID)
 	for _, line := range tried {
-		s.Tried = append(s.Tried, object.Tried{Why: line})
+		s.Tried = append(s.Tried, symfmt.Tried{Why: line})
 	}
 	if errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
 		return "", nil
@@ -186,10 +225,12 @@ func (f *Finder) fetchFile(ctx context.Context, s *Set, kind string, buildID []b
 	return path, err
 }
 
-// miss records where a file was not found, and the error of one that is damaged.
-func (s *Set) miss(tried []object.Tried, lost string, err error) {
-	s.Tried = append(s.Tried, tried...)
-	s.lose(lost, err)
+// miss records where a search did not find the file and, if it found none at all, the error of one that is damaged.
+func (s *Set) miss(here *search, lost string) {
+	s.Tried = append(s.Tried, here.tried...)
+	if here.found == nil {
+		s.lose(lost, here.damage)
+	}
 }
 
 func (s *Set) lose(lost string, err error) {
@@ -202,15 +243,27 @@ func (s *Set) lose(lost string, err error) {
 // elsewhere.
 func (s *Set) settle(from int) {
 	for i := range s.Tried[from:] {
-		s.Tried[from+i].OtherBuild = false
+		s.Tried[from+i].Kind = symfmt.Absent
 	}
 }
 
-// Close closes the files.
-func (s *Set) Close() {
-	for _, f := range []*object.File{s.Debug, s.Supplement} {
-		if f != nil {
-			f.Close()
-		}
+// Files returns the files beside the binary, as Options of dwarf2sym have them.
+func (s *Set) Files() (debug, supplement symfmt.Binary, database *pdb.File) {
+	if s.Debug != nil {
+		debug = s.Debug
 	}
+	if s.Supplement != nil {
+		supplement = s.Supplement
+	}
+	return debug, supplement, s.PDB
+}
+
+// Close closes the files that were found.
+func (s *Set) Close() error {
+	var errs []error
+	for _, f := range s.found {
+		errs = append(errs, f.Close())
+	}
+	s.found = nil
+	return errors.Join(errs...)
 }

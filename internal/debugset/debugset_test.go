@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // fetched is a Fetcher that answers every request with one file.
@@ -79,14 +80,14 @@ func TestDebugOrder(t *testing.T) {
 					return []string{c.byID}, nil
 				}
 			}
-			var s Set
+			s := Set{Binary: binary}
 			defer s.Close()
-			if err := f.Debug(t.Context(), &s, binary); err != nil {
+			if err := f.Complete(t.Context(), &s); err != nil {
 				t.Fatal(err)
 			}
 			others := 0
 			for _, tried := range s.Tried {
-				if tried.OtherBuild {
+				if tried.Kind == symfmt.OtherDebug {
 					others++
 				}
 			}

@@ -3,41 +3,53 @@ package debugset
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"os"
+
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/pdb"
 )
 
-// PDB returns the path of the PDB of a Windows binary without DWARF: beside it, in the folders, or elsewhere; "" if there is
-// none. An error is that of Database.
-func (f *Finder) PDB(ctx context.Context, s *Set, binary *object.File) (path string, err error) {
-	name, err := binary.Name() // damage is reported when the file is read
-	if binary.OS != "windows" || err != nil || binary.HasDWARF() {
-		return "", nil
+// findPDB opens the PDB of a Windows binary without DWARF: beside it, in the folders, or elsewhere.
+func (f *Finder) findPDB(ctx context.Context, s *Set) error {
+	name, err := s.Binary.Name() // damage is reported when the file is read
+	if s.Binary.OS != "windows" || err != nil || s.Binary.HasDWARF() || f.RulesOnly {
+		return nil
 	}
-	before, dirs := len(s.Tried), f.Dirs
-	if !f.Limits.Hermetic {
-		dirs = append([]string{filepath.Dir(binary.Path)}, dirs...)
+	before, dirs, id := len(s.Tried), f.Dirs, s.Binary.ID()
+	if !f.Hermetic {
+		dirs = append([]string{filepath.Dir(s.Binary.Path)}, dirs...)
 	}
-	if path = findPDB(s, name, binary.ID(), dirs); path == "" && f.Database != nil {
-		path, err = f.Database(ctx, s, name, binary.ID())
+	if s.PDB = searchPDB(s, name, id, dirs); s.PDB != nil {
+		if f.Limits.Opened != nil {
+			f.Limits.Opened(s.PDB.Path)
+		}
+	} else if f.Database != nil {
+		path, err := f.Database(ctx, s, name, id)
+		if err != nil {
+			return err
+		}
+		if path != "" {
+			s.PDB, err = pdb.Open(path) // nil if it cannot
+			s.lose(lostPDB, err)
+		}
 	}
-	if path != "" {
+	if s.PDB != nil {
+		s.found = append(s.found, s.PDB)
 		s.settle(before)
 	}
-	return path, err
+	return nil
 }
 
-// findPDB returns the path of the PDB with a name and an id, as in MODULE, or "". In each folder it looks for
+// searchPDB opens the PDB with a name and an id, as in MODULE, or returns nil. In each folder it looks for
 // NAME, and for NAME/ID/NAME, as symbol servers and stores have it, and for the name in small letters: names
 // differ in case from one binary to the next on Windows.
-func findPDB(s *Set, name, id string, dirs []string) string {
+func searchPDB(s *Set, name, id string, dirs []string) *pdb.File {
 	if name == "" || id == "" || name != filepath.Base(name) {
-		return ""
+		return nil
 	}
 	names := []string{name}
 	if low := strings.ToLower(name); low != name {
@@ -49,12 +61,16 @@ func findPDB(s *Set, name, id string, dirs []string) string {
 			if st, err := os.Stat(path); err == nil && st.IsDir() {
 				path = filepath.Join(path, id, name)
 			}
-			err := pdb.Check(path, id)
+			found, err := pdb.OpenID(path, id)
 			if err == nil {
-				return path
+				return found
 			}
-			s.Tried = append(s.Tried, object.Tried{Path: path, Why: bin.Bare(err, path), OtherBuild: errors.Is(err, pdb.ErrOtherBuild)})
+			tried := symfmt.Tried{Place: path, Why: bin.Bare(err, path)}
+			if errors.Is(err, pdb.ErrOtherBuild) {
+				tried.Kind = symfmt.OtherPDB
+			}
+			s.Tried = append(s.Tried, tried)
 		}
 	}
-	return ""
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // debugSuffix ends the names of separate debug files.
@@ -19,26 +20,25 @@ const debugSuffix = ".debug"
 // folders; if the file is below DIR, at the path that is left without DIR; or from a server. A program has code, and the
 // build-id of the file.
 //
-// With Limits.Hermetic only the build-id and the folders count. path is "" if there is none.
+// With Hermetic only the build-id and the folders count. path is "" if there is none.
 func (f *Finder) Program(ctx context.Context, s *Set, debug *object.File) (path string) {
 	id := debug.BuildID()
 	if len(id) == 0 {
 		return ""
 	}
-	search := object.Search{Finder: object.Finder{Open: objfile.Open}, File: debug, Dirs: f.Dirs, Limits: f.Limits}
-	search.Limits.ID = id
-	for _, path := range programPaths(&search, id) {
-		if isProgram(&search, path, id) {
-			s.Tried = append(s.Tried, search.Tried...)
+	here := f.search(debug, symfmt.OtherProgram)
+	here.limits.ID = id
+	defer func() { s.Tried = append(here.tried, s.Tried...) }() // what a server says comes last
+	for _, path := range here.programPaths(id) {
+		if here.isProgram(path, id) {
 			return path
 		}
 	}
-	s.Tried = append(s.Tried, search.Tried...)
 	if placed(debug) {
 		return ""
 	}
 	path, err := f.fetchFile(ctx, s, executable, id)
-	if s.lose("program", err); err != nil {
+	if s.lose(lostProgram, err); err != nil {
 		return ""
 	}
 	return path
@@ -52,9 +52,9 @@ func placed(f *object.File) bool {
 }
 
 // programPaths returns where the program may be.
-func programPaths(s *object.Search, id []byte) (paths []string) {
-	name, named := strings.CutSuffix(filepath.Base(s.File.Path), debugSuffix)
-	for _, folder := range s.OwnFolders() {
+func (s *search) programPaths(id []byte) (paths []string) {
+	name, named := strings.CutSuffix(filepath.Base(s.file.Path), debugSuffix)
+	for _, folder := range s.ownFolders() {
 		if named {
 			paths = append(paths, filepath.Join(folder, name))
 		}
@@ -62,17 +62,17 @@ func programPaths(s *object.Search, id []byte) (paths []string) {
 			paths = append(paths, filepath.Join(filepath.Dir(folder), name))
 		}
 	}
-	if !s.Limits.Hermetic {
-		paths = append(paths, bundlePrograms(s.File.Path)...)
+	if !s.hermetic {
+		paths = append(paths, bundlePrograms(s.file.Path)...)
 	}
-	if placed(s.File) {
+	if placed(s.file) {
 		return paths
 	}
-	for _, path := range s.BuildIDPaths(id) {
+	for _, path := range BuildIDPaths(s.dirs, id) {
 		paths = append(paths, strings.TrimSuffix(path, debugSuffix))
 	}
-	for _, folder := range s.OwnFolders() {
-		for _, root := range s.Dirs {
+	for _, folder := range s.ownFolders() {
+		for _, root := range s.dirs {
 			if below, ok := strings.CutPrefix(folder, filepath.Clean(root)+string(filepath.Separator)); ok && named {
 				paths = append(paths, filepath.Join(string(filepath.Separator), below, name))
 			}
@@ -101,17 +101,17 @@ func bundlePrograms(path string) (paths []string) {
 }
 
 // isProgram reports whether the file at path has the code of the debug file with the build-id.
-func isProgram(s *object.Search, path string, id []byte) bool {
-	program := s.OpenOther(path)
+func (s *search) isProgram(path string, id []byte) bool {
+	program := s.openOther(path)
 	if program == nil {
 		return false
 	}
 	defer program.Close()
 	switch got := program.BuildID(); {
 	case !bytes.Equal(got, id):
-		return s.RefuseOther(path, "build-id %x, want %x", got, id)
+		return s.refuseOther(path, "build-id %x, want %x", got, id)
 	case !program.HasCode():
-		return s.Refuse(path, "has no code")
+		return s.refuse(path, "has no code")
 	}
 	return true
 }
@@ -126,7 +126,7 @@ const maxPrograms = 1000
 // folders; "" if there is none. The ones of the PDB's name are tried first.
 func (f *Finder) ProgramOfPDB(s *Set, path, id string) string {
 	dirs := f.Dirs
-	if !f.Limits.Hermetic {
+	if !f.Hermetic {
 		dirs = append([]string{filepath.Dir(path)}, dirs...)
 	}
 	stem := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
@@ -139,7 +139,7 @@ func (f *Finder) ProgramOfPDB(s *Set, path, id string) string {
 				}
 			}
 		}
-		s.Tried = append(s.Tried, object.Tried{Path: dir, Why: "no program with the id " + id})
+		s.Tried = append(s.Tried, symfmt.Tried{Place: dir, Why: "no program with the id " + id})
 	}
 	return ""
 }

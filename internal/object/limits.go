@@ -25,15 +25,11 @@ type Limits struct {
 	// Image means that the bytes are the beginning of a file as it is mapped
 	// in a process: they have no section headers, whatever the ELF header says.
 	Image bool
-	// Hermetic keeps FindDebug and FindSupplement in the folders that they are
-	// given: they look neither next to the file nor where it says.
-	Hermetic bool
 	// CPU chooses one of the binaries in a file with several, by the name of its CPU; ID by its build-id, which
 	// takes precedence.
 	CPU string
 	ID  []byte
-	// Opened, if non-nil, is called with the path of each file that Open, FindDebug
-	// and FindSupplement open, including those that they then reject.
+	// Opened, if non-nil, is called with the path of each file that is opened, including those that are then rejected.
 	Opened func(path string)
 }
 

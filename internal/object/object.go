@@ -338,25 +338,3 @@ func (f *File) Executable(addr uint64) bool {
 
 // ErrOtherBuild is the kind of the error for a file whose build-id is not the one wanted.
 var ErrOtherBuild = errors.New("another build")
-
-// Tried is a place where no debug file was found.
-type Tried struct {
-	Path, Why  string // without a path, Why says where
-	OtherBuild bool   // there is one, but of another build
-}
-
-func (t Tried) String() string {
-	if t.Path == "" {
-		return t.Why
-	}
-	return t.Path + ": " + t.Why
-}
-
-// Lines returns the String of each place.
-func Lines(tried []Tried) []string {
-	var lines []string
-	for _, t := range tried {
-		lines = append(lines, t.String())
-	}
-	return lines
-}

@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/pdb"
 )
 
@@ -32,7 +33,7 @@ func NewPrograms(cfg Servers) (*Programs, error) {
 
 // PDB returns the path of the PDB with a name and an id, as in MODULE, in the cache, or "". tried lists the
 // places that do not have it. The error joins those of files that were refused.
-func (p *Programs) PDB(ctx context.Context, name, id string) (path string, tried []resolve.Tried, err error) {
+func (p *Programs) PDB(ctx context.Context, name, id string) (path string, tried []symfmt.Tried, err error) {
 	s := &search{m: resolve.Module{DebugFile: name, DebugID: id}}
 	if want, err := databaseOf(&s.m); err != nil {
 		s.refuse(err)
@@ -106,7 +107,13 @@ func databaseOf(m *resolve.Module) (*wanted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return program(p, func(path string) error { return pdb.Check(path, p.ID) }), nil
+	return program(p, func(path string) error {
+		f, err := pdb.OpenID(path, p.ID)
+		if err == nil {
+			f.Close()
+		}
+		return err
+	}), nil
 }
 
 // databaseName returns the name of a module's PDB, or "".

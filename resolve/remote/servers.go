@@ -96,12 +96,12 @@ type serverSupplier struct {
 // search is one search for a module's symbols.
 type search struct {
 	m     resolve.Module
-	tried []resolve.Tried
+	tried []symfmt.Tried
 	errs  []error
 }
 
 func (s *search) miss(place, format string, args ...any) {
-	s.tried = append(s.tried, resolve.Tried{Place: place, Why: fmt.Sprintf(format, args...)})
+	s.tried = append(s.tried, symfmt.Tried{Place: place, Why: fmt.Sprintf(format, args...)})
 }
 
 // refuse records symbols that cannot be used. err names their place.
@@ -110,12 +110,12 @@ func (s *search) refuse(err error) {
 	s.errs = append(s.errs, err)
 }
 
-func (s *search) done(r resolve.Symbols) (resolve.Symbols, []resolve.Tried, error) {
+func (s *search) done(r resolve.Symbols) (resolve.Symbols, []symfmt.Tried, error) {
 	return r, s.tried, errors.Join(s.errs...)
 }
 
 // Symbols implements resolve.Supplier.
-func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	s := search{m: m}
 	places, err := supplier.Places(&m)
 	if err != nil {

@@ -18,10 +18,12 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/internal/resolvetest"
 	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/symfmt"
 )
 
 func newServers(t testing.TB, cfg Servers) *serverSupplier {
@@ -231,7 +233,7 @@ func TestServerFaults(t *testing.T) {
 			s := newServers(t, c.cfg)
 			start := time.Now()
 			r, places, err := s.Symbols(context.Background(), testModule)
-			tried := resolve.Lines(places)
+			tried := symfmt.TriedLines(places)
 			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}

@@ -31,8 +31,7 @@ import (
 //
 // A module about which nothing is known gets the only binary if the roots are files.
 func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
-	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, libraryDirs: o.LibraryDirs, pack: o.Package, symbolTables: o.SymbolTables, limits: object.DefaultLimits()}
-	b.limits.Hermetic = o.Hermetic
+	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, libraryDirs: o.LibraryDirs, pack: o.Package, symbolTables: o.SymbolTables, hermetic: o.Hermetic}
 	for _, root := range roots {
 		st, err := os.Stat(objfile.InBundle(root))
 		if err != nil {
@@ -93,7 +92,7 @@ type Binaries struct {
 	onlyFiles bool     // no root is a folder
 	fetcher   Fetcher  // nil if nothing is fetched
 	atPaths   bool
-	limits    object.Limits
+	hermetic  bool
 
 	libraryDirs  []string
 	pack         string // a .dwp file, or ""
@@ -107,7 +106,7 @@ type Binaries struct {
 const maxFiles = 2_000_000
 
 // Symbols implements Supplier.
-func (b *Binaries) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (b *Binaries) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	s := search{m: m}
 	if unknown(&m) && !b.onlyFiles {
 		s.miss("binaries", "not searched: the module has no name and no id")
@@ -208,9 +207,9 @@ func (s *search) openBinary(path string) *object.File {
 	}
 	id := f.ID()
 	if want := s.m.BuildID; len(want) > 0 && !bytes.Equal(f.BuildID(), want) {
-		s.note(resolve.OtherID, path, "build-id %x, want %x", f.BuildID(), want)
+		s.note(symfmt.OtherID, path, "build-id %x, want %x", f.BuildID(), want)
 	} else if len(want) == 0 && !s.m.Is(id) {
-		s.note(resolve.OtherID, path, "id %s, want %s", id, s.m.DebugID)
+		s.note(symfmt.OtherID, path, "id %s, want %s", id, s.m.DebugID)
 	} else {
 		return f
 	}
@@ -234,7 +233,7 @@ func (s *search) wantedID() []byte {
 
 // noted reports whether a file was already recorded as tried.
 func (s *search) noted(path string) bool {
-	return slices.ContainsFunc(s.tried, func(t resolve.Tried) bool { return t.Place == path })
+	return slices.ContainsFunc(s.tried, func(t symfmt.Tried) bool { return t.Place == path })
 }
 
 // indexed returns the index, which is built on first use.
@@ -290,35 +289,28 @@ const (
 
 // read opens the symbols of a binary, which then own it. On an error it closes the binary.
 func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve.Symbols, error) {
-	var set debugset.Set
-	database, err := b.finder(s).PDB(ctx, &set, f)
-	s.noteFiles(&set, resolve.OtherDebug)
+	set := &debugset.Set{Binary: f}
+	options, err := b.complete(ctx, s, set)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, closeAll(set))
 	}
-	if database != "" {
-		defer f.Close()
-		return readPair(ctx, f, database)
+	if set.PDB == nil {
+		p, err := openParts(ctx, set, options)
+		if err != nil {
+			return nil, err
+		}
+		if len(p.Extents().Code) > 0 && !p.Mapped() {
+			return p.symbols(), nil
+		}
+		p.Lookup.Close() // damaged, so that the extent of code must be guessed from all records, or they are in objects
 	}
-	options, err := b.companions(ctx, s, f)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	p, err := openParts(ctx, f, options)
-	if err != nil {
-		return nil, err
-	}
-	if len(p.Extents().Code) > 0 && !p.Mapped() {
-		return p.symbols(), nil
-	}
-	p.Lookup.Close() // damaged, so that the extent of code must be guessed from all records, or they are in objects
-	defer p.closeFiles()
+	defer closeAll(set)
 	read, err := dwarf2sym.Read(ctx, f, options)
 	if err != nil {
 		return nil, err
 	}
-	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: read.Problems,
-		Doubt: read.Doubt(f.Path)}), nil
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, DebugPath: databasePath(set), Extents: &read.Extents,
+		Problems: read.Problems, Doubt: read.Doubt(f.Path)}), nil
 }
 
 // Variables reads the parameters and local variables of a module's binary and its separate debug file, and the
@@ -355,12 +347,9 @@ func (b *Binaries) whole(ctx context.Context, m resolve.Module, read func(*objec
 	if f == nil || err != nil {
 		return err
 	}
-	o, err := b.companions(ctx, &s, f)
-	for _, file := range []symfmt.Binary{f, o.Debug, o.Supplement} {
-		if file != nil {
-			defer file.Close()
-		}
-	}
+	set := &debugset.Set{Binary: f}
+	defer closeAll(set)
+	o, err := b.complete(ctx, &s, set)
 	if err != nil {
 		return err
 	}
@@ -370,31 +359,22 @@ func (b *Binaries) whole(ctx context.Context, m resolve.Module, read func(*objec
 	return nil
 }
 
-// companions opens the files that belong to a binary.
-func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (dwarf2sym.Options, error) {
+// complete opens the files that belong to a binary, and returns the options to read them.
+func (b *Binaries) complete(ctx context.Context, s *search, set *debugset.Set) (dwarf2sym.Options, error) {
 	o := dwarf2sym.Options{Demangle: true, Package: b.pack, NoFuncs: b.symbolTables}
-	var set debugset.Set
-	finder := b.finder(s)
-	if err := finder.Debug(ctx, &set, f); err != nil {
-		set.Close()
-		return o, err
-	}
-	s.noteFiles(&set, resolve.OtherDebug)
-	finder.Supplement(ctx, &set, f)
-	s.noteFiles(&set, resolve.OtherSupplement)
-	if set.Debug != nil {
-		o.Debug = set.Debug
-	}
-	if set.Supplement != nil {
-		o.Supplement = set.Supplement
-	}
-	return o, nil
+	err := b.finder(s).Complete(ctx, set)
+	s.noteFiles(set)
+	o.Debug, o.Supplement, o.PDB = set.Files()
+	return o, err
 }
+
+// closeAll closes a binary and the files that were found for it.
+func closeAll(set *debugset.Set) error { return errors.Join(set.Close(), set.Binary.Close()) }
 
 // Binary opens a module's ELF or PE file, or returns nil. The caller must close it. It may return the
 // separate debug file, whose code sections have no contents. tried and the error are as for
 // Symbols.
-func (b *Binaries) Binary(ctx context.Context, m resolve.Module) (symfmt.Binary, []resolve.Tried, error) {
+func (b *Binaries) Binary(ctx context.Context, m resolve.Module) (symfmt.Binary, []symfmt.Tried, error) {
 	s := search{m: m}
 	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0 {
 		s.miss("binaries", "not searched: the module has no name and no id")

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
@@ -41,7 +42,9 @@ func wholeText(t testing.TB, b *Binaries, m resolve.Module) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := b.companions(t.Context(), &s, f)
+	set := &debugset.Set{Binary: f}
+	options, err := b.complete(t.Context(), &s, set)
+	defer closeAll(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +179,7 @@ func TestBinaryPlaces(t *testing.T) {
 				testenv.Copy(t, debug, dir, c.debug)
 			}
 			r, tried, err := newBinaries(t, dir).Symbols(context.Background(), c.m)
-			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {
+			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(symfmt.TriedLines(tried), "\n"), c.tried) {
 				t.Fatalf("%v, %q, %v", r, tried, err)
 			}
 			if want := filepath.Join(dir, c.elf); r != nil && c.elf != "" && r.Identity().Path != want {
@@ -224,7 +227,7 @@ func TestBinaryRefuses(t *testing.T) {
 		"nothing known":           {resolve.Module{}, "the module has no name and no id"},
 	} {
 		r, tried, err := s.Symbols(context.Background(), c.m)
-		if r != nil || err != nil || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {
+		if r != nil || err != nil || !strings.Contains(strings.Join(symfmt.TriedLines(tried), "\n"), c.tried) {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 	}
@@ -271,7 +274,7 @@ func TestBinaryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, tried, err := newBinaries(t, dir).Symbols(context.Background(), m)
-		if r == nil || r.Detail() > 0 || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), "pair.debug: ") {
+		if r == nil || r.Detail() > 0 || !strings.Contains(strings.Join(symfmt.TriedLines(tried), "\n"), "pair.debug: ") {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 		if name == "cut" && (err == nil || !strings.Contains(err.Error(), "pair.debug: ")) {

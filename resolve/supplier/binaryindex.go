@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/pdb"
 )
 
@@ -107,9 +107,9 @@ func (x *binaryIndex) others(s *search) {
 		}
 		switch want := s.m.BuildID; {
 		case len(want) > 0 && f.BuildID != "":
-			s.note(resolve.OtherID, f.Path, "build-id %s, want %x", f.BuildID, want)
+			s.note(symfmt.OtherID, f.Path, "build-id %s, want %x", f.BuildID, want)
 		case s.m.DebugID != "":
-			s.note(resolve.OtherID, f.Path, "id %s, want %s", cmp.Or(f.ID, "none"), s.m.DebugID)
+			s.note(symfmt.OtherID, f.Path, "id %s, want %s", cmp.Or(f.ID, "none"), s.m.DebugID)
 		}
 	}
 	if n > listedIDs {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Chain is a Supplier that asks others in turn, once per module. It uses the first symbols with
@@ -22,7 +23,7 @@ type Chain struct {
 type answer struct {
 	done  chan struct{}
 	r     resolve.Symbols
-	tried []resolve.Tried
+	tried []symfmt.Tried
 	err   error
 	ended bool // the context ended before there was an answer
 }
@@ -33,7 +34,7 @@ func NewChain(suppliers ...resolve.Supplier) *Chain {
 }
 
 // Symbols implements Supplier. If several goroutines ask for the same module, one does the work.
-func (c *Chain) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (c *Chain) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	key := fmt.Sprintf("%q %q %q %q %x", m.Name, m.DebugFile, m.DebugID, m.Path, m.BuildID)
 	for {
 		a, ours := c.answer(key)
@@ -94,7 +95,7 @@ func (c *Chain) ask(ctx context.Context, m resolve.Module, key string, a *answer
 }
 
 // first asks the suppliers in turn. An error that several return is reported once.
-func (c *Chain) first(ctx context.Context, m resolve.Module) (found resolve.Symbols, tried []resolve.Tried, err error) {
+func (c *Chain) first(ctx context.Context, m resolve.Module) (found resolve.Symbols, tried []symfmt.Tried, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, s := range c.suppliers {

@@ -15,12 +15,13 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/internal/resolvetest"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // supplierFunc implements Supplier.
-type supplierFunc func(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error)
+type supplierFunc func(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error)
 
-func (f supplierFunc) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (f supplierFunc) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	return f(ctx, m)
 }
 
@@ -43,10 +44,10 @@ func TestChainOrder(t *testing.T) {
 	plain := testSymbols(t, "MODULE Linux x86_64 "+resolvetest.ID+" a\nFUNC 1000 10 0 plain\n")
 	bare := testSymbols(t, "MODULE Linux x86_64 "+resolvetest.ID+" a\nPUBLIC 1000 0 bare\n")
 	says := func(r resolve.Symbols, tried string, err error) resolve.Supplier {
-		return supplierFunc(func(context.Context, resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
-			var places []resolve.Tried
+		return supplierFunc(func(context.Context, resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
+			var places []symfmt.Tried
 			if tried != "" {
-				places = []resolve.Tried{{Why: tried}}
+				places = []symfmt.Tried{{Why: tried}}
 			}
 			return r, places, err
 		})
@@ -83,11 +84,11 @@ func TestChainRemembers(t *testing.T) {
 func testChainRemembers(t *testing.T) {
 	full := testSymbols(t, resolvetest.SymbolFile("a", resolvetest.ID, "full"))
 	var asked atomic.Int32
-	c := NewChain(supplierFunc(func(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+	c := NewChain(supplierFunc(func(_ context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 		asked.Add(1)
 		time.Sleep(time.Second) // on the bubble's clock: the others ask in the meantime
 		if m.Name == "none" {
-			return nil, []resolve.Tried{{Why: "tried"}}, errors.New("bad")
+			return nil, []symfmt.Tried{{Why: "tried"}}, errors.New("bad")
 		}
 		return full, nil, nil
 	}))
@@ -121,7 +122,7 @@ func testChainCancelled(t *testing.T) {
 	full := testSymbols(t, resolvetest.SymbolFile("a", resolvetest.ID, "full"))
 	begun := make(chan bool, 2)
 	calls := 0
-	c := NewChain(supplierFunc(func(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+	c := NewChain(supplierFunc(func(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 		begun <- true
 		if calls++; calls == 1 {
 			<-ctx.Done()

@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // finder returns where the files that belong to a binary are looked for: in the usual places, anywhere in the folders, and on
 // servers.
 func (b *Binaries) finder(s *search) *debugset.Finder {
-	return &debugset.Finder{Dirs: b.debugDirs, Limits: b.limits, Fetcher: b.fetcher,
+	return &debugset.Finder{Dirs: b.debugDirs, Hermetic: b.hermetic, Limits: object.DefaultLimits(), Fetcher: b.fetcher,
 		ByID: func(ctx context.Context, id string) (paths []string, err error) {
 			x, err := b.indexed(ctx, s)
 			if err != nil {
@@ -36,16 +36,9 @@ func (b *Binaries) finder(s *search) *debugset.Finder {
 	}
 }
 
-// noteFiles records where a file that belongs to a binary was not found, and which could not be used. other is the kind of
-// those of another build.
-func (s *search) noteFiles(set *debugset.Set, other resolve.TriedKind) {
-	for _, t := range set.Tried {
-		kind := resolve.Absent
-		if t.OtherBuild {
-			kind = other
-		}
-		s.tried = append(s.tried, resolve.Tried{Place: t.Path, Why: t.Why, Kind: kind})
-	}
+// noteFiles records where a file that belongs to a binary was not found, and which could not be used.
+func (s *search) noteFiles(set *debugset.Set) {
+	s.tried = append(s.tried, set.Tried...)
 	for _, p := range set.Problems {
 		var damaged *bin.Error
 		if errors.As(p.Err, &damaged) && s.noted(damaged.File) {
@@ -54,7 +47,6 @@ func (s *search) noteFiles(set *debugset.Set, other resolve.TriedKind) {
 			s.refuse(p.Err)
 		}
 	}
-	set.Tried, set.Problems = nil, nil
 }
 
 // fetch fetches a file by its build-id and opens it. It returns nil if no server has it, or there
@@ -69,7 +61,7 @@ func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		for _, line := range tried {
-			s.tried = append(s.tried, resolve.Tried{Why: line})
+			s.tried = append(s.tried, symfmt.Tried{Why: line})
 		}
 		return nil
 	}
@@ -100,8 +92,7 @@ func (b *Binaries) debugAlone(ctx context.Context, s *search) *object.File {
 	if !b.atPaths {
 		return nil
 	}
-	places := object.Search{Dirs: b.more}
-	for _, path := range places.BuildIDPaths(s.m.BuildID) {
+	for _, path := range debugset.BuildIDPaths(b.more, s.m.BuildID) {
 		if err := regular(path); err != nil {
 			s.miss(path, "%v", bin.WithoutPath(err))
 		} else if f := s.openBinary(path); f != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/internal/resolvetest"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // A module of which nothing is known gets the binary if there is only one; it gets none of
@@ -32,7 +33,7 @@ func TestLoneBinary(t *testing.T) {
 		{[]string{testenv.Input(t, "README.md")}, false, "no binary of module; of 1 file, 0 are binaries"},
 	} {
 		r, tried, err := newBinaries(t, c.roots...).Symbols(context.Background(), resolve.Module{})
-		if (r != nil) != c.found || err != nil || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {
+		if (r != nil) != c.found || err != nil || !strings.Contains(strings.Join(symfmt.TriedLines(tried), "\n"), c.tried) {
 			t.Errorf("%q: %v, %q, %v", c.roots, r, tried, err)
 		}
 		if r != nil && (r.Identity().Path != lone || r.Identity().Name != "pair.elf") {

@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // A library that a dump names without a folder is found in the folders of libraries, by its id; without AtPaths, and
@@ -57,7 +58,7 @@ func TestLibraryDirs(t *testing.T) {
 		if f != nil {
 			f.Close()
 		}
-		if lines := strings.Join(resolve.Lines(tried), "\n"); f != nil != c.found || err != nil || !strings.Contains(lines, c.tried) {
+		if lines := strings.Join(symfmt.TriedLines(tried), "\n"); f != nil != c.found || err != nil || !strings.Contains(lines, c.tried) {
 			t.Errorf("%+v: found %v, %v, tried %s", c, f != nil, err, lines)
 		}
 	}
@@ -95,7 +96,7 @@ func TestWindowsPath(t *testing.T) {
 			if f != nil {
 				f.Close()
 			}
-			lines := strings.Join(resolve.Lines(tried), "\n")
+			lines := strings.Join(symfmt.TriedLines(tried), "\n")
 			if f != nil != c.found || err != nil || strings.Contains(lines, libraries) {
 				t.Errorf("%s in %q: found %v, %v, tried %s", name, c.roots, f != nil, err, lines)
 			}

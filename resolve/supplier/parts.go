@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
@@ -13,33 +14,27 @@ import (
 // parts implements resolve.Parts for a binary, a unit being a part.
 type parts struct {
 	*dwarf2sym.Lookup
-	file  *object.File
-	debug string          // path of the separate debug file, or ""
-	files []symfmt.Binary // closed with it
+	file *object.File
+	set  *debugset.Set
 }
 
-// openParts opens a binary for Symbols, whose Close closes it and the files in the options. An
+// openParts opens a binary for Symbols, whose Close closes it and the files that were found for it. An
 // error closes them, too.
-func openParts(ctx context.Context, f *object.File, o dwarf2sym.Options) (*parts, error) {
-	p := &parts{file: f, files: []symfmt.Binary{f}}
-	for _, file := range []symfmt.Binary{o.Debug, o.Supplement} {
-		if file != nil {
-			p.files = append(p.files, file)
-		}
+func openParts(ctx context.Context, set *debugset.Set, o dwarf2sym.Options) (*parts, error) {
+	lookup, err := dwarf2sym.OpenLookup(ctx, set.Binary, o)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(set))
 	}
-	if debug, err := object.Of(o.Debug); err == nil && debug != nil {
-		p.debug = debug.Path
-	}
-	var err error
-	if p.Lookup, err = dwarf2sym.OpenLookup(ctx, f, o); err != nil {
-		return nil, errors.Join(err, p.closeFiles())
-	}
-	return p, nil
+	return &parts{lookup, set.Binary, set}, nil
 }
 
 // symbols returns the symbols of the binary.
 func (p *parts) symbols() resolve.Symbols {
-	return resolve.FromParts(p.Module(), p, resolve.ModuleOptions{Path: p.file.Path, DebugPath: p.debug, Extents: p.Extents()})
+	debug := ""
+	if p.set.Debug != nil {
+		debug = p.set.Debug.Path
+	}
+	return resolve.FromParts(p.Module(), p, resolve.ModuleOptions{Path: p.file.Path, DebugPath: debug, Extents: p.Extents()})
 }
 
 // Areas implements resolve.Parts.
@@ -78,15 +73,7 @@ func (p *parts) Public(rva symfmt.RVA) (symfmt.Public, uint64, bool) {
 // Close implements resolve.Parts.
 func (p *parts) Close() error {
 	p.Lookup.Close()
-	return p.closeFiles()
-}
-
-func (p *parts) closeFiles() error {
-	var errs []error
-	for _, f := range p.files {
-		errs = append(errs, f.Close())
-	}
-	return errors.Join(errs...)
+	return closeAll(p.set)
 }
 
 // AtOffset implements resolve.MappedSymbols. A file with debug information only has other offsets.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -78,9 +79,8 @@ func TestOracleParts(t *testing.T) {
 		})
 	}
 	libc := testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6")
-	f, _ := openPair(t, libc, "")
+	f := symtest.Open(t, libc)
 	id := fmt.Sprintf("%x", f.BuildID())
-	f.Close()
 	compare("libc", libc, testenv.File(t, "/usr/lib/debug/.build-id/"+id[:2]+"/"+id[2:]+".debug", "libc6-dbg"))
 	program := filepath.Join(t.TempDir(), "gofmt")
 	if out, err := exec.Command("go", "build", "-o", program, "cmd/gofmt").CombinedOutput(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
@@ -17,8 +18,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// openPair opens a binary, and returns the files that belong to it as options.
-func openPair(t *testing.T, path, debugPath string) (*object.File, dwarf2sym.Options) {
+// openPair opens a binary and its debug file, and finds the supplementary file that belongs to them.
+func openPair(t *testing.T, path, debugPath string) (*debugset.Set, dwarf2sym.Options) {
 	t.Helper()
 	open := func(path string) *object.File {
 		f, err := objfile.Open(path, object.DefaultLimits())
@@ -27,19 +28,17 @@ func openPair(t *testing.T, path, debugPath string) (*object.File, dwarf2sym.Opt
 		}
 		return f
 	}
-	o := dwarf2sym.Options{Demangle: true}
-	f := open(path)
-	described := f
+	set := &debugset.Set{Binary: open(path)}
 	if debugPath != "" {
-		described = open(debugPath)
-		o.Debug = described
+		set.Debug = open(debugPath)
 	}
-	if link, err := described.Supplement(); link != nil && err == nil {
-		if sup, _, _ := objfile.FindSupplement(described, link, nil, object.DefaultLimits()); sup != nil {
-			o.Supplement = sup
-		}
+	finder := debugset.Finder{Limits: object.DefaultLimits()}
+	if err := finder.Complete(t.Context(), set); err != nil {
+		t.Fatal(err)
 	}
-	return f, o
+	o := dwarf2sym.Options{Demangle: true}
+	o.Debug, o.Supplement, o.PDB = set.Files()
+	return set, o
 }
 
 // comparison compares the symbols of a binary that is read part by part with those of the whole file.
@@ -53,15 +52,15 @@ type comparison struct {
 
 func newComparison(t *testing.T, path, debugPath string) *comparison {
 	t.Helper()
-	f, o := openPair(t, path, debugPath)
-	read, err := dwarf2sym.Read(t.Context(), f, o)
+	set, o := openPair(t, path, debugPath)
+	read, err := dwarf2sym.Read(t.Context(), set.Binary, o)
 	if err != nil {
 		t.Skip(err)
 	}
-	c := &comparison{path: path, names: cfi.NewNames(f.Arch), funcs: read.Module.Funcs, found: make(map[resolve.Source]int)}
+	c := &comparison{path: path, names: cfi.NewNames(set.Binary.Arch), funcs: read.Module.Funcs, found: make(map[resolve.Source]int)}
 	c.whole = resolve.FromModule(read.Module, resolve.ModuleOptions{Path: path, Extents: &read.Extents, Problems: read.Problems})
-	f, o = openPair(t, path, debugPath)
-	p, err := openParts(t.Context(), f, o)
+	set, o = openPair(t, path, debugPath)
+	p, err := openParts(t.Context(), set, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/pdb"
 )
@@ -35,24 +35,22 @@ func (b *Binaries) onlyPDB(ctx context.Context, s *search) (path string, err err
 
 // readPDB returns the symbols of a PDB alone.
 func readPDB(ctx context.Context, path string) (resolve.Symbols, error) {
-	read, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: 1, Contents: true})
+	f, err := pdb.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	read, err := dwarf2sym.ReadPDB(ctx, f, dwarf2sym.Options{Demangle: true})
 	if err != nil {
 		return nil, err
 	}
 	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: path, Problems: read.Problems}), nil
 }
 
-// readPair returns the symbols of a Windows binary, which has the rules for the stack, and its PDB.
-func readPair(ctx context.Context, f *object.File, path string) (resolve.Symbols, error) {
-	described, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: 1, Contents: true})
-	if err != nil {
-		return nil, err
+// databasePath returns the path of the PDB of a set, or "".
+func databasePath(set *debugset.Set) string {
+	if set.PDB == nil {
+		return ""
 	}
-	read, err := dwarf2sym.Read(ctx, f, dwarf2sym.Options{Demangle: true})
-	if err != nil {
-		return nil, err
-	}
-	pdb.Complete(read.Module, described.Module)
-	problems := append(read.Problems, described.Problems...)
-	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, DebugPath: path, Extents: &read.Extents, Problems: problems}), nil
+	return set.PDB.Path
 }

@@ -68,7 +68,7 @@ func TestProgramDatabases(t *testing.T) {
 		if err != nil || (rules != nil) != c.rules {
 			t.Errorf("%s: rules %v, %v", c.name, rules, err)
 		}
-		if other := len(tried) > 0 && tried[0].Kind == resolve.OtherDebug; other != (c.name == "other") {
+		if other := len(tried) > 0 && tried[0].Kind == symfmt.OtherPDB; other != (c.name == "other") {
 			t.Errorf("%s: tried %v", c.name, tried)
 		}
 	}

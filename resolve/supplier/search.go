@@ -19,6 +19,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Opener opens a symbol file for a Supplier; nil means Open. The error names the file.
@@ -63,11 +64,11 @@ func Places(m *resolve.Module) (places []store.Place, err error) {
 
 // Refused returns the Tried of symbols that cannot be used because of err, whose message names the
 // place.
-func Refused(err error) resolve.Tried {
-	t := resolve.Tried{Why: err.Error()}
+func Refused(err error) symfmt.Tried {
+	t := symfmt.Tried{Why: err.Error()}
 	var other *resolve.OtherIDError
 	if errors.As(err, &other) || errors.Is(err, object.ErrOtherBuild) {
-		t.Kind = resolve.OtherID
+		t.Kind = symfmt.OtherID
 	}
 	return t
 }
@@ -76,17 +77,17 @@ func Refused(err error) resolve.Tried {
 type search struct {
 	m     resolve.Module
 	with  Opener
-	tried []resolve.Tried
+	tried []symfmt.Tried
 	errs  []error
 }
 
 // miss records a place without the symbols.
 func (s *search) miss(place, format string, args ...any) {
-	s.note(resolve.Absent, place, format, args...)
+	s.note(symfmt.Absent, place, format, args...)
 }
 
-func (s *search) note(kind resolve.TriedKind, place, format string, args ...any) {
-	s.tried = append(s.tried, resolve.Tried{Place: place, Why: fmt.Sprintf(format, args...), Kind: kind})
+func (s *search) note(kind symfmt.TriedKind, place, format string, args ...any) {
+	s.tried = append(s.tried, symfmt.Tried{Place: place, Why: fmt.Sprintf(format, args...), Kind: kind})
 }
 
 // refuse records a place whose symbols cannot be used. err names it.
@@ -97,10 +98,10 @@ func (s *search) refuse(err error) {
 
 // several records a place with symbols of several builds for a module without an id.
 func (s *search) several(place string, builds []string) {
-	s.note(resolve.SeveralIDs, place, "several builds, and the module has no id: %s", strings.Join(builds, ", "))
+	s.note(symfmt.SeveralIDs, place, "several builds, and the module has no id: %s", strings.Join(builds, ", "))
 }
 
-func (s *search) done(r resolve.Symbols) (resolve.Symbols, []resolve.Tried, error) {
+func (s *search) done(r resolve.Symbols) (resolve.Symbols, []symfmt.Tried, error) {
 	return r, s.tried, errors.Join(s.errs...)
 }
 

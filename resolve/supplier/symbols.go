@@ -62,7 +62,7 @@ func (f *fileSupplier) opened(ctx context.Context) (resolve.Symbols, error) {
 	return f.symbols, f.err
 }
 
-func (f *fileSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (f *fileSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	s := search{m: m}
 	named := called(&m, f.name)
 	switch {
@@ -136,7 +136,7 @@ type folderSupplier struct {
 // extensions are the extensions of symbol files.
 var extensions = []string{".sym", ".sym.gz", ".sym.zst"}
 
-func (f *folderSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (f *folderSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	s := search{m: m, with: f.open}
 	places, err := Places(&m)
 	if err != nil {
@@ -247,7 +247,7 @@ func (f *folderSupplier) at(ctx context.Context, s *search, p store.Place) resol
 	case len(ids) == 0:
 		s.miss(folder, "no folder %s; there are no others", strings.ToUpper(p.ID))
 	default:
-		s.note(resolve.OtherID, folder, "no folder %s; there is %s", strings.ToUpper(p.ID), strings.Join(ids, ", "))
+		s.note(symfmt.OtherID, folder, "no folder %s; there is %s", strings.ToUpper(p.ID), strings.Join(ids, ", "))
 	}
 	return nil
 }

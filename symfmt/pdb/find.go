@@ -14,64 +14,86 @@ import (
 // ErrOtherBuild is the error of a PDB that does not belong to a binary.
 var ErrOtherBuild = errors.New("of another build")
 
-// Check reports whether the file at path is the PDB with an id. The error is fs.ErrNotExist if there is no file, and
-// ErrOtherBuild for a PDB with another id.
-func Check(path, id string) error {
-	f, size, err := openFile(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return CheckID(f, size, path, id)
+// File is an opened PDB.
+type File struct {
+	Path   string // for messages; its last element is MODULE's name
+	r      io.ReaderAt
+	size   int64
+	closer io.Closer // nil if there is nothing to close
 }
 
-// CheckID is like Check, for the first size bytes of r; file is their name in errors.
-func CheckID(r io.ReaderAt, size int64, file, id string) error {
-	got, err := ID(r, size, file)
+// Open opens the file at path. The error is fs.ErrNotExist if there is no file. What is in it is known when it is read.
+func Open(path string) (*File, error) {
+	st, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fs.ErrNotExist
+	case err == nil && !st.Mode().IsRegular():
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{path, f, st.Size(), f}, nil
+}
+
+// NewFile returns the PDB in the first size bytes of r, which Close does not close.
+func NewFile(r io.ReaderAt, size int64, path string) *File { return &File{path, r, size, nil} }
+
+// ID returns the id of the PDB in the form of MODULE.
+func (f *File) ID() (string, error) { return ID(f.r, f.size, f.Path) }
+
+// CheckID returns ErrOtherBuild for a PDB with another id.
+func (f *File) CheckID(id string) error {
+	got, err := f.ID()
 	if err == nil && got != id {
 		return fmt.Errorf("%w: id %s, want %s", ErrOtherBuild, got, id)
 	}
 	return err
 }
 
-// FileID is like ID, for the file at path. The error is fs.ErrNotExist if there is no file.
-func FileID(path string) (string, error) {
-	f, size, err := openFile(path)
-	if err != nil {
-		return "", err
+// Read is like the function Read; the file's path replaces that of the options.
+func (f *File) Read(ctx context.Context, o Options) (*symfmt.Result, error) {
+	o.File = f.Path
+	return Read(ctx, f.r, f.size, o)
+}
+
+// Size returns the number of bytes.
+func (f *File) Size() int64 { return f.size }
+
+// Close closes the file.
+func (f *File) Close() error {
+	if f.closer == nil {
+		return nil
 	}
-	defer f.Close()
-	return ID(f, size, path)
+	return f.closer.Close()
+}
+
+// OpenID opens the file at path if it is the PDB with an id; the errors are those of Open and CheckID.
+func OpenID(path, id string) (*File, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.CheckID(id); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // ReadFile is like Read, for the file at path, which replaces that of the options.
 func ReadFile(ctx context.Context, path string, o Options) (*symfmt.Result, error) {
-	f, size, err := openFile(path)
+	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	o.File = path
-	return Read(ctx, f, size, o)
-}
-
-// openFile opens a file and returns its size.
-func openFile(path string) (*os.File, int64, error) {
-	st, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, 0, fs.ErrNotExist
-	case err == nil && !st.Mode().IsRegular():
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	return f, st.Size(), nil
+	return f.Read(ctx, o)
 }
 
 // Complete gives the module of a binary, which has the rules for the stack and, without a PDB, exported functions

@@ -1,6 +1,6 @@
 package report
 
-import "github.com/symtool/symtool/resolve"
+import "github.com/symtool/symtool/symfmt"
 
 // docModule is a module. End is the address after its last byte.
 type docModule struct {
@@ -53,7 +53,7 @@ func (m *documentMaker) module(i int) docModule {
 		Filename: textOrNull(m.d.System.OS.Base(module.Path)), Version: textOrNull(module.Version),
 		LoadedSymbols: symbols.Resolver != nil, MissingSymbols: symbols.Looked() && symbols.Resolver == nil,
 		CorruptSymbols: symbols.Resolver == nil && symbols.Err != nil,
-		Symtool:        docModuleExtra{Path: module.Path, Tried: append([]string{}, resolve.Lines(symbols.Tried)...)},
+		Symtool:        docModuleExtra{Path: module.Path, Tried: append([]string{}, symfmt.TriedLines(symbols.Tried)...)},
 	}
 	if symbols.Err != nil {
 		text := symbols.Err.Error()

@@ -22,7 +22,7 @@ import (
 // fixedSupplier has the symbols of every module.
 type fixedSupplier struct{ r resolve.Symbols }
 
-func (s fixedSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (s fixedSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	return s.r, nil, nil
 }
 

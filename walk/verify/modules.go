@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
 )
 
@@ -37,7 +38,7 @@ func (v *verifier) describe(i int) Module {
 	m, known := &d.Modules[i], &v.result.Modules[i]
 	x := Module{Name: d.System.OS.Base(m.Path), Addr: walk.Address(m.Addr), DebugID: m.DebugID, CodeID: m.CodeID, Counts: Counts{By: map[string]int{}}}
 	x.Allowed = v.limits.allows(x.Name)
-	x.Tried = resolve.Lines(known.Tried)
+	x.Tried = symfmt.TriedLines(known.Tried)
 	if known.Err != nil {
 		x.Error = known.Err.Error()
 	}

@@ -19,10 +19,11 @@ import (
 
 // Objects finds the objects of a debug map. Its methods but Close may be called concurrently.
 type Objects struct {
-	Paths   func(name string) []string // where a file of a recorded name may be
-	Limits  object.Limits
-	AnyTime bool      // objects that were changed since are used, too
-	Written time.Time // when the linked file was last changed; zero if unknown
+	Paths    func(name string) []string // where a file of a recorded name may be
+	Limits   object.Limits
+	Hermetic bool      // objects outside the folders are not read
+	AnyTime  bool      // objects that were changed since are used, too
+	Written  time.Time // when the linked file was last changed; zero if unknown
 
 	mu       sync.Mutex
 	archives map[string]func() (*objfile.Archive, error)
@@ -116,7 +117,7 @@ func (o *Objects) member(path string, m *object.MappedObject) (l *Linked, err er
 	}
 	err = &bin.Error{File: path, Msg: fmt.Sprintf("no member %s", m.Member)}
 	if file := a.Elsewhere(m.Member); file != "" && len(a.Times(m.Member)) > 0 {
-		if o.Limits.Hermetic && !filepath.IsLocal(m.Member) {
+		if o.Hermetic && !filepath.IsLocal(m.Member) {
 			return nil, &bin.Error{File: path, Msg: fmt.Sprintf("the member %s is in another folder", m.Member)}
 		}
 		alone := *m

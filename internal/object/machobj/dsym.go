@@ -110,9 +110,9 @@ func beginsMachO(path string) bool {
 }
 
 // DebugFiles implements object.Placed. It returns the files of dSYM bundles that are named after the file
-// or after a bundle that it is in: beside them, and below the folders of the search, where those of other names count,
+// or after a bundle that it is in: beside them, and below the folders, where those of other names count,
 // too, if their UUID is that of the file.
-func (f *File) DebugFiles(s *object.Search) (files []string) {
+func (f *File) DebugFiles(dirs []string, hermetic bool) (files []string) {
 	if f.in.Path == "" || f.fileType == typeDSYM {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (f *File) DebugFiles(s *object.Search) (files []string) {
 	for path := filepath.Clean(f.in.Path); ; path = filepath.Dir(path) {
 		if base := filepath.Base(path); len(names) == 0 || filepath.Ext(base) != "" {
 			names = append(names, base+dsymExtension)
-			if !s.Limits.Hermetic {
+			if !hermetic {
 				files = append(files, DSYMFiles(path+dsymExtension)...)
 			}
 		}
@@ -128,7 +128,7 @@ func (f *File) DebugFiles(s *object.Search) (files []string) {
 			break
 		}
 	}
-	for _, dir := range s.Dirs {
+	for _, dir := range dirs {
 		files = append(files, f.below(dir, names)...)
 	}
 	return files

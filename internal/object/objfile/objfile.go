@@ -122,21 +122,3 @@ func New(r io.ReaderAt, size int64, name string, lim object.Limits) (*object.Fil
 	n, _ := r.ReadAt(head, 0)
 	return containers[max(find(head[:n]), 0)].open(r, size, name, lim)
 }
-
-// FindDebug looks for the separate debug file of f: by its id below dirs, by the link in
-// f, or by its name. If nothing is found, debug is nil; tried lists the places that were
-// rejected. The error is non-nil if the right file cannot be read.
-func FindDebug(f *object.File, dirs []string, lim object.Limits) (debug *object.File, tried []object.Tried, err error) {
-	return object.Finder{Open: Open}.FindDebug(f, dirs, lim)
-}
-
-// FindSupplement looks for the file that l, a link of f, names. The results are like those
-// of FindDebug.
-func FindSupplement(f *object.File, l *object.Link, dirs []string, lim object.Limits) (sup *object.File, tried []object.Tried, err error) {
-	e := elfobj.Of(f)
-	if e == nil {
-		return nil, nil, nil
-	}
-	found, tried, err := elfobj.FindSupplement(e, l, dirs, lim)
-	return found.Object(), tried, err
-}

@@ -45,7 +45,7 @@ type Answer struct {
 func Ask(t testing.TB, s resolve.Supplier, m resolve.Module) Answer {
 	t.Helper()
 	r, tried, err := s.Symbols(context.Background(), m)
-	a := Answer{Function: functionAt(t, r, 0x1000), Tried: strings.Join(resolve.Lines(tried), "\n")}
+	a := Answer{Function: functionAt(t, r, 0x1000), Tried: strings.Join(symfmt.TriedLines(tried), "\n")}
 	if err != nil {
 		a.Err = err.Error()
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -243,10 +244,10 @@ type asmSupplier struct {
 	open map[string]resolve.Symbols
 }
 
-func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
 	text, ok := s.a.Files[m.DebugFile]
 	if !ok {
-		return nil, []resolve.Tried{{Place: m.DebugFile, Why: "no such file"}}, s.a.errs[m.DebugFile]
+		return nil, []symfmt.Tried{{Place: m.DebugFile, Why: "no such file"}}, s.a.errs[m.DebugFile]
 	}
 	if r := s.open[m.DebugFile]; r != nil {
 		return r, nil, nil

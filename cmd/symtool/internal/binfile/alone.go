@@ -56,7 +56,7 @@ func (r *Result) NoteAlone(status int) {
 func (r *Result) alone(set *debugset.Set, program string) {
 	r.Program = program
 	for _, t := range set.Tried {
-		r.NoProgram = append(r.NoProgram, cmp.Or(t.Path, t.Why))
+		r.NoProgram = append(r.NoProgram, cmp.Or(t.Place, t.Why))
 	}
 	for _, p := range set.Problems {
 		r.problem(p)

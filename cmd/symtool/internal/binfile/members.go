@@ -2,14 +2,12 @@ package binfile
 
 import (
 	"cmp"
-	"context"
 	"io"
 	"path"
 	"strings"
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
-	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/pdb"
 )
 
@@ -38,22 +36,12 @@ func (d *Reader) isPDB(name string) bool {
 	return IsPDB(name)
 }
 
-// checkPDB is like pdb.Check, also for a member.
-func (d *Reader) checkPDB(name, id string) error {
+// openPDB opens the PDB at a path, or the member of that path.
+func (d *Reader) openPDB(name string) (*pdb.File, error) {
 	if m, ok := d.Members[name]; ok {
-		return pdb.CheckID(m, m.Bytes, name, id)
+		return pdb.NewFile(m, m.Bytes, path.Base(m.Name)), nil
 	}
-	return pdb.Check(name, id)
-}
-
-// readDatabase is like pdb.ReadFile, also for a member.
-func (d *Reader) readDatabase(ctx context.Context, name string, o pdb.Options) (*symfmt.Result, error) {
-	m, ok := d.Members[name]
-	if !ok {
-		return pdb.ReadFile(ctx, name, o)
-	}
-	o.File = path.Base(m.Name)
-	return pdb.Read(ctx, m, m.Bytes, o)
+	return pdb.Open(name)
 }
 
 // nameOf returns the name that a member gives its module, where the binary has none; "" for a file, whose path says it.
@@ -68,18 +56,6 @@ func (d *Reader) nameOf(name string) string {
 func (d *Reader) packed(name string) bool {
 	_, ok := d.Members[name]
 	return ok
-}
-
-// openSupplement opens the supplementary file that was named, or returns nil.
-func (d *Reader) openSupplement(r *Result) *object.File {
-	if d.Supplement == "" {
-		return nil
-	}
-	sup, err := d.open(d.Supplement, r.limits())
-	if err != nil {
-		return nil // the search that follows reports what is lost
-	}
-	return sup
 }
 
 // fileName returns the name of the file for dwarf2sym.Options.

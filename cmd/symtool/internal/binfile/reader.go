@@ -16,6 +16,8 @@ import (
 	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve/remote"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/pdb"
 )
 
 // Reader reads binaries with their debug files.
@@ -45,6 +47,7 @@ type Binary struct {
 	*dwarf2sym.Result
 	File *object.File
 
+	set  debugset.Set
 	open []io.Closer // in the order in which they were opened
 }
 
@@ -87,28 +90,60 @@ func (d *Reader) severalHint(err error) error {
 	return err
 }
 
-// openDebug opens the separate debug file, or returns nil if there is none.
-func (d *Reader) openDebug(ctx context.Context, r *Result, binary *object.File) (*object.File, error) {
-	if d.DebugFile == "" {
-		return d.findDebug(ctx, r, binary), nil
+// given opens the files of a binary that were named.
+func (d *Reader) given(r *Result, b *Binary) error {
+	set := &b.set
+	if d.DebugFile != "" {
+		if err := d.openDebug(r, b); err != nil {
+			return err
+		}
+	}
+	if d.Supplement == "" || d.Options.CFIOnly || set.Link() == nil {
+		return nil
+	}
+	sup, err := d.open(d.Supplement, r.limits())
+	if err != nil {
+		return nil // the search that follows reports what is lost
+	}
+	set.Supplement, b.open = sup, append(b.open, sup)
+	return nil
+}
+
+// openDebug opens the debug file or PDB that was named.
+func (d *Reader) openDebug(r *Result, b *Binary) error {
+	if b.File.OS == "windows" && d.isPDB(d.DebugFile) {
+		database, err := d.openPDB(d.DebugFile)
+		if err != nil {
+			return cli.InputError(d.DebugFile, err)
+		}
+		b.open = append(b.open, database)
+		if err := database.CheckID(b.File.ID()); err != nil {
+			return cli.InputError(d.DebugFile, err)
+		}
+		r.Opened.Add(d.DebugFile)
+		if !d.Options.CFIOnly {
+			b.set.PDB = database
+		}
+		return nil
 	}
 	limits := r.limits()
-	limits.CPU, limits.ID = d.CPU, binary.BuildID()
+	limits.CPU, limits.ID = d.CPU, b.File.BuildID()
 	debug, err := d.open(d.DebugFile, limits)
 	if err != nil {
-		return nil, cli.InputError(d.DebugFile, err)
+		return cli.InputError(d.DebugFile, err)
 	}
-	if err := object.CheckPair(binary, debug); err != nil {
-		debug.Close()
-		return nil, cli.InputError(d.DebugFile, fmt.Errorf("%w of %s; with --store both are dumped", err, r.File))
+	b.open = append(b.open, debug)
+	if err := object.CheckPair(b.File, debug); err != nil {
+		return cli.InputError(d.DebugFile, fmt.Errorf("%w of %s; with --store both are dumped", err, r.File))
 	}
-	return debug, nil
+	b.set.Debug = debug
+	return nil
 }
 
 // finder says where other files are looked for.
 func (d *Reader) finder(r *Result) *debugset.Finder {
-	f := &debugset.Finder{Dirs: d.DebugDirs, Limits: r.limits()}
-	f.Limits.Hermetic = d.Options.Hermetic || d.packed(r.File)
+	f := &debugset.Finder{Dirs: d.DebugDirs, Limits: r.limits(), RulesOnly: d.Options.CFIOnly}
+	f.Hermetic = d.Options.Hermetic || d.packed(r.File)
 	if d.Client != nil {
 		f.Fetcher = d.Client
 	}
@@ -118,50 +153,22 @@ func (d *Reader) finder(r *Result) *debugset.Finder {
 	return f
 }
 
-// findDebug finds the separate debug file here, or fetches it.
-func (d *Reader) findDebug(ctx context.Context, r *Result, binary *object.File) *object.File {
-	finder := d.finder(r)
-	if d.Options.CFIOnly {
-		finder.Fetcher = nil
-	}
-	var set debugset.Set
-	if err := finder.Debug(ctx, &set, binary); err != nil {
-		return nil // there is no index that may fail
-	}
-	if d.Options.CFIOnly {
-		r.take(&set, "")
-	} else {
-		r.take(&set, "separate debug file")
-	}
-	return set.Debug
-}
-
-// findSupplement finds or fetches the supplementary file of the debug information, if it has one.
-// It reports a missing one with what is lost.
-func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *object.File) *object.File {
-	set := debugset.Set{Debug: debug}
-	if d.Options.CFIOnly || !set.Linked(binary) {
-		return nil
-	}
-	if sup := d.openSupplement(r); sup != nil {
-		return sup
-	}
-	if d.finder(r).Supplement(ctx, &set, binary); set.Supplement == nil {
-		r.take(&set, "supplementary file")
-		r.Looked = r.Tried
-	}
-	return set.Supplement
+// others names what a file of another build would be.
+var others = map[symfmt.TriedKind]string{
+	symfmt.OtherDebug:      "separate debug file",
+	symfmt.OtherPDB:        "PDB",
+	symfmt.OtherSupplement: "supplementary file",
 }
 
 // take notes where files were looked for, what could not be read and, with what they would be, those of other builds.
-func (r *Result) take(set *debugset.Set, what string) {
+func (d *Reader) take(r *Result, set *debugset.Set) {
 	for _, p := range set.Problems {
 		r.problem(p)
 	}
-	r.Tried = append(r.Tried, object.Lines(set.Tried)...)
+	r.Tried = append(r.Tried, symfmt.TriedLines(set.Tried)...)
 	for _, t := range set.Tried {
-		if t.OtherBuild && what != "" {
-			r.noteOther(what, t.Path, t.Why)
+		if what := others[t.Kind]; what != "" && !d.Options.CFIOnly {
+			r.noteOther(what, t.Place, t.Why)
 		}
 	}
 }
@@ -207,37 +214,33 @@ func (d *Reader) fill(ctx context.Context, r *Result, b *Binary) error {
 		return err
 	}
 	b.File, b.open = binary, append(b.open, binary)
-	database, err := d.findPDB(ctx, r, binary)
-	if err != nil {
+	b.set.Binary = binary
+	if err := d.given(r, b); err != nil {
 		return err
 	}
-	var debug *object.File
-	if database == "" {
-		if debug, err = d.openDebug(ctx, r, binary); err != nil {
-			return err
-		}
+	b.open = append(b.open, &b.set)
+	if err := d.finder(r).Complete(ctx, &b.set); err != nil {
+		return err
 	}
-	if debug != nil {
-		r.DebugFile, b.open = debug.Path, append(b.open, debug)
+	if d.take(r, &b.set); !d.Options.CFIOnly && b.set.Supplement == nil && b.set.Link() != nil {
+		r.Looked = r.Tried
 	}
 	options := d.Options
-	options.Spill, options.Debug = true, debug
-	options.LateNames = options.LateNames && database == "" // names of a PDB are demangled when it is read
-	options.FileName, options.Hermetic = d.fileName(r), options.Hermetic || d.packed(r.File)
-	if sup := d.findSupplement(ctx, r, binary, debug); sup != nil {
-		options.Supplement, b.open = sup, append(b.open, sup)
+	options.Spill, options.FileName, options.Hermetic = true, d.fileName(r), options.Hermetic || d.packed(r.File)
+	options.Debug, options.Supplement, options.PDB = b.set.Files()
+	switch set := &b.set; {
+	case set.PDB != nil:
+		r.DebugFile, r.PDB = set.PDB.Path, set.PDB.Path
+		cli.TuneCollectorForPDB(set.PDB.Size())
+	case set.Debug != nil:
+		r.DebugFile = set.Debug.Path
 	}
-	cli.TuneCollectorFor(options.Vars.Params, binary, debug)
+	cli.TuneCollectorFor(options.Vars.Params, binary, b.set.Debug)
 	report, err := dwarf2sym.Read(ctx, binary, options)
 	if err != nil {
 		return cli.InputError(r.File, err)
 	}
 	b.Result, b.open = report, append(b.open, report)
-	if database != "" {
-		if err := d.addPDB(ctx, r, database, report); err != nil {
-			return err
-		}
-	}
 	d.note(ctx, r, b, options.NoCFI)
 	return nil
 }
@@ -252,6 +255,7 @@ func (d *Reader) note(ctx context.Context, r *Result, b *Binary, noCFI bool) {
 	r.FileName, r.NameGuessed = report.FileName, report.NameGuessed
 	for _, p := range report.Problems {
 		r.problem(p)
+		r.Partial = r.Partial || errors.Is(p.Err, pdb.ErrPartial)
 	}
 	if !noCFI {
 		d.noteAlone(ctx, r, b.File)

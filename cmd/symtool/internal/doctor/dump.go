@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -89,7 +90,7 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 			}
 			return is
 		}
-		is.Tried = resolve.Lines(tried)
+		is.Tried = symfmt.TriedLines(tried)
 		if err != nil {
 			g.problem(cli.ProblemSummary{File: m.Path, Message: err.Error(), Lost: "symbols of the module"}, cli.Named(m.Path, err))
 		}

@@ -142,13 +142,15 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	if !f.HasDWARF() {
 		return nil
 	}
-	var set debugset.Set
+	set := debugset.Set{Binary: f}
 	defer set.Close()
-	finder := debugset.Finder{Dirs: d.places.DebugDirs, Limits: object.DefaultLimits()}
-	if finder.Limits.Hermetic = d.places.Hermetic; d.client != nil {
+	finder := debugset.Finder{Dirs: d.places.DebugDirs, Hermetic: d.places.Hermetic, Limits: object.DefaultLimits()}
+	if d.client != nil {
 		finder.Fetcher = d.client
 	}
-	finder.Supplement(ctx, &set, f)
+	if err := finder.Complete(ctx, &set); err != nil {
+		return err
+	}
 	g.Binary.Units, err = dwarf2sym.ReadUnits(ctx, f, set.Supplement)
 	return err
 }

@@ -211,14 +211,14 @@ func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 		return nil
 	}
 	var r resolve.Symbols
-	var tried []resolve.Tried
+	var tried []symfmt.Tried
 	if m.file != "" { // does not bother a server, which needs an id
 		r, tried = s.look(ctx, resolve.Module{Name: m.file})
 	}
 	if r == nil && (m.Name != "" || s.one) {
 		modules := m.modules()
 		for i := 0; r == nil && i < len(modules); i++ {
-			var more []resolve.Tried
+			var more []symfmt.Tried
 			if r, more = s.look(ctx, modules[i]); i == 0 {
 				tried = append(tried, more...)
 			}
@@ -260,7 +260,7 @@ func (m ModuleName) modules() []resolve.Module {
 
 // reportSkipped reports why a module in a log has no answers although there are symbols of its
 // name.
-func (s *Sources) reportSkipped(ctx context.Context, m ModuleName, tried []resolve.Tried) {
+func (s *Sources) reportSkipped(ctx context.Context, m ModuleName, tried []symfmt.Tried) {
 	if s.listed == nil {
 		s.listed = map[string]bool{}
 		for _, name := range s.Names(ctx) {
@@ -272,7 +272,7 @@ func (s *Sources) reportSkipped(ctx context.Context, m ModuleName, tried []resol
 	}
 	why := append(resolve.SeveralBuilds(tried), resolve.OtherModules(tried)...)
 	if len(why) == 0 {
-		why = resolve.Lines(tried)
+		why = symfmt.TriedLines(tried)
 	}
 	slices.Sort(why)
 	s.leave(m, strings.Join(slices.Compact(why), "; "))
@@ -308,7 +308,7 @@ func (s *Sources) leave(m ModuleName, why string) {
 }
 
 // look asks for symbols, and reports those that could not be used.
-func (s *Sources) look(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried) {
+func (s *Sources) look(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried) {
 	r, tried, err := s.supplier.Symbols(ctx, m)
 	s.reportError(err)
 	return r, tried
@@ -338,7 +338,7 @@ func (s *Sources) reportError(err error) {
 	}
 }
 
-func (s *Sources) reportTried(m ModuleName, found bool, tried []resolve.Tried) {
+func (s *Sources) reportTried(m ModuleName, found bool, tried []symfmt.Tried) {
 	if !found && m.Name == "" {
 		s.Msgs.Warnf("symtool: no module: use --module to say which one the addresses are in")
 	} else if !found {

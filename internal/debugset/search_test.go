@@ -1,7 +1,7 @@
-package elfobj
+package debugset
 
 import (
-	"bytes"
+	"encoding/binary"
 	"hash/crc32"
 	"os"
 	"path/filepath"
@@ -10,30 +10,93 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
 )
 
+// section is a section of an ELF file that a test makes.
+type section struct {
+	name string
+	typ  uint32
+	data []byte
+}
+
+const (
+	progbits = 1
+	strtab   = 3
+	note     = 7
+)
+
+// elfOf makes an ELF file for x86-64 with sections (gABI chapter 4). It shares no code with the reader.
+func elfOf(sections ...section) []byte {
+	const header, entry = 64, 64
+	le := binary.LittleEndian
+	names := []byte{0}
+	for _, s := range sections {
+		names = append(append(names, s.name...), 0)
+	}
+	sections = append(sections, section{"", strtab, names})
+	var body, table []byte
+	table = append(table, make([]byte, entry)...)
+	name := uint32(1)
+	for _, s := range sections {
+		h := make([]byte, entry)
+		le.PutUint32(h, name)
+		le.PutUint32(h[4:], s.typ)
+		le.PutUint64(h[24:], uint64(header+len(body)))
+		le.PutUint64(h[32:], uint64(len(s.data)))
+		table, body, name = append(table, h...), append(body, s.data...), name+uint32(len(s.name))+1
+	}
+	h := make([]byte, header)
+	copy(h, "\x7fELF\x02\x01\x01")
+	le.PutUint16(h[16:], 2)
+	le.PutUint16(h[18:], 62)
+	le.PutUint32(h[20:], 1)
+	le.PutUint64(h[40:], uint64(header+len(body)))
+	le.PutUint16(h[52:], header)
+	le.PutUint16(h[58:], entry)
+	le.PutUint16(h[60:], uint16(len(sections)+1))
+	le.PutUint16(h[62:], uint16(len(sections)))
+	return append(append(h, body...), table...)
+}
+
 // debugPair makes a binary with a build-id and a debuglink, and a debug file.
-func debugPair(id string, link string) (binary, debug []byte) {
-	e := kinds[0].e
-	e.secs = []testSec{
-		{name: ".note.gnu.build-id", typ: stNote, data: e.note("GNU\x00", 3, []byte(id), 4)},
-		{name: ".debug_info", typ: stProgbits, data: []byte("dwarf")},
+func debugPair(id, link string) (program, debug []byte) {
+	var ids []section
+	if id != "" {
+		data := binary.LittleEndian.AppendUint32([]byte{4, 0, 0, 0}, uint32(len(id)))
+		data = append(append(data, 3, 0, 0, 0), "GNU\x00"+id...)
+		ids = []section{{".note.gnu.build-id", note, data}}
 	}
-	if id == "" {
-		e.secs = e.secs[1:]
+	debug = elfOf(append(ids[:len(ids):len(ids)], described)...)
+	if link == "" {
+		return elfOf(ids...), debug
 	}
-	debug = e.build()
 	data := []byte(link + "\x00")
 	for len(data)%4 != 0 {
 		data = append(data, 0)
 	}
-	b := bytes.NewBuffer(data)
-	e.u32(b, crc32.ChecksumIEEE(debug))
-	e.secs = e.secs[:len(e.secs)-1]
-	if link != "" {
-		e.secs = append(e.secs, testSec{name: ".gnu_debuglink", typ: stProgbits, data: b.Bytes()})
+	data = binary.LittleEndian.AppendUint32(data, crc32.ChecksumIEEE(debug))
+	return elfOf(append(ids, section{".gnu_debuglink", progbits, data})...), debug
+}
+
+// find completes the set of the binary at path.
+func find(t *testing.T, path string, dirs []string, hermetic bool) (s *Set, tried []string) {
+	t.Helper()
+	s = &Set{Binary: open(t, path)}
+	f := Finder{Dirs: dirs, Hermetic: hermetic, Limits: object.DefaultLimits()}
+	if err := f.Complete(t.Context(), s); err != nil {
+		t.Fatal(err)
 	}
-	return e.build(), debug
+	t.Cleanup(func() { s.Close() })
+	return s, symfmt.TriedLines(s.Tried)
+}
+
+// problemOf returns the error of a file that was found and cannot be read, or nil.
+func problemOf(s *Set) error {
+	if len(s.Problems) == 0 {
+		return nil
+	}
+	return s.Problems[0].Err
 }
 
 func writeFile(t *testing.T, path string, data []byte) {
@@ -49,7 +112,7 @@ func writeFile(t *testing.T, path string, data []byte) {
 func TestFindDebug(t *testing.T) {
 	const id = "\xab\xcd\xef\x01"
 	const byID = ".build-id/ab/cdef01.debug"
-	binary, debug := debugPair(id, "prog.debug")
+	program, debug := debugPair(id, "prog.debug")
 	_, other := debugPair("\xab\xcd\xef\x02", "")
 	damaged := append([]byte("\x7fELF\x09"), debug[5:]...)
 	cases := map[string]struct {
@@ -76,20 +139,12 @@ func TestFindDebug(t *testing.T) {
 				t.Fatal(err)
 			}
 			place := func(p string) string { return filepath.Join(dir, strings.Replace(p, "ROOT", dir, 1)) }
-			writeFile(t, place("bin/prog"), binary)
+			writeFile(t, place("bin/prog"), program)
 			for p, data := range c.files {
 				writeFile(t, place(p), data)
 			}
-			f, err := Open(place("bin/prog"), object.DefaultLimits())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			got, places, err := FindDebug(f, []string{place("one"), place("two")}, object.DefaultLimits())
-			tried := object.Lines(places)
-			if got != nil {
-				defer got.Close()
-			}
+			set, tried := find(t, place("bin/prog"), []string{place("one"), place("two")}, false)
+			got, err := set.Debug, problemOf(set)
 			checkFound(t, got, c.want, place)
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("error %v, want %q", err, c.err)
@@ -106,7 +161,7 @@ func TestFindDebug(t *testing.T) {
 	}
 }
 
-func checkFound(t *testing.T, got *File, want string, place func(string) string) {
+func checkFound(t *testing.T, got *object.File, want string, place func(string) string) {
 	t.Helper()
 	switch {
 	case got == nil && want != "":
@@ -115,7 +170,7 @@ func checkFound(t *testing.T, got *File, want string, place func(string) string)
 		t.Errorf("found %s", got.Path)
 	case got != nil && got.Path != place(want):
 		t.Errorf("found %s, want %s", got.Path, place(want))
-	case got != nil && !got.Object().HasDWARF():
+	case got != nil && !got.HasDWARF():
 		t.Error("found no DWARF")
 	}
 }
@@ -123,33 +178,23 @@ func checkFound(t *testing.T, got *File, want string, place func(string) string)
 func TestFindDebugRefusesFoldersInLinks(t *testing.T) {
 	for _, link := range []string{"../prog.debug", "/etc/passwd", "..", "a/b"} {
 		dir := t.TempDir()
-		binary, debug := debugPair("", link)
-		writeFile(t, filepath.Join(dir, "bin/prog"), binary)
+		program, debug := debugPair("", link)
+		writeFile(t, filepath.Join(dir, "bin/prog"), program)
 		writeFile(t, filepath.Join(dir, "prog.debug"), debug)
-		f, err := Open(filepath.Join(dir, "bin/prog"), object.DefaultLimits())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, places, err := FindDebug(f, nil, object.DefaultLimits())
-		tried := object.Lines(places)
+		set, tried := find(t, filepath.Join(dir, "bin/prog"), nil, false)
+		got, err := set.Debug, problemOf(set)
 		if got != nil || err != nil || len(tried) != 1 || !strings.Contains(tried[0], "is not a file name") {
 			t.Errorf("%s: %v, %q, %v", link, got, tried, err)
 		}
-		f.Close()
 	}
 }
 
 func TestFindDebugIsNotTheFileItself(t *testing.T) {
 	dir := t.TempDir()
-	binary, _ := debugPair("", "prog")
-	writeFile(t, filepath.Join(dir, "prog"), binary)
-	f, err := Open(filepath.Join(dir, "prog"), object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	got, places, err := FindDebug(f, nil, object.DefaultLimits())
-	tried := object.Lines(places)
+	program, _ := debugPair("", "prog")
+	writeFile(t, filepath.Join(dir, "prog"), program)
+	set, tried := find(t, filepath.Join(dir, "prog"), nil, false)
+	got, err := set.Debug, problemOf(set)
 	if got != nil || err != nil || len(tried) != 2 || !strings.Contains(tried[0], "is the file itself") {
 		t.Errorf("%v, %q, %v", got, tried, err)
 	}
@@ -159,22 +204,16 @@ func TestFindDebugIsNotTheFileItself(t *testing.T) {
 func TestFindDebugOfLibc(t *testing.T) {
 	libc := testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6")
 	testenv.File(t, "/usr/lib/debug/.build-id", "libc6-dbg")
-	f, err := Open(libc, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	debug, places, err := FindDebug(f, []string{"/usr/lib/debug"}, object.DefaultLimits())
-	tried := object.Lines(places)
+	set, tried := find(t, libc, []string{"/usr/lib/debug"}, false)
+	debug, err := set.Debug, problemOf(set)
 	if err != nil || debug == nil {
 		t.Skipf("libc6-dbg of another version: %v, %q", err, tried)
 	}
-	defer debug.Close()
-	if !debug.Object().HasDWARF() || !debug.Object().HasSymbols(object.Symtab) || debug.Section(".text").HasData() {
-		t.Errorf("%s: DWARF %v, symtab %v", debug.Path, debug.Object().HasDWARF(), debug.Object().HasSymbols(object.Symtab))
+	if !debug.HasDWARF() || !debug.HasSymbols(object.Symtab) || debug.Section(".text").HasData() {
+		t.Errorf("%s: DWARF %v, symtab %v", debug.Path, debug.HasDWARF(), debug.HasSymbols(object.Symtab))
 	}
-	if debug.LoadBase() != f.LoadBase() || len(debug.Object().ExecRanges()) != len(f.Object().ExecRanges()) {
-		t.Errorf("base %#x, ranges %x", debug.LoadBase(), debug.Object().ExecRanges())
+	if f := set.Binary; debug.Base != f.Base || len(debug.ExecRanges()) != len(f.ExecRanges()) {
+		t.Errorf("base %#x, ranges %x", debug.Base, debug.ExecRanges())
 	}
 }
 
@@ -182,7 +221,7 @@ func TestFindDebugOfLibc(t *testing.T) {
 // build-id.
 func TestFindDebugByName(t *testing.T) {
 	const id = "\xab\xcd\xef\x01"
-	binary, debug := debugPair(id, "")
+	program, debug := debugPair(id, "")
 	linked, linkedDebug := debugPair(id, "other.debug")
 	_, wrong := debugPair("\xab\xcd\xef\x02", "")
 	noID, _ := debugPair("", "")
@@ -193,14 +232,14 @@ func TestFindDebugByName(t *testing.T) {
 		tried  string // a part of the last line
 		lines  int
 	}{
-		"beside":           {binary, map[string][]byte{"bin/prog.debug": debug}, "bin/prog.debug", "", 1},
-		"in .debug":        {binary, map[string][]byte{"bin/.debug/prog.debug": debug}, "bin/.debug/prog.debug", "bin/prog.debug: no such file", 2},
-		"below the root":   {binary, map[string][]byte{"one/ROOT/bin/prog.debug": debug}, "one/ROOT/bin/prog.debug", "", 3},
-		"another":          {binary, map[string][]byte{"bin/prog.debug": wrong, "bin/.debug/prog.debug": debug}, "bin/.debug/prog.debug", "build-id abcdef02, want abcdef01", 2},
+		"beside":           {program, map[string][]byte{"bin/prog.debug": debug}, "bin/prog.debug", "", 1},
+		"in .debug":        {program, map[string][]byte{"bin/.debug/prog.debug": debug}, "bin/.debug/prog.debug", "bin/prog.debug: no such file", 2},
+		"below the root":   {program, map[string][]byte{"one/ROOT/bin/prog.debug": debug}, "one/ROOT/bin/prog.debug", "", 3},
+		"another":          {program, map[string][]byte{"bin/prog.debug": wrong, "bin/.debug/prog.debug": debug}, "bin/.debug/prog.debug", "build-id abcdef02, want abcdef01", 2},
 		"without build-id": {noID, map[string][]byte{"bin/prog.debug": debug}, "", "", 0},
 		"the link first":   {linked, map[string][]byte{"bin/prog.debug": linkedDebug, "bin/other.debug": linkedDebug}, "bin/other.debug", "", 1},
 		"after the link":   {linked, map[string][]byte{"bin/prog.debug": linkedDebug}, "bin/prog.debug", "", 4},
-		"nothing in it":    {binary, map[string][]byte{"bin/prog.debug": binary}, "", "/one/", 4},
+		"nothing in it":    {program, map[string][]byte{"bin/prog.debug": program}, "", "/one/", 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -212,16 +251,8 @@ func TestFindDebugByName(t *testing.T) {
 			for p, data := range c.files {
 				writeFile(t, place(p), data)
 			}
-			f, err := Open(place("bin/prog"), object.DefaultLimits())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			got, places, err := FindDebug(f, []string{place("one")}, object.DefaultLimits())
-			tried := object.Lines(places)
-			if got != nil {
-				defer got.Close()
-			}
+			set, tried := find(t, place("bin/prog"), []string{place("one")}, false)
+			got, err := set.Debug, problemOf(set)
 			checkFound(t, got, c.want, place)
 			if err != nil || len(tried) != c.lines || c.lines > 0 && !strings.Contains(tried[c.lines-1], c.tried) {
 				t.Errorf("%v, tried:\n%s\nwant %d, the last with %q", err, strings.Join(tried, "\n"), c.lines, c.tried)
