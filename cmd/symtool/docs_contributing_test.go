@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"go/doc"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,14 +28,82 @@ func TestContributingLayers(t *testing.T) {
 	}
 }
 
-// TestContributingFolders checks that CONTRIBUTING.md says what is in each package's folder.
-func TestContributingFolders(t *testing.T) {
-	_, tree, _ := strings.Cut(readFile(t, "CONTRIBUTING.md"), "| folder | what is in it |\n")
-	tree, _, _ = strings.Cut(tree, "\n\n")
-	for _, pkg := range slices.Concat(layers...) {
-		if !strings.HasPrefix(pkg, "internal/") && !strings.Contains(tree, "`"+pkg+"`") {
-			t.Errorf("CONTRIBUTING.md does not say what is in %s", pkg)
+// TestContributingPackages checks that CONTRIBUTING.md says what each package does, in the first sentence of its
+// documentation.
+func TestContributingPackages(t *testing.T) {
+	docs := map[string]string{}
+	sourceFiles(t, func(pkg, file string) {
+		if strings.HasSuffix(file, "_test.go") || docs[pkg] != "" {
+			return
 		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Error(err)
+		} else if f.Doc != nil {
+			docs[pkg] = strings.TrimSuffix(new(doc.Package).Synopsis(f.Doc.Text()), ".")
+		}
+	})
+	var want strings.Builder
+	for _, pkg := range slices.Sorted(slices.Values(slices.Concat(layers...))) {
+		_, does, _ := strings.Cut(docs[pkg], " ") // Package or Command
+		_, does, _ = strings.Cut(does, " ")
+		if does == "" {
+			t.Errorf("%s has no documentation", pkg)
+		}
+		fmt.Fprintf(&want, "| `%s` | %s |\n", pkg, does)
+	}
+	if !strings.Contains(readFile(t, "CONTRIBUTING.md"), "| package | what it does |\n|---|---|\n"+want.String()+"\n") {
+		t.Errorf("the table of packages in CONTRIBUTING.md differs from their documentation:\n%s", want.String())
+	}
+}
+
+var pictureLine = regexp.MustCompile(`^    ( *)([a-z0-9]+(?:/[a-z0-9]+)+|[a-z0-9]+) {2,}\S`)
+
+// TestContributingPictures checks that each package in the pictures of CONTRIBUTING.md imports those that are drawn
+// below it.
+func TestContributingPictures(t *testing.T) {
+	imports := map[string]map[string]bool{}
+	sourceFiles(t, func(pkg, file string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if imports[pkg] == nil {
+			imports[pkg] = map[string]bool{}
+		}
+		for _, spec := range f.Imports {
+			imports[pkg][strings.TrimPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")] = true
+		}
+	})
+	_, text, _ := strings.Cut(readFile(t, "CONTRIBUTING.md"), "Two of these paths in full.")
+	text, _, _ = strings.Cut(text, "Four rules about the models:")
+	var above []string
+	arrows := 0
+	for line := range strings.Lines(text) {
+		m := pictureLine.FindStringSubmatch(line)
+		if m == nil {
+			above = nil
+			continue
+		}
+		depth := len(m[1]) / 2
+		if depth > len(above) {
+			t.Fatalf("%q has no package above it", line)
+		}
+		above = append(above[:depth], m[2])
+		if depth == 0 {
+			continue
+		}
+		arrows++
+		if from := above[depth-1]; !imports[from][m[2]] {
+			t.Errorf("%s is drawn below %s, which does not import it", m[2], from)
+		}
+	}
+	if arrows < 20 {
+		t.Errorf("only %d arrows", arrows)
 	}
 }
 
