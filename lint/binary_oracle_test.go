@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/lint/internal/agree"
 	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/rules/binary"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -25,7 +25,7 @@ func passOfBinary(t testing.TB, text []byte, f *object.File, o Options) *check.P
 		o.File = "a.sym"
 	}
 	if o.Rules == nil {
-		for _, r := range agree.Rules {
+		for _, r := range binary.Rules {
 			o.Rules = append(o.Rules, r.Rule)
 		}
 	}

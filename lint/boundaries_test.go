@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/measure"
+	"github.com/symtool/symtool/lint/internal/rules/coverage"
 )
 
 const (
@@ -120,7 +120,7 @@ func TestMessages(t *testing.T) {
 		{"SYM305", check.Head + "FUNC ffffffffffffeff0 11 0 f\n", 0, "function [ffffffffffffeff0, fffffffffffff001) ends beyond ffffffffffffefff"},
 		{"SYM702", check.Head + "FUNC 1000 10 0 f\n", 99, "0.00 % of the code of FUNCs and PUBLICs has call frame information, want 99 %; the largest piece without has 16 bytes, at 1000, line 2"},
 		{"SYM702", check.Head, 99, "there is no call frame information, want 99 %"},
-		{"SYM702", check.Head + init, 99, measure.Unmeasured + "; want 99 %"},
+		{"SYM702", check.Head + init, 99, coverage.Unmeasured + "; want 99 %"},
 		{"SYM702", check.Head + "PUBLIC 1000 0 f\nPUBLIC 1ff0 0 g\n" + init, 99, "50.00 % of the code of FUNCs and PUBLICs has call frame information, want 99 %; the largest piece without has 16 bytes, at 1ff0, line 3"},
 		{"SYM702", check.Head + "FUNC 1000 10 0 f\nPUBLIC 2000 0 g\n" + init, 99, "0.39 % of the code of FUNCs and PUBLICs has call frame information, want 99 %; the largest piece without has 4096 bytes, at 2000, line 3"},
 		{"SYM702", check.Head + "FUNC 1000 10 0 f\nPUBLIC 2000 0 _fini\n" + init, 99, ""},

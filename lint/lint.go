@@ -20,10 +20,10 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/grammar"
 	"github.com/symtool/symtool/lint/internal/image"
-	"github.com/symtool/symtool/lint/internal/measure"
-	"github.com/symtool/symtool/lint/internal/names"
+	"github.com/symtool/symtool/lint/internal/rules/coverage"
+	"github.com/symtool/symtool/lint/internal/rules/grammar"
+	"github.com/symtool/symtool/lint/internal/rules/names"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -119,7 +119,7 @@ func run(ctx context.Context, in symfmt.Records, o Options, file *filter.File) (
 	if err != nil {
 		return nil, err
 	}
-	c := measure.Measure(p, unreadable)
+	c := coverage.Measure(p, unreadable)
 	p.Result.Coverage = c
 	if unreadable {
 		c.Reasons = []string{"the text is in UTF-16: no reader accepts the file"}
@@ -148,7 +148,7 @@ func doubts(p *check.Pass, limit float64) {
 		}
 	}
 	if misled > 0 {
-		measure.Contradict(c, misled, limit, "see "+strings.Join(misleading, ", "))
+		coverage.Contradict(c, misled, limit, "see "+strings.Join(misleading, ", "))
 	}
 	if len(refused) > 0 && p.HasModule {
 		c.Reasons = append(c.Reasons, "rust-minidump may refuse the file: see "+strings.Join(refused, ", "))

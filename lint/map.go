@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/extent"
-	"github.com/symtool/symtool/lint/internal/measure"
+	rules "github.com/symtool/symtool/lint/internal/rules/coverage"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -93,7 +93,7 @@ func (m *Map) finish(p *check.Pass) {
 			return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
 		})
 	}
-	measure.Gaps(p, known, m.lacks)
+	rules.Gaps(p, known, m.lacks)
 	m.Lines, m.CFI = extent.Join(m.Lines), extent.Join(m.CFI)
 }
 

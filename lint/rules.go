@@ -8,20 +8,20 @@ import (
 	"github.com/symtool/symtool/internal/closest"
 	"github.com/symtool/symtool/lint/filter"
 	"github.com/symtool/symtool/lint/finding"
-	"github.com/symtool/symtool/lint/internal/agree"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/grammar"
-	"github.com/symtool/symtool/lint/internal/measure"
-	"github.com/symtool/symtool/lint/internal/names"
-	"github.com/symtool/symtool/lint/internal/ranges"
-	"github.com/symtool/symtool/lint/internal/references"
-	"github.com/symtool/symtool/lint/internal/stack"
-	"github.com/symtool/symtool/lint/internal/variables"
+	"github.com/symtool/symtool/lint/internal/rules/binary"
+	"github.com/symtool/symtool/lint/internal/rules/cfi"
+	"github.com/symtool/symtool/lint/internal/rules/coverage"
+	"github.com/symtool/symtool/lint/internal/rules/grammar"
+	"github.com/symtool/symtool/lint/internal/rules/names"
+	"github.com/symtool/symtool/lint/internal/rules/ranges"
+	"github.com/symtool/symtool/lint/internal/rules/references"
+	"github.com/symtool/symtool/lint/internal/rules/variables"
 )
 
 // checks returns all rules that see a file, in order of ID.
 func checks() []*check.Rule {
-	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, stack.Rules, agree.Rules, names.Rules, measure.Rules, variables.Rules)
+	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, cfi.Rules, binary.Rules, names.Rules, coverage.Rules, variables.Rules)
 }
 
 // Rules returns all rules in order of ID.

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/measure"
+	rules "github.com/symtool/symtool/lint/internal/rules/coverage"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -29,8 +29,8 @@ func TestVerdict(t *testing.T) {
 		{"MODULE alone", module, nil, coverage.Unusable, "there are no names and no call frame information"},
 		{"variables alone", module + "INFO VAR 1 all full\n", nil, coverage.VariablesOnly, "names and call frame information are in the symbol file beside it"},
 		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, coverage.Unusable, "there are no names and no call frame information"},
-		{"CFI alone", module + check.Init, nil, coverage.NotMeasured, measure.Unmeasured + "; there are no names: frames show addresses only"},
-		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + check.Init, nil, coverage.NotMeasured, measure.Unmeasured + "; no function has lines: frames show functions without files and lines"},
+		{"CFI alone", module + check.Init, nil, coverage.NotMeasured, rules.Unmeasured + "; there are no names: frames show addresses only"},
+		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + check.Init, nil, coverage.NotMeasured, rules.Unmeasured + "; no function has lines: frames show functions without files and lines"},
 		{"names alone", check.HeadFunc, nil, coverage.SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
 		{"public symbols", module + "PUBLIC 1000 0 f\n" + check.Init, nil, coverage.GoodForUnwinding,
 			"100 % of the code of FUNCs and PUBLICs has call frame information; " +

@@ -79,7 +79,7 @@ func TestContributingPictures(t *testing.T) {
 			imports[pkg][strings.TrimPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")] = true
 		}
 	})
-	_, text, _ := strings.Cut(readFile(t, "CONTRIBUTING.md"), "Two of these paths in full.")
+	_, text, _ := strings.Cut(readFile(t, "CONTRIBUTING.md"), "Each line of these is a package")
 	text, _, _ = strings.Cut(text, "Four rules about the models:")
 	var above []string
 	arrows := 0

@@ -150,6 +150,9 @@ func TestDocCommands(t *testing.T) {
 				shown = append(shown, strings.Join(c.script, "\n"))
 			}
 		}
+		if d.name == "CONTRIBUTING.md" {
+			lines -= len(slices.Concat(layers...)) // its table of packages is looked up, not read
+		}
 		if lines > guideLines {
 			t.Errorf("%s has %d lines, want at most %d", d.name, lines, guideLines)
 		}

@@ -1,6 +1,6 @@
-// Package measure measures how much of a module's code has call frame information and lines, and
+// Package coverage measures how much of a module's code has call frame information and lines, and
 // implements the rules of the family coverage.
-package measure
+package coverage
 
 import (
 	"cmp"

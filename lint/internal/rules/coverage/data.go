@@ -1,4 +1,4 @@
-package measure
+package coverage
 
 import (
 	"encoding/binary"

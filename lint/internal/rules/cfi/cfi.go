@@ -1,5 +1,5 @@
-// Package stack implements the rules of the family cfi: STACK CFI and STACK WIN.
-package stack
+// Package cfi implements the rules of the family cfi: STACK CFI and STACK WIN.
+package cfi
 
 import (
 	"slices"

@@ -1,7 +1,7 @@
-// Package agree implements the rules of the family binary, which compare a symbol file with its
+// Package binary implements the rules of the family binary, which compare a symbol file with its
 // binary. They use the binary's headers, symbol tables, .eh_frame_hdr, .sframe and instructions, but
 // never the dumper's output.
-package agree
+package binary
 
 import (
 	"github.com/symtool/symtool/lint/finding"
