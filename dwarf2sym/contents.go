@@ -64,7 +64,7 @@ type SectionSize struct {
 }
 
 // SymbolCount is the size of a symbol table, by the name of its section, or "COFF symbols" or "exports"; a
-// table in .gnu_debugdata has that name.
+// table in .gnu_debugdata has that name, and so has one made of Go's .gopclntab.
 type SymbolCount struct {
 	Table     string `json:"table"`
 	Symbols   int    `json:"symbols"`
@@ -155,12 +155,16 @@ func (c *Contents) tables(f *object.File) {
 	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
 		c.table(f.Terms.Tables[which], f, which)
 	}
+	name := ".gnu_debugdata"
+	if f.Section(name) == nil {
+		name = ".gopclntab"
+	}
 	mini, err := f.Embedded()
 	if err != nil {
-		c.Damage = append(c.Damage, DamagedTable{".gnu_debugdata", err.Error()})
+		c.Damage = append(c.Damage, DamagedTable{name, err.Error()})
 	}
 	if mini != nil {
-		c.table(".gnu_debugdata", mini, object.Symtab)
+		c.table(name, mini, object.Symtab)
 		mini.Close()
 	}
 }

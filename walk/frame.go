@@ -210,6 +210,7 @@ type Result struct {
 
 	running        []goroutine.Goroutine // as runs needs them
 	readGoroutines bool                  // running is set
+	bareRuntime    bool                  // there was no debug information for it
 }
 
 // OnStacks reports, for each of Modules, whether a frame is in it.

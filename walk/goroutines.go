@@ -147,17 +147,36 @@ func (u *unwinder) runs() *goroutine.Goroutine {
 	if u.config.Goroutines != NoGoroutines || !s.leavesGoroutine() {
 		return s.Goroutine
 	}
-	return u.running()
+	return u.goroutineOf(runsIt)
 }
 
 // running returns the goroutine that the thread of the stack runs, or nil.
-func (u *unwinder) running() *goroutine.Goroutine {
-	return u.goroutineOf(func(g *goroutine.Goroutine) int { return g.Thread })
-}
+func (u *unwinder) running() *goroutine.Goroutine { return u.goroutineOrBare(runsIt) }
 
 // waitsFor returns the goroutine that the thread of the stack waits for, or nil.
 func (u *unwinder) waitsFor() *goroutine.Goroutine {
-	return u.goroutineOf(func(g *goroutine.Goroutine) int { return g.Locked })
+	return u.goroutineOrBare(func(g *goroutine.Goroutine) int { return g.Locked })
+}
+
+func runsIt(g *goroutine.Goroutine) int { return g.Thread }
+
+// goroutineOrBare is goroutineOf or, without the debug information of the runtime, finds the goroutine by a register.
+func (u *unwinder) goroutineOrBare(thread func(*goroutine.Goroutine) int) *goroutine.Goroutine {
+	if g := u.goroutineOf(thread); g != nil || !u.result.bareRuntime {
+		return g
+	}
+	i, d := u.stack.Thread, u.result.Dump
+	at, ok := u.in.Get(u.cpu.Go.Current)
+	if g := goroutine.OfThread(d, at, i); ok && g != nil && thread(g) == i {
+		return g
+	}
+	if c := d.Threads[i].Context; c != nil {
+		at, ok = c.At(int(u.cpu.Go.Current))
+		if g := goroutine.OfThread(d, at, i); ok && g != nil && thread(g) == i {
+			return g
+		}
+	}
+	return nil
 }
 
 // goroutineOf returns the goroutine of the stack, or the one whose thread is that of the stack; nil if there is none.
@@ -171,7 +190,7 @@ func (u *unwinder) goroutineOf(thread func(*goroutine.Goroutine) int) *goroutine
 		if err != nil {
 			u.note("goroutines: %v", err)
 		}
-		r.running, r.readGoroutines = all, true
+		r.running, r.readGoroutines, r.bareRuntime = all, true, err != nil
 	}
 	for i := range r.running {
 		if thread(&r.running[i]) == s.Thread {

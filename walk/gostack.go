@@ -17,7 +17,7 @@ func byGoStack(u *unwinder, f *Frame) outcome {
 		return nothing
 	}
 	did := false
-	switch runtimeFunction(u.frame) {
+	switch u.assembly(l) {
 	case "runtime.mcall", "runtime.morestack":
 		did = u.leaveScheduler(f)
 	case "runtime.systemstack":
@@ -43,6 +43,17 @@ func byGoStack(u *unwinder, f *Frame) outcome {
 // runtimeFunction returns the name of one of Go's functions in assembly, without the suffix that
 // says how it is called.
 func runtimeFunction(f *Frame) string { return strings.TrimSuffix(f.Function(), ".abi0") }
+
+// assembly is runtimeFunction. In a stripped program crosscall1, which is C's, has no name, and is known by its code.
+func (u *unwinder) assembly(l *cpu.GoStack) string {
+	name := runtimeFunction(u.frame)
+	i := len(u.stack.Frames) - 2
+	if name == "" && l.Restores != "" && i >= 0 && strings.HasPrefix(u.stack.Frames[i].Function(), "runtime.mstart") &&
+		string(u.code(u.frame.PC, len(l.Restores))) == l.Restores {
+		return "crosscall1"
+	}
+	return name
+}
 
 // leaveScheduler finds the caller of mcall or morestack, which left the stack of a goroutine for that of the thread. The
 // thread may serve another one since the scheduler chose it, unless it is locked to the goroutine.
@@ -151,7 +162,7 @@ func (u *unwinder) leaveCallback(l *cpu.GoStack, f *Frame) bool {
 func (u *unwinder) leaveThread(l *cpu.GoStack, f *Frame) bool {
 	n := len(l.Pushed)
 	pc, ok := u.ReadWord(u.words(u.frame.SP, n))
-	if n == 0 || u.hasRules() || !ok || !u.isReturn(u.clean(pc)) {
+	if n == 0 || u.hasRules() || !ok || !u.isCode(u.clean(pc)) || u.noCall(u.clean(pc)) { // stripped C has no functions to be in
 		return false
 	}
 	for i, r := range l.Pushed {

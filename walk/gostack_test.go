@@ -86,6 +86,24 @@ func TestGoThread(t *testing.T) {
 		"400750 cfi symbols runtime.rt0_go")
 }
 
+// In a stripped program crosscall1 has no name, and what calls it no function: the code says what it is.
+func TestGoThreadStripped(t *testing.T) {
+	const symbols = "FUNC 100 100 0 runtime.mstart\nSTACK CFI INIT 100 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI INIT 500 100 .cfa: $rbp 16 + .ra: .cfa 8 - ^ $rbp: .cfa 16 - ^\n"
+	for _, c := range []struct {
+		code string
+		want []string
+	}{
+		{"\x41\x5f\x41\x5e\x41\x5d\x41\x5c\x5d\x5b\xc3", []string{"400120 context context runtime.mstart", "400850 cfi symbols ", "400550 cfi go-stack ; $rbx=3 $r15=f $rbp=fp"}},
+		{"\x41\x5f\x41\x5e\x41\x5d\x41\x5c\x5b\x5d\xc3", []string{"400120 context context runtime.mstart", "400850 cfi symbols "}},
+	} {
+		a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, symbols)
+		a.At(0x400850).Bytes([]byte(c.code)...)
+		a.At(stackAt).Mark("sp").Words(0x400850, 15, 14, 13, 12, "fp", 3, inC).Mark("fp").Zeros(4)
+		s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{MaxFrames: len(c.want)})
+		wantStack(a, s, EndLimit, c.want...)
+	}
+}
+
 // Where Go's runtime left the stack of a goroutine, the stack goes on there if it is known which goroutine that is.
 func TestGoScheduler(t *testing.T) {
 	const symbols = "FUNC 100 100 0 leaf\nFUNC 200 100 0 %s\nFUNC 300 100 0 goes\nFUNC 400 100 0 runtime.rt0_go\nFUNC 500 100 0 runtime.schedule\n" +

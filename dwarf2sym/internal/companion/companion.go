@@ -23,8 +23,11 @@ type File struct {
 	Mini bool // from .gnu_debugdata
 }
 
+// goTable is a section that programs of Go have. What is made of it has rules, too.
+const goTable = ".gopclntab"
+
 // Find returns the binary, its debug file, if it is not nil, and, if neither has a .symtab, the
-// file in .gnu_debugdata. lost is what could not be had of the latter.
+// file in .gnu_debugdata or that made of Go's table of functions, which is also taken for its rules. lost is what could not be had of the latter.
 func Find(file, debug *object.File) (files []File, lost []bin.Problem, err error) {
 	files = []File{{File: file}}
 	symtab := file.HasSymbols(object.Symtab)
@@ -36,7 +39,7 @@ func Find(file, debug *object.File) (files []File, lost []bin.Problem, err error
 		files = append(files, File{File: debug, Moved: moved})
 		symtab = symtab || debug.HasSymbols(object.Symtab)
 	}
-	if symtab {
+	if _, from := firstWithData(files, ".debug_frame"); symtab && (from.File != nil || file.Section(goTable) == nil) {
 		return files, nil, nil
 	}
 	mini, err := file.Embedded()

@@ -13,14 +13,14 @@ import (
 // .debug_frame (GDB manual, "MiniDebugInfo").
 const miniDebugSection = ".gnu_debugdata"
 
-// Embedded implements object.Container: it opens the ELF file in .gnu_debugdata.
-// The file's Path is that of f followed by "(.gnu_debugdata)". Its bytes count
+// Embedded implements object.Container: it opens the ELF file in .gnu_debugdata or, without one, that which Go's
+// table of functions makes. The file's Path is that of f followed by "(.gnu_debugdata)" or "(.gopclntab)". Its bytes count
 // towards the limits of f for as long as f is open; its sections may in addition take
 // the file's own size. Closing it gives nothing back. Errors are *bin.Error.
 func (f *File) Embedded() (*object.File, error) {
 	s := f.Header(miniDebugSection)
 	if s == nil || !s.HasData() {
-		return nil, nil
+		return f.goSymbols()
 	}
 	packed, err := s.Data()
 	if err != nil {
@@ -34,16 +34,7 @@ func (f *File) Embedded() (*object.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	lim := f.in.Limits
-	lim.HeldRatio, lim.DiskRatio, lim.Core = 1, 1, false
-	inner, err := NewFile(object.Memory(data), int64(len(data)), f.Path+"("+miniDebugSection+")", lim)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkKind(f, inner); err != nil {
-		return nil, err
-	}
-	return inner.Object(), nil
+	return f.openEmbedded(data, miniDebugSection)
 }
 
 // unpackXZ decompresses packed, the section's contents. An xz file ends with an

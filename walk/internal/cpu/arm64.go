@@ -22,7 +22,7 @@ var cpuARM64 = newCPU(CPU{
 	Layouts:    []Layout{{Reg: "x29", FP: 0, RA: 1, SP: 2}},
 	MakesFrame: arm64Frame,
 	Go: &GoStack{G: 0, Depth: 1, FP: -1, Callback: 2, CrossFrame: 24, SavedAt: 4,
-		SavedNames: "x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 - - - - - - - - x29", SPName: "x20"},
+		SavedNames: "x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 - - - - - - - - x29", SPName: "x20", CurrentName: "x28"},
 	FreeRecord: true,
 	Order:      littleEndian,
 	Frames: []SignalFrame{{Name: "rt", Info: 0, UC: 128, Via: -1,

@@ -121,10 +121,12 @@ type GoStack struct {
 	SavedNames          string // "-" for a word that has none
 
 	PushedNames string // what crosscall1 has pushed, if it has no rules
+	Restores    string // its instructions after the call
 	SPName      string // the register that keeps the stack pointer during calls of the vDSO
+	CurrentName string // the register that has the goroutine, or the thread's g0
 
 	Saved, Pushed []cfi.Reg // SavedNames, PushedNames
-	SP            cfi.Reg   // SPName
+	SP, Current   cfi.Reg   // SPName, CurrentName
 }
 
 // withRegisters resolves the names of registers in layouts.
@@ -165,7 +167,7 @@ func newCPU(c CPU) *CPU {
 	c.Layouts, c.Apple = c.withRegisters(c.Layouts), c.withRegisters(c.Apple)
 	if c.Go != nil {
 		c.Go.Saved, c.Go.Pushed = c.regsNamed(c.Go.SavedNames), c.regsNamed(c.Go.PushedNames)
-		c.Go.SP = c.Reg(c.Go.SPName)
+		c.Go.SP, c.Go.Current = c.Reg(c.Go.SPName), c.Reg(c.Go.CurrentName)
 	}
 	for _, l := range c.Frames {
 		for i := range l.Code {

@@ -41,7 +41,7 @@ var cpuX86_64 = newCPU(CPU{
 	ScanFP:      FPBelowKnown,
 	MakesFrame:  func(code []byte) int { return x86Frame(code, 64) },
 	Go: &GoStack{G: 1, Depth: 0, FP: -2, FromCFA: true, Callback: 0, CrossFrame: 10, SavedAt: 3, SavedNames: "$rbx $r12 $r13 $r14 $r15 $rbp",
-		PushedNames: "$r15 $r14 $r13 $r12 $rbp $rbx", SPName: "$r12"},
+		PushedNames: "$r15 $r14 $r13 $r12 $rbp $rbx", Restores: "\x41\x5f\x41\x5e\x41\x5d\x41\x5c\x5d\x5b\xc3", SPName: "$r12", CurrentName: "$r14"},
 	Order: asWritten,
 	Frames: []SignalFrame{{Name: "rt", Info: 304, UC: 0, Via: -1,
 		Code: []Trampoline{
