@@ -101,7 +101,7 @@ func (h *healthyTest) check(t *testing.T, p *healthy) {
 		if w.Err != nil {
 			t.Fatalf("%s: %v", from, w.Err)
 		}
-		if lacks := strings.Contains(w.Verdict.Conclusion, "whose binary has no rules"); w.Verdict.Blame != "" && !(lacks && p.lacks != "") {
+		if lacks := strings.Contains(w.Verdict.Conclusion, "binary has no rules"); w.Verdict.Blame != "" && !(lacks && p.lacks != "") {
 			t.Errorf("%s: %s", from, w.Verdict.Conclusion)
 		}
 		for thread, frames := range want {

@@ -9,6 +9,8 @@ const (
 	runs    = "exec $OUT"
 )
 
+const busybox = "Debian builds its static BusyBox without call frame information"
+
 const builtins = "the functions that V8 compiles into its binary have no call frame information"
 
 // healthyProcesses are the processes of TestOracleHealthy.
@@ -58,6 +60,16 @@ var healthyProcesses = []healthy{
 	{name: "cgo", build: cgo + "callback.go", run: runs, short: true,
 		want: []string{"runtime.mcall", "time.Sleep", "main.inner", "runtime.cgocallback", "crosscall2", "goCallback", "compare", "__qsort_r", "thread", "start_thread"}},
 	{name: "cgo both ways", build: cgo + "both.go", run: runs, want: []string{"__libc_pause", "runtime.asmcgocall", "main.goBack", "runtime.cgocallback", "crosscall2", "goBack", "runtime.asmcgocall", "main.goBack", "goBack", "runtime.asmcgocall", "main.main"}},
+	{name: "cgo stripped", build: cgo + "-ldflags='-s -w' callback.go", run: runs, short: true,
+		want: []string{"runtime.mcall", "time.Sleep", "main.inner", "runtime.cgocallback", "crosscall2", "__qsort_r", "start_thread"}},
+	{name: "cgo both ways stripped", build: cgo + "-ldflags='-s -w' both.go", run: runs,
+		want: []string{"__libc_pause", "runtime.asmcgocall", "runtime.cgocallback", "crosscall2", "runtime.asmcgocall", "runtime.asmcgocall", "main.main"}},
+	{name: "cgo without debug information", build: cgo + "-ldflags=-w callback.go", run: runs,
+		want: []string{"time.Sleep", "main.inner", "runtime.cgocallback.abi0", "crosscall2", "goCallback", "compare", "__qsort_r", "start_thread"}},
+	{name: "cgo PIE stripped", build: cgo + "-buildmode=pie -ldflags='-s -w' callback.go", run: runs,
+		want: []string{"runtime.mcall", "time.Sleep", "main.inner", "runtime.cgocallback", "crosscall2", "__qsort_r", "start_thread"}},
+	{name: "Go many stripped", build: buildGo + "-ldflags='-s -w' many.go", run: runs},
+	{name: "Go busy stripped", build: buildGo + "-ldflags='-s -w' busy.go", run: runs, stop: true},
 	{name: "Go in C", build: "CGO_ENABLED=1 go build -buildmode=c-archive -o $OUT.a lib.go && gcc -g -pthread -o $OUT uselib.c $OUT.a", run: runs,
 		want: []string{"main.Waits", "runtime.cgocallback", "crosscall2", "Waits", "thread", "start_thread"}},
 	{name: "Go library", build: "CGO_ENABLED=1 go build -buildmode=c-shared -o $OUT.so lib.go && gcc -g -pthread -o $OUT uselib.c $OUT.so", run: runs},
@@ -82,7 +94,11 @@ var healthyProcesses = []healthy{
 	{name: "tail", run: "exec tail -f $DATA/frames.py"},
 	{name: "make", run: "printf 'x:\\n\\tsleep 1000; :\\n' > $DIR/Makefile; exec make -C $DIR"},
 	{name: "gdb", run: "exec gdb -nx -q"},
-	{name: "nginx", run: "mkdir -p $DIR/logs; printf 'user root root;\\npid nginx.pid;\\nerror_log logs/e;\\nevents {}\\nhttp { access_log off; server { listen unix:s; } }' > $DIR/n.conf; exec nginx -p $DIR -c n.conf -g 'daemon off;'"},
+	{name: "nginx", run: "mkdir -p $DIR/logs; printf 'user root root;\\npid nginx.pid;\\nerror_log logs/e;\\nevents {}\\nhttp { access_log off; server { listen unix:%s/s; } }' $DIR > $DIR/n.conf; exec nginx -p $DIR -c n.conf -g 'daemon off;'"},
+	{name: "nginx workers", run: "mkdir -p $DIR/logs; printf 'user root root;\\npid nginx.pid;\\nerror_log logs/e;\\nworker_processes 2;\\nthread_pool default threads=2;\\nevents {}\\nhttp { access_log off; aio threads; server { listen unix:%s/s; } }' $DIR > $DIR/n.conf; exec nginx -p $DIR -c n.conf -g 'daemon off;'", needs: "nginx", child: true},
+	{name: "busybox", run: "exec busybox sh -c 'f() { busybox sleep 1000; :; }; f; :'", needs: "busybox", lacks: busybox},
+	{name: "busybox child", run: "exec busybox sh -c 'f() { busybox sleep 1000; :; }; f; :'", needs: "busybox", child: true, lacks: busybox},
+	{name: "qemu-user", build: buildC + "-O2 -static threads.c", run: "exec qemu-x86_64-static $OUT", needs: "qemu-x86_64-static"},
 	{name: "strace", run: "exec strace -f -o /dev/null sleep 1000"},
 	{name: "ssh", run: "exec ssh-agent -d -a $DIR/s", optional: "ssh-agent"},
 	{name: "openssl", run: "exec openssl enc -aes-256-cbc -pass pass:x -pbkdf2"},
