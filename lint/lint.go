@@ -20,7 +20,6 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/lint/internal/rules/coverage"
 	"github.com/symtool/symtool/lint/internal/rules/grammar"
 	"github.com/symtool/symtool/lint/internal/rules/names"
@@ -112,7 +111,7 @@ func run(ctx context.Context, in symfmt.Records, o Options, file *filter.File) (
 	if binary, err := object.Of(o.Binary); err != nil {
 		return nil, err
 	} else if binary != nil {
-		image.Open(p, binary, o.OwnBinary)
+		p.Open(binary, o.OwnBinary)
 	}
 	p.Begin()
 	unreadable, err := read(ctx, p, in)

@@ -33,7 +33,7 @@ var layers = [][]string{
 	7:  {"resolve", "symfmt/symdiff/report", "lint/internal/facts"},
 	8:  {"resolve/internal/resolvetest", "resolve/supplier", "lint/internal/check"},
 	9:  {"resolve/remote", "resolve/symserver", "walk", "walk/internal/walktest"},
-	10: {"walk/compare", "walk/report", "walk/signature", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/image", "lint/internal/rules/grammar", "lint/internal/rules/names", "lint/internal/rules/ranges", "lint/internal/rules/references", "lint/internal/rules/cfi", "lint/internal/rules/variables"},
+	10: {"walk/compare", "walk/report", "walk/signature", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/rules/grammar", "lint/internal/rules/names", "lint/internal/rules/ranges", "lint/internal/rules/references", "lint/internal/rules/cfi", "lint/internal/rules/variables"},
 	11: {inSymtool + "filekind", "walk/batch", "lint/internal/rules/binary", "lint/internal/rules/coverage"},
 	12: {inSymtool + "cli", "lint", "walk/summary"},
 	13: {inSymtool + "binfile", inSymtool + "markup", "lint/config", "lint/report"},

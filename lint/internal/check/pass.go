@@ -16,6 +16,7 @@ type Pass struct {
 	Options  Options
 	Result   *finding.Report
 	Sieve    Sieve         // nil if all findings count
+	Image    *Image        // the binary; nil without one
 	Followed *follow.Stats // what STACK CFI was compared with; nil without a binary
 
 	rule   *Rule // rule whose function is running

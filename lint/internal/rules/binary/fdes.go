@@ -8,7 +8,6 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/follow"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -29,7 +28,7 @@ const (
 )
 
 // checkFDEs compares the table of .eh_frame_hdr with STACK CFI INIT.
-var checkFDEs = sharedWithBinary(func(p *check.Pass, b *image.Image) {
+var checkFDEs = sharedWithBinary(func(p *check.Pass, b *check.Image) {
 	rows := b.Rows()
 	for _, e := range fdeTable(b) {
 		rva := b.RVA(e.start)
@@ -78,7 +77,7 @@ func reportLostFDE(p *check.Pass, rows *follow.Table, rva symfmt.RVA, e *fdeEntr
 
 // fdeTable reads the table of .eh_frame_hdr; it returns nil if there is none,
 // as in a separate debug file.
-func fdeTable(b *image.Image) []fdeEntry {
+func fdeTable(b *check.Image) []fdeEntry {
 	header := b.Section(".eh_frame_hdr")
 	if header == nil {
 		var err error
@@ -149,7 +148,7 @@ func signedPointer(c *bin.Cursor, size int) uint64 {
 }
 
 // fdeSizes reads the sizes of the FDEs' ranges if pointers have a fixed size.
-func fdeSizes(b *image.Image, table []fdeEntry) {
+func fdeSizes(b *check.Image, table []fdeEntry) {
 	if len(table) == 0 {
 		return
 	}
@@ -165,7 +164,7 @@ func fdeSizes(b *image.Image, table []fdeEntry) {
 
 // ehFrame returns .eh_frame and its address: the section or, without sections,
 // the segment around an FDE.
-func ehFrame(b *image.Image, fde uint64) ([]byte, uint64) {
+func ehFrame(b *check.Image, fde uint64) ([]byte, uint64) {
 	s := b.Section(".eh_frame")
 	if i := slices.IndexFunc(b.Segments, func(p *object.Section) bool { return p.Holds(fde) }); s == nil && !b.HasSections() && i >= 0 {
 		s = b.Segments[i]
@@ -180,7 +179,7 @@ func ehFrame(b *image.Image, fde uint64) ([]byte, uint64) {
 
 // fdeSize reads the size of an FDE's range (LSB 5.0 core, 10.6.1), or returns 0
 // if the FDE has an unusual form.
-func fdeSize(data []byte, off uint64, b *image.Image, sizes map[uint64]int) uint64 {
+func fdeSize(data []byte, off uint64, b *check.Image, sizes map[uint64]int) uint64 {
 	c := bin.NewAt(".eh_frame", data[off:], off, b.Order)
 	if length := c.U32(); length < 8 || length == 0xffffffff {
 		return 0
@@ -206,7 +205,7 @@ func fdeSize(data []byte, off uint64, b *image.Image, sizes map[uint64]int) uint
 }
 
 // ciePointerSize returns the size of the pointers in a CIE's FDEs, or 0 if unknown.
-func ciePointerSize(cie []byte, b *image.Image) int {
+func ciePointerSize(cie []byte, b *check.Image) int {
 	c := bin.New(".eh_frame", cie, b.Order)
 	if length := c.U32(); length < 8 || length == 0xffffffff || c.U32() != 0 {
 		return 0

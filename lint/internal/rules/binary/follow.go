@@ -10,7 +10,6 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/follow"
-	"github.com/symtool/symtool/lint/internal/image"
 )
 
 var followRule = &check.Rule{
@@ -37,7 +36,7 @@ var followRules = map[follow.Kind]string{
 }
 
 // checkFollow follows the instructions of functions.
-var checkFollow = sharedWithBinary(func(p *check.Pass, b *image.Image) {
+var checkFollow = sharedWithBinary(func(p *check.Pass, b *check.Image) {
 	rows, cpu := b.Rows(), follow.CPUOf(b.Arch, b.AddrSize)
 	if cpu == nil || len(rows.Blocks) == 0 || rows.CPU == nil || rows.CPU != b.Arch {
 		return
@@ -62,7 +61,7 @@ var checkFollow = sharedWithBinary(func(p *check.Pass, b *image.Image) {
 	p.As("SYM552", func() { reportSkipped(p, p.Followed) })
 })
 
-func reportFollowed(p *check.Pass, b *image.Image, f follow.Finding) {
+func reportFollowed(p *check.Pass, b *check.Image, f follow.Finding) {
 	rva := b.RVA(f.Addr)
 	if kept := p.ReportAt(int(f.Line), rva, "at 0x%x %s", uint64(rva), f.Text); kept != nil {
 		kept.Function = b.NameAt(f.Addr)

@@ -12,7 +12,6 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/facts"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -24,7 +23,7 @@ const minGap = 64
 // maxCodePieces is the number of pieces that a finding lists.
 const maxCodePieces = 5
 
-func checkCodeNamed(p *check.Pass, b *image.Image) {
+func checkCodeNamed(p *check.Pass, b *check.Image) {
 	if !p.HasModule {
 		return
 	}
@@ -43,7 +42,7 @@ func checkCodeNamed(p *check.Pass, b *image.Image) {
 
 // namedRanges returns the code with a name as ascending, disjoint ranges of the binary's addresses:
 // FUNCs, and from each PUBLIC up to the next record.
-func namedRanges(f *facts.Facts, b *image.Image) []object.Range {
+func namedRanges(f *facts.Facts, b *check.Image) []object.Range {
 	all := make([]object.Range, 0, f.Functions.Len()+f.Publics.Len())
 	for _, fn := range f.Functions.All {
 		start := b.Addr(fn.RVA)
@@ -93,7 +92,7 @@ func cutTrap(part *execcode.Part, gap, rest object.Range, padding execcode.Paddi
 }
 
 // reportUnnamed reports a part's code without a name, excluding its padding.
-func reportUnnamed(p *check.Pass, b *image.Image, part *execcode.Part, left []object.Range, padding execcode.Padding) {
+func reportUnnamed(p *check.Pass, b *check.Image, part *execcode.Part, left []object.Range, padding execcode.Padding) {
 	total, n := uint64(0), 0
 	for _, gap := range left {
 		r, err := part.Trim(gap, false, padding)
@@ -118,7 +117,7 @@ func reportUnnamed(p *check.Pass, b *image.Image, part *execcode.Part, left []ob
 		total, size, part.Name, 100*float64(total)/float64(size), text.Count(uint64(n), "piece"), strings.Join(say, ", "))
 }
 
-func checkSymbols(p *check.Pass, b *image.Image) {
+func checkSymbols(p *check.Pass, b *check.Image) {
 	starts := p.Starts()
 	reported := map[symfmt.RVA]bool{}
 	b.EachFunction(func(s *object.Symbol, addr uint64) {
@@ -132,7 +131,7 @@ func checkSymbols(p *check.Pass, b *image.Image) {
 }
 
 func checkExecutable(p *check.Pass) (func(*symfmt.Record), func()) {
-	b := image.Of(p)
+	b := p.Image
 	if b == nil {
 		return nil, nil
 	}

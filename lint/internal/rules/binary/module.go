@@ -6,15 +6,14 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // withBinary returns a check that runs at the end if there is a binary and it is the file's.
-func withBinary(compare func(p *check.Pass, b *image.Image)) check.Func {
+func withBinary(compare func(p *check.Pass, b *check.Image)) check.Func {
 	return check.AtEnd(func(p *check.Pass) {
-		if b := image.Of(p); b != nil && !b.Other {
+		if b := p.Image; b != nil && !b.Other {
 			compare(p, b)
 		}
 	})
@@ -22,16 +21,16 @@ func withBinary(compare func(p *check.Pass, b *image.Image)) check.Func {
 
 // sharedWithBinary is like withBinary, for rules that share one look at the binary; see
 // check.SharedAtEnd.
-func sharedWithBinary(look func(p *check.Pass, b *image.Image)) check.Func {
+func sharedWithBinary(look func(p *check.Pass, b *check.Image)) check.Func {
 	return check.SharedAtEnd(func(p *check.Pass) {
-		if b := image.Of(p); b != nil && !b.Other {
+		if b := p.Image; b != nil && !b.Other {
 			look(p, b)
 		}
 	})
 }
 
 func checkModuleID(p *check.Pass) (func(*symfmt.Record), func()) {
-	b := image.Of(p)
+	b := p.Image
 	if b == nil {
 		return nil, nil
 	}
@@ -60,7 +59,7 @@ func (e idError) Error() string { return string(e) }
 const errNoID = idError("there is neither a build-id nor code to make one from")
 
 func checkModuleCPU(p *check.Pass) (func(*symfmt.Record), func()) {
-	b := image.Of(p)
+	b := p.Image
 	if b == nil {
 		return nil, nil
 	}
@@ -84,7 +83,7 @@ func checkModuleCPU(p *check.Pass) (func(*symfmt.Record), func()) {
 }
 
 func checkModuleName(p *check.Pass) (func(*symfmt.Record), func()) {
-	b := image.Of(p)
+	b := p.Image
 	if b == nil {
 		return nil, nil
 	}
@@ -158,7 +157,7 @@ func cutSym(name string) (stem string, ok bool) {
 	return name, false
 }
 
-func checkBinary(p *check.Pass, b *image.Image) {
+func checkBinary(p *check.Pass, b *check.Image) {
 	if len(b.ExecRanges()) > 0 && !b.HasCode() {
 		p.ReportLine(0, "the binary is a separate debug file or has lost its code: symbols were compared, instructions and .eh_frame_hdr were not")
 	}

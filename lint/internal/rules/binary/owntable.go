@@ -8,8 +8,8 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/follow"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
@@ -23,7 +23,7 @@ type ownRule struct {
 
 // ownTable is a binary's .eh_frame, which is read once: rules are asked for at many addresses.
 type ownTable struct {
-	b    *image.Image
+	b    *check.Image
 	name string   // of the section
 	fdes []ownFDE // by start
 }
@@ -73,7 +73,7 @@ func (t *ownTable) ruleAt(addr uint64) (rule ownRule, ok bool) {
 
 // newOwnTable reads the FDEs of a binary. The table ends where its CIEs, which others may be within, are together longer
 // than it is.
-func newOwnTable(b *image.Image) *ownTable {
+func newOwnTable(b *check.Image) *ownTable {
 	t := &ownTable{b: b}
 	s := b.Section(".eh_frame")
 	if s == nil || !s.HasData() {
@@ -144,7 +144,7 @@ type ownCIE struct {
 }
 
 // readCIE reads a CIE, and returns its length; nil if it has an unusual form.
-func readCIE(data []byte, b *image.Image) (cie *ownCIE, size int) {
+func readCIE(data []byte, b *check.Image) (cie *ownCIE, size int) {
 	c := bin.New(".eh_frame", data, b.Order)
 	length := uint64(c.U32())
 	if length < 8 || length > uint64(c.Len()) || c.U32() != 0 {
@@ -173,7 +173,7 @@ func readCIE(data []byte, b *image.Image) (cie *ownCIE, size int) {
 }
 
 // augment reads what an augmentation adds to a CIE; it returns false if that is unusual.
-func (cie *ownCIE) augment(c *bin.Cursor, augmentation string, b *image.Image) bool {
+func (cie *ownCIE) augment(c *bin.Cursor, augmentation string, b *check.Image) bool {
 	if cie.augmented = strings.HasPrefix(augmentation, "z"); !cie.augmented {
 		return augmentation == ""
 	}

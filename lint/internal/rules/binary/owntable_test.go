@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/internal/image"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // row matches a record of STACK CFI that sets .cfa to a register and an offset.
@@ -36,7 +36,7 @@ func TestOwnRules(t *testing.T) {
 			continue
 		}
 		n, unknown := 0, 0
-		table := newOwnTable(&image.Image{File: f})
+		table := newOwnTable(&check.Image{File: f})
 		for line := range strings.Lines(string(text)) {
 			m := row.FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil {
@@ -63,7 +63,7 @@ func TestOwnRules(t *testing.T) {
 			t.Errorf("%s: %d rows agree, want at least %d; %d are not known", name, n, least, unknown)
 		}
 	}
-	if _, ok := newOwnTable(&image.Image{File: &object.File{Container: &object.Bare{}}}).ruleAt(0x1000); ok {
+	if _, ok := newOwnTable(&check.Image{File: &object.File{Container: &object.Bare{}}}).ruleAt(0x1000); ok {
 		t.Error("a file without .eh_frame has a rule")
 	}
 }

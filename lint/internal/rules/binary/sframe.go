@@ -6,7 +6,6 @@ import (
 
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/follow"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -14,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-func checkSFrame(p *check.Pass, b *image.Image) {
+func checkSFrame(p *check.Pass, b *check.Image) {
 	section, err := symsframe.Open(b.File)
 	if errors.Is(err, symsframe.ErrNone) {
 		return
@@ -35,7 +34,7 @@ func checkSFrame(p *check.Pass, b *image.Image) {
 
 type sframeCheck struct {
 	p       *check.Pass
-	image   *image.Image
+	image   *check.Image
 	section *sframe.Section
 	rows    *follow.Table
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/facts"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -20,7 +19,7 @@ import (
 // information. It returns nil without a binary whose calls can be decoded.
 func countCalls(p *check.Pass, code []object.Range, known []symfmt.Range) *coverage.Share {
 	var s coverage.Share
-	b := image.Of(p)
+	b := p.Image
 	read := eachCall(p, b, code, func(site uint64) {
 		rva := b.RVA(site)
 		for len(known) > 0 && uint64(rva-known[0].RVA) >= known[0].Size && rva >= known[0].RVA {
@@ -39,7 +38,7 @@ func countCalls(p *check.Pass, code []object.Range, known []symfmt.Range) *cover
 
 // eachCall calls fn for the last byte of each call instruction in ranges, which are
 // ascending; it returns false if the binary has no code that can be decoded.
-func eachCall(p *check.Pass, b *image.Image, ranges []object.Range, fn func(last uint64)) (read bool) {
+func eachCall(p *check.Pass, b *check.Image, ranges []object.Range, fn func(last uint64)) (read bool) {
 	sweep := callSweep{b: b, exec: b.ExecRanges(), loose: b.Kind == object.Relocatable}
 	modes := b.Modes()
 	var code []byte // of the current section
@@ -81,14 +80,14 @@ func codeStarts(f *facts.Facts) []symfmt.RVA {
 
 // callSweep finds calls in code.
 type callSweep struct {
-	b     *image.Image
+	b     *check.Image
 	exec  []object.Range
 	loose bool // an object file: the targets of calls are unknown
 	read  bool
 }
 
 // part decodes code at addr in the mode in force. It stops at bytes that do not decode.
-func (c *callSweep) part(code []byte, addr uint64, modes *[]image.CodeMode, fn func(uint64)) {
+func (c *callSweep) part(code []byte, addr uint64, modes *[]check.CodeMode, fn func(uint64)) {
 	for len(code) > 0 {
 		for len(*modes) > 1 && (*modes)[1].Addr <= addr {
 			*modes = (*modes)[1:]

@@ -19,7 +19,6 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -41,7 +40,7 @@ func callsOf(t *testing.T, text []byte, f *object.File) (p *check.Pass, sites ma
 		p.See(r)
 	}
 	p.EndRecords()
-	c, b := Measure(p, false), image.Of(p)
+	c, b := Measure(p, false), p.Image
 	sites = map[uint64]bool{}
 	n, covered, last := uint64(0), uint64(0), uint64(0)
 	code := codeShare(p, p.Covered(), func(*coverage.Gap) {}).counted
@@ -123,7 +122,7 @@ func TestCallsOracleARM(t *testing.T) {
 
 // callOracle sorts the calls that objdump sees and lint does not.
 type callOracle struct {
-	image                   *image.Image
+	image                   *check.Image
 	starts                  []symfmt.RVA
 	bad                     bool // what follows a (bad), up to the next start, may be data
 	own, none, data, missed int
@@ -163,7 +162,7 @@ func compareCalls(t *testing.T, p *check.Pass, sites map[uint64]bool, objdump, p
 		bytes += r.End - r.Start
 	}
 	compared := 0
-	o := callOracle{image: image.Of(p), starts: codeStarts(p.Facts)}
+	o := callOracle{image: p.Image, starts: codeStarts(p.Facts)}
 	testenv.Disassemble(t, objdump, path, func(addr uint64, code []byte, text string) {
 		for len(ranges) > 0 && ranges[0].End <= addr {
 			ranges = ranges[1:]

@@ -11,14 +11,13 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/extent"
-	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // codeMeasure goes through the code of a module in order of address.
 type codeMeasure struct {
 	p       *check.Pass
-	image   *image.Image // nil without a binary that the records describe
+	image   *check.Image // nil without a binary that the records describe
 	share   coverage.CodeShare
 	known   []coverage.Extent // code with call frame information
 	skip    []coverage.Extent // start-up code, known by name
@@ -41,7 +40,7 @@ type codeMeasure struct {
 // code outside both that lacks call frame information.
 func codeShare(p *check.Pass, known []symfmt.Range, found func(*coverage.Gap)) *codeMeasure {
 	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
-	if b := image.Of(p); sameBinary(p, b) && b.HasCode() {
+	if b := p.Image; sameBinary(p, b) && b.HasCode() {
 		m.image = b
 	}
 	for _, r := range known {
@@ -58,7 +57,7 @@ func codeShare(p *check.Pass, known []symfmt.Range, found func(*coverage.Gap)) *
 }
 
 // sameBinary reports whether there is a binary and the symbols are made from it.
-func sameBinary(p *check.Pass, b *image.Image) bool {
+func sameBinary(p *check.Pass, b *check.Image) bool {
 	switch {
 	case b == nil || !p.HasModule:
 		return false
@@ -73,7 +72,7 @@ func sameBinary(p *check.Pass, b *image.Image) bool {
 
 // noCode reports whether there is a binary without code that counts. A file that dwz made is relocatable.
 func (m *codeMeasure) noCode() bool {
-	b := image.Of(m.p)
+	b := m.p.Image
 	return m.share.Total == 0 && sameBinary(m.p, b) &&
 		(m.image != nil || len(b.ExecRanges()) == 0 && b.Kind != object.Relocatable)
 }

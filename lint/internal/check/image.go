@@ -1,6 +1,4 @@
-// Package image is the rules' view of a pass's binary: its code, its symbols, and the rows of STACK
-// CFI to compare with it.
-package image
+package check
 
 import (
 	"slices"
@@ -8,7 +6,6 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/lint/internal/follow"
@@ -16,7 +13,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Image is the binary of a pass's symbols, with the rows of STACK CFI.
+// Image is the binary of a pass's symbols as rules see it: its code, its symbols, and the rows of STACK CFI to compare
+// with it.
 type Image struct {
 	*object.File
 	Own   bool // the symbols were made from it, whatever its id
@@ -34,18 +32,12 @@ type Image struct {
 	done bool
 }
 
-// attached is the state of a pass.
-type attached struct{ image *Image }
-
 // Open sets the binary of a pass. It must be called before the pass begins.
-func Open(p *check.Pass, f *object.File, own bool) {
+func (p *Pass) Open(f *object.File, own bool) {
 	b := &Image{File: f, Own: own}
-	check.State[attached](p).image = b
+	p.Image = b
 	p.Watch(func(r *symfmt.Record) { b.see(r, &p.CFI, p.Arch) }, symfmt.KindCFIInit, symfmt.KindCFI)
 }
-
-// Of returns the binary of a pass, or nil.
-func Of(p *check.Pass) *Image { return check.State[attached](p).image }
 
 // Problem records a part that could not be read.
 func (b *Image) Problem(what string, err error) {
