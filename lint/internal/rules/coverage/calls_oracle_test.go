@@ -27,7 +27,7 @@ import (
 func callsOf(t *testing.T, text []byte, f *object.File) (p *check.Pass, sites map[uint64]bool, took time.Duration) {
 	t.Helper()
 	p = check.New(check.Options{})
-	image.Open(p, f, false)
+	p.Open(f, false)
 	p.Begin()
 	for rd := symfmt.NewReader(bytes.NewReader(text), symfmt.ReadOptions{}); ; {
 		r, err := rd.Next()
