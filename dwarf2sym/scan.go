@@ -33,64 +33,32 @@ func (w *worker) scan() error {
 
 // scanOnly is scan for the DIEs around positions; nil means all.
 func (w *worker) scanOnly(positions []int) error {
-	w.scanner.Reset(&w.u.Unit, w.u.Scoped() && !w.outlining, w.u.Flat())
-	w.scanner.Only(positions)
-	return w.scanEntries(false, outside)
+	w.cursor.Reset(&w.u.Unit, w.u.Scoped() && !w.outlining, w.u.Flat())
+	w.cursor.Only(positions)
+	return w.cursor.Walk(w, outside, false)
 }
 
 // scanFunc goes over the function at pos in the unit, and what is below it. It does nothing if that is
 // before what the last call reached: a function in another one was read with it.
 func (w *worker) scanFunc(pos int) error {
-	if w.scanner.At() > pos {
+	if w.cursor.At() > pos {
 		return nil
 	}
-	w.scanner.Seek(pos)
-	return w.scanEntries(true, outside)
+	w.cursor.Seek(pos)
+	return w.cursor.Walk(w, outside, true)
 }
 
-// scanEntries goes over the entries from where the scanner is, or over the first of them and what is below
-// it. around is the frame that they are in.
-func (w *worker) scanEntries(one bool, around scanFrame) error {
-	s := &w.scanner
-	stack := append(w.stack[:0], around)
-	for {
-		top := len(stack) - 1
-		s.Inlines(w.wantsInlines(stack[top].fn))
-		e, done, err := s.Next()
-		switch {
-		case done:
-			for ; top >= 0; top-- {
-				w.leave(&stack[top], int(w.u.Size))
-			}
-			w.stack = stack
-			return err
-		case e == nil:
-			w.leave(&stack[top], s.At())
-			stack = stack[:top]
-		default:
-			stack = append(stack, stack[top])
-			f := &stack[top+1]
-			f.opens = 0
-			w.enter(e, f)
-			if !e.Children {
-				w.leave(f, s.At())
-				stack = stack[:top+1]
-			}
-		}
-		if one && len(stack) == 1 {
-			w.stack = stack
-			return nil
-		}
-	}
-}
+// Inlines reports whether inlined subroutines directly below an entry are wanted.
+func (w *worker) Inlines(f *scanFrame) bool { return w.wantsInlines(f.fn) }
 
-// enter handles an entry. f is the enclosing frame, and becomes that of its children.
-func (w *worker) enter(e *dwarf.Entry, f *scanFrame) {
+// Enter handles an entry. f is the enclosing frame, and becomes that of its children.
+func (w *worker) Enter(e *dwarf.Entry, f *scanFrame) {
+	f.opens = 0
 	if w.brief && !e.Children {
 		if e.Class != dwarf.ClassScope {
 			w.noteLambda(&e.Attrs, f)
 		}
-		w.bodies = append(w.bodies, body{start: e.Start, end: w.scanner.At(), around: *f})
+		w.bodies = append(w.bodies, body{start: e.Start, end: w.cursor.At(), around: *f})
 		return
 	}
 	switch e.Class {
@@ -105,8 +73,8 @@ func (w *worker) enter(e *dwarf.Entry, f *scanFrame) {
 	}
 }
 
-// leave ends what a DIE opened; end is where its children end.
-func (w *worker) leave(f *scanFrame, end int) {
+// Leave ends what a DIE opened; end is where its children end.
+func (w *worker) Leave(f *scanFrame, end int) {
 	if f.opens&opensFunc != 0 {
 		w.closeFunc()
 	}

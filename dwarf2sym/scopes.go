@@ -189,9 +189,9 @@ type body struct {
 // and few of the types that are asked for.
 func (w *worker) scanBriefly() {
 	w.brief, w.bodies = true, w.bodies[:0]
-	w.scanner.Reset(&w.u.Unit, true, w.u.Flat())
-	w.scanner.Brief()
-	w.scanEntries(false, outside) // what it found before any damage is what can be had
+	w.cursor.Reset(&w.u.Unit, true, w.u.Flat())
+	w.cursor.Brief()
+	w.cursor.Walk(w, outside, false) // what it found before any damage is what can be had
 }
 
 // briefScopes returns the scopes around the DIE at pos after scanBriefly.
@@ -223,11 +223,11 @@ func (w *worker) scopesOf(b *body) []units.Scope {
 	for i := range scan.scopes {
 		scan.scopes[i].Parent = int32(i - 1)
 	}
-	scan.scanner.Reset(&scan.u.Unit, true, w.u.Flat())
-	scan.scanner.Seek(b.start)
+	scan.cursor.Reset(&scan.u.Unit, true, w.u.Flat())
+	scan.cursor.Seek(b.start)
 	around := b.around
 	around.scope = int32(len(scan.scopes) - 1)
-	scan.scanEntries(true, around) // what it found before any damage is what can be had
+	scan.cursor.Walk(&scan, around, true) // what it found before any damage is what can be had
 	return scan.scopes
 }
 

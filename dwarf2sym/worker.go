@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/die"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
@@ -80,8 +81,7 @@ type unitState struct {
 	brief     bool // the scopes are those of scanBriefly
 	bodies    []body
 	named     []int // with someScopes: the positions of the DIEs whose scopes are known
-	stack     []scanFrame
-	scanner   dwarf.Scanner
+	cursor    die.Cursor[scanFrame]
 	open      []*openFunc
 	spare     []*openFunc
 	spans     []dwarf.Span
@@ -223,7 +223,7 @@ func (w *worker) readFuncs() error {
 		return w.scan()
 	}
 	w.scoped = noScopes
-	w.scanner.Reset(&w.u.Unit, false, w.u.Flat())
+	w.cursor.Reset(&w.u.Unit, false, w.u.Flat())
 	for _, die := range w.only.dies {
 		if die == w.u.Off {
 			continue // funcsFromSymbols

@@ -79,6 +79,9 @@ func (s *Scanner) Seek(pos int) { s.pos, s.depth, s.open, s.whole = pos, 1, s.op
 // At returns the current position in the unit.
 func (s *Scanner) At() int { return s.pos }
 
+// Size returns the size of the unit.
+func (s *Scanner) Size() int { return int(s.u.Size) }
+
 // Next advances to the next entry, which is valid until the following call, or to the
 // end of an entry's children, for which e is nil. done reports that there are no
 // more.
