@@ -54,6 +54,7 @@ type Dump struct {
 	Annotations []Annotation // Crashpad's
 	Assertion   *Assertion
 	Comment     string
+	Kernel      *Kernel // nil unless it is a dump of a Linux kernel
 
 	// ReportID and ClientID are the GUIDs that Crashpad gave to the dump and to
 	// the installation of the program, or "".
@@ -220,6 +221,15 @@ type LinkMap struct {
 	Addr    uint64 // difference between an address in memory and in the file
 	Name    string // "" for the program itself
 	Dynamic uint64 // address of its dynamic section
+}
+
+// Kernel is what the memory of a Linux kernel says about its panic. Where something is not known, another field says
+// what the dump lacks.
+type Kernel struct {
+	PanicCPU   int      // index in Threads, or -1
+	CPUMissing string   `json:",omitempty"`
+	Log        []string `json:",omitempty"` // the last lines, as dmesg prints them
+	LogMissing string   `json:",omitempty"`
 }
 
 // File is a text that the dump's writer copied.

@@ -49,6 +49,7 @@ type rest struct {
 	Annotations []Annotation `json:",omitempty"`
 	Assertion   *Assertion   `json:",omitempty"`
 	Comment     string       `json:",omitempty"`
+	Kernel      *Kernel      `json:",omitempty"`
 	ReportID    string       `json:",omitempty"`
 	ClientID    string       `json:",omitempty"`
 	Handles     int          `json:",omitempty"`
@@ -87,7 +88,7 @@ func (d *Dump) Rest(format Holding) ([]byte, error) {
 	v := rest{
 		Version: restVersion, System: d.System, Time: d.Time, Process: d.Process, Modules: d.Modules, Main: d.Main, Unloaded: d.Unloaded,
 		Maps: d.Maps, Auxv: d.Auxv, Linker: d.Linker, Files: d.Files, Annotations: d.Annotations, Assertion: d.Assertion,
-		Comment: d.Comment, ReportID: d.ReportID, ClientID: d.ClientID, Handles: d.Handles,
+		Comment: d.Comment, Kernel: d.Kernel, ReportID: d.ReportID, ClientID: d.ClientID, Handles: d.Handles,
 	}
 	keep := func(c *Context) *regs { return changes(c, holds) }
 	if d.Arch != nil {
@@ -249,7 +250,7 @@ func (d *Dump) ApplyRest(data []byte) error {
 	}
 	d.System, d.Time, d.Process, d.Unloaded, d.Maps = v.System, v.Time, v.Process, v.Unloaded, v.Maps
 	d.Auxv, d.Linker, d.Files, d.Annotations, d.Assertion = v.Auxv, v.Linker, v.Files, v.Annotations, v.Assertion
-	d.Comment, d.ReportID, d.ClientID, d.Handles = v.Comment, v.ReportID, v.ClientID, v.Handles
+	d.Comment, d.Kernel, d.ReportID, d.ClientID, d.Handles = v.Comment, v.Kernel, v.ReportID, v.ClientID, v.Handles
 	if d.Arch == nil {
 		d.Arch = arch.ByName(v.Arch)
 	}

@@ -192,6 +192,7 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
 	if r.kernel != nil { // a segment of the core may begin elsewhere
 		m.Addr = r.addr(f.LoadBase() + m.Bias)
+		r.panicIn(f, m)
 	}
 	m.Bias = r.addr(m.Addr - f.HeaderAddr())
 	if size := r.size(m.Addr, f); size > 0 {

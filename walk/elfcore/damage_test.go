@@ -320,6 +320,8 @@ func FuzzCore(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Add(vmcore(paging))
+	f.Add(loggingKernel(printkInfo, nil))
+	f.Add(loggingKernel(oldLogInfo, nil))
 	f.Add(vmcore("NUMBER(pgtable_l5_enabled)=1\nNUMBER(sme_mask)=0x800000000000\n" + paging))
 	for _, name := range fixtureCores {
 		data := coreData(f, name)

@@ -121,6 +121,7 @@ func (r *reader) finish(memory []dump.Region) *dump.Dump {
 	if r.kernel != nil {
 		r.nameCPUs()
 		memory = r.kernelStacks(memory)
+		r.readKernel(memory)
 	}
 	r.loads = memory
 	r.readMaps()
@@ -152,6 +153,7 @@ type reader struct {
 	times    []cpuTime
 	rest     *note      // symtool's own
 	kernel   kernelInfo // nil in the core of a process
+	log      *kernelLog // nil unless the kernel's memory was read
 	loads    []dump.Region
 	segments []dump.Mapping // the PT_LOAD segments, by address
 	places   []*place       // from Options.Binaries

@@ -68,14 +68,39 @@ func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // docExtra is what we add to the schema about a dump.
 type docExtra struct {
-	Crash    *docCrashExtra `json:"crash"`    // null if nothing is known about it
-	Dump     string         `json:"dump"`     // where the dump was
-	Format   string         `json:"format"`   // "minidump", "ELF core"
-	Handles  int            `json:"handles"`  // number of handles that the dump lists, on Windows
+	Crash    *docCrashExtra `json:"crash"`   // null if nothing is known about it
+	Dump     string         `json:"dump"`    // where the dump was
+	Format   string         `json:"format"`  // "minidump", "ELF core"
+	Handles  int            `json:"handles"` // number of handles that the dump lists, on Windows
+	Kernel   *docKernel     `json:"kernel,omitempty"`
 	Problems []string       `json:"problems"` // damage
 	Schema   int            `json:"schema"`   // DocumentSchema
 	Verdict  any            `json:"verdict"`  // null without --verify
 	Version  string         `json:"version"`  // of symtool
+}
+
+// docKernel is what a dump of a Linux kernel says about its panic.
+type docKernel struct {
+	Log      []string `json:"log"`       // its last lines
+	Missing  []string `json:"missing"`   // why the CPU or the log is not known
+	PanicCPU *int     `json:"panic_cpu"` // index in threads, or null
+}
+
+// kernel returns nil for the dump of a process.
+func kernel(k *dump.Kernel) *docKernel {
+	if k == nil {
+		return nil
+	}
+	doc := &docKernel{Log: append([]string{}, k.Log...), Missing: []string{}}
+	for _, why := range []string{k.CPUMissing, k.LogMissing} {
+		if why != "" {
+			doc.Missing = append(doc.Missing, why)
+		}
+	}
+	if k.PanicCPU >= 0 {
+		doc.PanicCPU = &k.PanicCPU
+	}
+	return doc
 }
 
 // DocumentOptions say what a Document contains.
@@ -101,7 +126,7 @@ func NewDocument(r *walk.Result, o DocumentOptions) *Document {
 		LSBRelease: lsbRelease(m.d), Modules: m.modules(), ProcessUptime: processUptime(m.d), Status: "OK",
 		SystemInfo: systemInfo(m.d), ThreadCount: len(r.Stacks), Threads: m.threads(), UnloadedModules: m.unloaded(),
 		Symtool: docExtra{
-			Dump: o.Dump, Format: m.d.Format, Handles: m.d.Handles, Problems: []string{},
+			Dump: o.Dump, Format: m.d.Format, Handles: m.d.Handles, Kernel: kernel(m.d.Kernel), Problems: []string{},
 			Schema: schema, Verdict: o.Verdict, Version: o.Version,
 		},
 	}

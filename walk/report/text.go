@@ -112,10 +112,35 @@ func (p *textWriter) crash() {
 			p.put("Assertion: %s\n", safe(text))
 		}
 	}
+	p.kernel()
 	if seconds, ok := uptime(p.d); ok {
 		p.put("Process uptime: %d seconds\n", seconds)
 	} else {
 		p.put("Process uptime: not available\n")
+	}
+}
+
+// kernel writes what a dump of a kernel says about its panic.
+func (p *textWriter) kernel() {
+	k := p.d.Kernel
+	if k == nil {
+		return
+	}
+	if k.PanicCPU >= 0 {
+		p.put("Panic on CPU %d\n", k.PanicCPU)
+	} else {
+		p.put("Panic on a CPU that is not known: %s\n", safe(k.CPUMissing))
+	}
+	switch {
+	case k.LogMissing != "":
+		p.put("Kernel log: not read: %s\n", safe(k.LogMissing))
+	case len(k.Log) == 0:
+		p.put("Kernel log: empty\n")
+	default:
+		p.put("Kernel log:\n")
+	}
+	for _, line := range k.Log {
+		p.put("    %s\n", safe(line))
 	}
 }
 
@@ -145,6 +170,8 @@ func (p *textWriter) threadLine(s *viewStack) {
 		p.put(" (stopped)")
 	case s.requested && p.d.Crash != nil:
 		p.put(" (crashed)")
+	case s.requested && p.d.Kernel != nil:
+		p.put(" (panicked)")
 	case s.requested:
 		p.put(" (requested dump, did not crash)")
 	}
