@@ -14,6 +14,9 @@ import (
 // and the callee-saved registers. It does not distinguish undefined registers from
 // those without a rule, and only checks whether a rule is an expression.
 func TestCFIDelve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	for _, c := range []struct {
 		name string
 		path func(testing.TB) string

@@ -132,6 +132,9 @@ func TestEHFrameHeaderDamage(t *testing.T) {
 // No byte of the program headers, of .eh_frame_hdr and of ARM's index, whatever it
 // is, stops the reader.
 func TestSegmentsHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	for _, name := range []string{"gcc-dwarf5.elf", "exidx-cxx.elf"} {
 		image := testenv.ReadInput(t, name)
 		whole := openImage(t, image)

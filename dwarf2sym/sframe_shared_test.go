@@ -191,6 +191,9 @@ func TestSFrameAgainstEHFrame(t *testing.T) {
 // The table agrees with Section.Find at each address, by value: registers and memory have
 // values, and both ways give the same caller.
 func TestSFrameTableAgainstFind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	addresses := 0
 	for _, f := range openSFrameFiles(t) {
 		var table symfmt.CFITable

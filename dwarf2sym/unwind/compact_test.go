@@ -295,6 +295,9 @@ func blocksText(table *symfmt.CFITable) string {
 // A range of megabytes, of code that was compiled without tables, has the rows of all its functions; so has such code in
 // a file that has no table at all. The register of the frame pointer may hold something else.
 func TestCompactMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	const (
 		frame  = "\x55\x48\x89\xe5\x5d\xc3"             // push %rbp; mov %rsp, %rbp; pop %rbp; ret
 		others = "\x55\x50\x48\x8d\x2c\x24\x58\x5d\xc3" // push %rbp; push %rax; lea (%rsp), %rbp; pop %rax; pop %rbp; ret

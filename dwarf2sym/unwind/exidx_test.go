@@ -268,6 +268,9 @@ func TestExidxStats(t *testing.T) {
 // TestExidxBounds has entries that all have the longest table, overlapping ones,
 // and a cancelled context.
 func TestExidxBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	const entries = 40000
 	var in exidxCase
 	for i := range uint32(entries) {

@@ -170,6 +170,9 @@ func (x *cfiExprTest) text(rule cfiRule, slot int) string {
 // TestCFIExpressionValues translates random expressions and evaluates both
 // sides with random registers and memory.
 func TestCFIExpressionValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	for _, c := range []struct {
 		a     *arch.Arch
 		order binary.ByteOrder

@@ -73,6 +73,9 @@ func cfiCheckTable(a *arch.Arch, table *symfmt.CFITable) error {
 
 // TestCFIDamaged reads thousands of damaged sections.
 func TestCFIDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	all := cfiOpen(t, cfiLoader(t))
 	whole := all.Sections[0].Data
 	n := 2500
@@ -121,6 +124,9 @@ func TestCFIDamaged(t *testing.T) {
 
 // TestCFIBounds has inputs that would cost much more than their size.
 func TestCFIBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
 	const cie = "cie\n def_cfa 7 8\n offset 16 1\n"
 	for _, c := range []struct {

@@ -14,6 +14,9 @@ import (
 // TestProfileRecords repeats the smallest record of each kind, compressed and not. What is accepted takes memory in
 // proportion to the file.
 func TestProfileRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	for what, record := range map[string]string{
 		"sample_type": "\x0a\x00", "sample": "\x12\x00", "location of a sample": "\x12\x02\x08\x01", "locations of a sample": "\x12\x09\x0a\x07\x01\x01\x01\x01\x01\x01\x01", "value": "\x12\x02\x10\x01",
 		"label": "\x12\x02\x1a\x00", "labels": "\x12\x08\x1a\x00\x1a\x00\x1a\x00\x1a\x00", "mapping": "\x1a\x00", "location": "\x22\x00", "line": "\x22\x02\x22\x00", "lines": "\x22\x08\x22\x00\x22\x00\x22\x00\x22\x00",
@@ -42,6 +45,9 @@ func TestProfileRecords(t *testing.T) {
 
 // TestProfileCost wants an estimate that profiles of programs do not exceed.
 func TestProfileCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "n", Unit: "n"}}}
 	for i := range 2000 {
 		p.Location = append(p.Location, &profile.Location{ID: uint64(i + 1), Address: uint64(0x1000 + i)})
