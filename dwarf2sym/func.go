@@ -207,7 +207,9 @@ func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 		return id
 	}
 	id := uint32(len(w.origins))
+	n := len(w.followed)
 	name, ok := w.placedName(&w.u, a)
+	w.followedFor(n, ok, &pendingName{die: die, fn: -1, id: id})
 	w.origins = append(w.origins, name)
 	w.seen.Put(key, id)
 	if !ok {
@@ -223,7 +225,7 @@ func (w *worker) closeFunc() {
 	fn := w.open[n]
 	w.open = w.open[:n]
 	var name names.ID
-	ok := fn.extra // it then has no name to wait for
+	ok, n0 := fn.extra, len(w.followed) // an extra function has no name to wait for
 	if !ok {
 		name, ok = w.placedName(&w.u, &fn.attrs)
 	}
@@ -241,8 +243,10 @@ func (w *worker) closeFunc() {
 	if w.outlining {
 		w.identify(fn, first)
 	}
+	p := pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)}
+	w.followedFor(n0, ok, &p)
 	if !ok {
-		w.pending.add(pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)})
+		w.pending.add(p)
 	}
 	w.spare = append(w.spare, fn)
 }

@@ -85,9 +85,11 @@ func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint
 		if !ok || first.Kind != dwarf.None {
 			return nil, 0, false
 		}
-		if u, _, ok = w.opener.PeekFunc(u, next, &attrs); !ok {
+		var off uint64
+		if u, off, ok = w.opener.PeekFunc(u, next, &attrs); !ok {
 			return nil, 0, false
 		}
+		w.follow(u, off)
 	}
 	return nil, 0, false
 }

@@ -18,9 +18,13 @@ var badReferences = []struct{ name, ref string }{
 	{"to the middle of a DIE, which ends siblings", "ATTR/ref4=0x14"},
 	{"to the middle of a DIE, which is no abbreviation", "ATTR/ref4=0x11"},
 	{"to the middle of a DIE, which is an abbreviation", "ATTR/ref4=0x15"},
+	{middleOfKind, "ATTR/ref4=0x15"},
 	{"to a DIE of another kind", "ATTR/ref4=&unit"},
 	{"to no type unit", "ATTR/ref_sig8=0x1234"},
 }
+
+// middleOfKind is the damage of which nothing but the place shows that it is one.
+const middleOfKind = "to the middle of a DIE, which is an abbreviation of the right kind"
 
 // References that lead to themselves.
 func TestReferencesInACircle(t *testing.T) {
@@ -81,7 +85,7 @@ func TestBadReferences(t *testing.T) {
 		for _, bad := range badReferences {
 			t.Run(c.attr+" "+bad.name, func(t *testing.T) {
 				ref, code := strings.ReplaceAll(bad.ref, "ATTR", c.attr), "2" // base_type
-				if c.vars {
+				if c.vars != (bad.name == middleOfKind) {
 					code = "3" // subprogram
 				}
 				in := coreOf(t, strings.ReplaceAll(`
@@ -90,7 +94,7 @@ func TestBadReferences(t *testing.T) {
 						unit: compile_unit language/data1=4 name/string="u"
 							good: base_type name/string="int" byte_size/data1=CODE encoding/data1=5
 							subprogram name/string="f" low_pc/addr=0x1000 high_pc/data4=16
-							`+strings.ReplaceAll(c.dies, "REF", ref)+"\n", "CODE", code))
+							`+strings.NewReplacer("REF", ref, "\n", "\n\t\t\t\t").Replace(c.dies)+"\n", "CODE", code))
 				got := in.text(t, Options{Vars: VarOptions{Params: c.vars, Locals: c.vars, FullTypes: c.vars}}, coreRun{jobs: 1})
 				t.Log(got)
 				if !strings.Contains(got, "FUNC 1000 10 0 f\n") {
@@ -100,6 +104,40 @@ func TestBadReferences(t *testing.T) {
 					t.Error("nothing is said")
 				}
 			})
+		}
+	}
+}
+
+// Names that are found at once, as they are in .debug_str, are not taken from the middle of a DIE, 3 at 0x15 followed by
+// the place of f's name, in any unit of the scan. Where a type is passed over, what it has is read before
+// anything is reported.
+func TestNamesFromTheMiddle(t *testing.T) {
+	for _, lang := range []string{"4", "12"} { // C++; C, where types are passed over
+		in := coreOf(t, `
+			.debug_info
+			unit 5
+				compile_unit language/data1=`+lang+` name/string="u"
+					base_type name/string="int" byte_size/data1=3 encoding/data4=0
+					subprogram name/strp="f" low_pc/addr=0x1000 high_pc/data4=16
+					subprogram low_pc/addr=0x1100 high_pc/data4=16 abstract_origin/ref4=0x15
+						inlined_subroutine low_pc/addr=0x1104 high_pc/data4=4 abstract_origin/ref4=0x15 call_file/data1=1 call_line/data1=1
+						inlined_subroutine low_pc/addr=0x1108 high_pc/data4=4 abstract_origin/ref4=&m call_file/data1=1 call_line/data1=1
+					structure_type name/strp="s" sibling/ref4=&next
+						m: subprogram name/strp="m"
+					next: base_type name/string="long" byte_size/data1=8 encoding/data4=0
+`)
+		got := in.text(t, Options{}, coreRun{jobs: 1})
+		for _, want := range []string{
+			"FUNC 1100 10 0 <name omitted>\n", "INLINE_ORIGIN 0 <name omitted>\n", "m\n",
+			"+0x2b: reference to 0x15, where no DIE of a function can be read (lost: name of the function at 0x2b)\n",
+			"+0x3c: reference to 0x15, where no DIE of a function can be read (lost: name of the function at 0x3c)\n",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("language %s: no %q in:\n%s", lang, want, got)
+			}
+		}
+		if strings.Count(got, " f\n") != 1 || strings.Count(got, "lost:") != 2 {
+			t.Errorf("language %s: got:\n%s", lang, got)
 		}
 	}
 }

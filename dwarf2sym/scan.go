@@ -35,7 +35,14 @@ func (w *worker) scan() error {
 func (w *worker) scanOnly(positions []int) error {
 	w.cursor.Reset(&w.u.Unit, w.u.Scoped() && !w.outlining, w.u.Flat())
 	w.cursor.Only(positions)
-	return w.cursor.Walk(w, outside, false)
+	if w.namesOnly || positions != nil {
+		return w.cursor.Walk(w, outside, false)
+	}
+	w.starts.Reset(w.u.Len())
+	w.cursor.Mark(&w.starts, w.vars != nil)
+	err := w.cursor.Walk(w, outside, false)
+	w.u.Starts = &w.starts
+	return err
 }
 
 // scanFunc goes over the function at pos in the unit, and what is below it. It does nothing if that is

@@ -82,6 +82,8 @@ type unitState struct {
 	bodies    []body
 	named     []int // with someScopes: the positions of the DIEs whose scopes are known
 	cursor    die.Cursor[scanFrame]
+	starts    dwarf.Starts
+	followed  []followed
 	open      []*openFunc
 	spare     []*openFunc
 	spans     []dwarf.Span
@@ -207,9 +209,10 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.problem(h.Off, w.u.OwnName()+" from there on", err)
 	}
 	if w.vars != nil && !w.Exhausted {
-		w.vars.Unit(w.d, h, data, w.skeleton, w.funcDIEs())
+		w.vars.Unit(&w.u, data, w.skeleton, w.funcDIEs())
 	}
 	w.stats.DeadFuncs += w.unitDead
+	w.checkFollowed()
 	w.resolveNames()
 	w.funcsFromSymbols()
 	w.reportFiles()
@@ -239,6 +242,7 @@ func (w *worker) readFuncs() error {
 func (w *worker) abandon() {
 	w.open = w.open[:0]
 	w.pending.reset()
+	w.followed = w.followed[:0]
 	w.funcs = w.funcs[:min(w.unitFuncs, len(w.funcs))]
 	w.identities = w.identities[:min(w.unitFuncs, len(w.identities))]
 	w.seen.Clear()

@@ -11,14 +11,16 @@ import (
 type Scanner struct {
 	u      *Unit
 	pos    int
-	depth  int   // of the DIEs being read; 1 for children of the unit's DIE
-	open   []int // the depths of the children of entries, innermost last
-	scopes bool  // stop at scopes
-	flat   bool  // nothing below a scope is wanted
-	brief  bool  // nothing below a function or type is wanted
-	pass   uint  // bits of the classes whose DIEs are passed over, but not what is below them
-	whole  bool  // the scan began at the first DIE
-	only   []int // positions of the wanted DIEs, in order; nil means all
+	depth  int      // of the DIEs being read; 1 for children of the unit's DIE
+	open   []int    // the depths of the children of entries, innermost last
+	scopes bool     // stop at scopes
+	flat   bool     // nothing below a scope is wanted
+	brief  bool     // nothing below a function or type is wanted
+	pass   uint     // bits of the classes whose DIEs are passed over, but not what is below them
+	whole  bool     // the scan began at the first DIE
+	only   []int    // positions of the wanted DIEs, in order; nil means all
+	starts []uint64 // bits of Starts
+	mark   uint     // bits of the classes whose DIEs are added to starts
 	entry  Entry
 }
 
@@ -38,7 +40,7 @@ const MaxDepth = 4096
 // Reset starts at the children of a unit's own DIE.
 func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.u, s.pos, s.depth, s.open = u, u.children, 1, s.open[:0]
-	s.scopes, s.flat, s.brief, s.only, s.whole = scopes, flat, false, nil, true
+	s.scopes, s.flat, s.brief, s.only, s.mark, s.whole = scopes, flat, false, nil, 0, true
 	s.Inlines(true)
 }
 
@@ -88,6 +90,7 @@ func (s *Scanner) Size() int { return int(s.u.Size) }
 func (s *Scanner) Next() (e *Entry, done bool, err error) {
 	u := s.u
 	data, dense, pos, depth, pass := u.data, u.Abbrevs.dense, s.pos, s.depth, s.pass
+	starts, mark := s.starts, s.mark
 	for pos < len(data) {
 		start := pos
 		code := uint64(data[pos])
@@ -116,6 +119,9 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 			d = u.Abbrevs.lookup(code)
 		}
 		// Most DIEs end here: parameters, variables, members, most types.
+		if mark>>d.class&1 != 0 {
+			starts[start/64] |= 1 << (start % 64)
+		}
 		if pass>>d.class&1 != 0 && d.size >= 0 {
 			pos += int(d.size)
 			if d.children {

@@ -44,17 +44,30 @@ type Unit struct {
 	dwarf.Unit
 	D     *Data
 	Owner *Foreign // of a unit that was opened for references only
+
+	Starts *dwarf.Starts // where its DIEs begin, but for those that a scan passed over; nil if that is not known
 }
 
 // Open prepares u for a unit of d whose bytes are data.
 func (u *Unit) Open(d *Data, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, m *dwarf.Meter) error {
-	u.D = d
+	u.D, u.Starts = d, nil
 	return u.Begin(&d.Sections, h, data, t, m)
 }
 
 // holds reports whether the DIE at off of d is in the unit.
 func (u *Unit) holds(d *Data, off uint64) bool {
 	return d == u.D && off >= u.Off+uint64(u.HeadSize) && off < u.Off+u.Size
+}
+
+// Begins reports whether a DIE begins at pos, or cannot be known to begin elsewhere. u must have all of its bytes.
+func (u *Unit) Begins(pos int) bool {
+	if u.Starts == nil || u.Starts.Has(pos) {
+		return true
+	}
+	if !u.Starts.Known(pos) {
+		u.Unit.Starts(u.Starts)
+	}
+	return u.Starts.Has(pos) || !u.Starts.Known(pos)
 }
 
 // OwnName returns the name of the unit in messages.

@@ -133,6 +133,9 @@ func (o *Opener) peek(u *Unit, ref dwarf.Value, take func(*dwarf.Unit, int) int)
 	}
 	if u := o.own; u.holds(d, off) {
 		pos := int(off - u.Off)
+		if !u.Begins(pos) {
+			return nil, 0, false
+		}
 		n := take(&u.Unit, pos) - pos
 		return u, off, n > 0 && o.Spend(uint64(n))
 	}

@@ -88,7 +88,7 @@ func (v *Reader) callee(origin dwarf.Value) varjoin.Target {
 
 func (v *Reader) findCallee(first dieKey) varjoin.Target {
 	defer v.release(v.top)
-	if u, d, ok := v.dieIn(first.d, first.off); ok {
+	if u, d, ok := v.dieIn(first.d, first.off); ok && v.fitting(first, !isUnit(d.Tag), "a call") {
 		for u, d := range v.chain(u, d) {
 			if t, ok := v.named(u, d); ok {
 				return t

@@ -35,7 +35,12 @@ func (v *Reader) dieAt(u *units.Unit, ref dwarf.Value) (*units.Unit, *dwarf.DIE,
 
 // dieIn reads the DIE at an offset of d, to which another one refers.
 func (v *Reader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool) {
-	if u := v.opener.Unit(d, off); u != nil {
+	u := v.opener.Unit(d, off)
+	if u != nil && !v.begins(u, off) {
+		v.badReference(d, off, "no DIE begins here, though others refer to it")
+		return nil, nil, false
+	}
+	if u != nil {
 		die := v.die()
 		if u.Head(int(off-u.Off), die) == nil && die.Tag != 0 {
 			if _, err := u.Take(die); err == nil {
@@ -46,6 +51,18 @@ func (v *Reader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool
 	}
 	v.badReference(d, off, "no DIE can be read here, though others refer to it")
 	return nil, nil, false
+}
+
+// begins reports whether a DIE begins at off, or cannot be known to begin elsewhere.
+func (v *Reader) begins(u *units.Unit, off uint64) bool {
+	if u.Starts == nil {
+		u.Starts = &dwarf.Starts{}
+		if u == &v.main {
+			u.Starts = &v.starts
+		}
+		u.Starts.Reset(u.Len())
+	}
+	return u.Begins(int(off - u.Off))
 }
 
 // check reports an attribute of a class that it cannot have.

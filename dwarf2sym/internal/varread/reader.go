@@ -64,6 +64,7 @@ type Reader struct {
 	nameAt   dieNumbers // NameIDs, by their places in .debug_str
 	tables   dwarf.AbbrevCache
 	main     units.Unit
+	starts   dwarf.Starts // of main, if the host does not know them
 	opener   *units.Opener
 
 	// The current unit.
@@ -143,8 +144,9 @@ func (v *Reader) Finish() {
 	*v = Reader{Meter: v.Meter, Records: v.Records}
 }
 
-// Unit reads the variables of the host's current unit, of the functions at offsets funcs of .debug_info.
-func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwarf.Unit, funcs []uint64) {
+// Unit reads the variables of the host's current unit, own, of the functions at offsets funcs of .debug_info.
+func (v *Reader) Unit(own *units.Unit, data []byte, skeleton *dwarf.Unit, funcs []uint64) {
+	d, h := own.D, &own.Header
 	if v.Meter.Exhausted {
 		return
 	}
@@ -156,6 +158,7 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 	if v.open(d, h, data) != nil {
 		return // the pass over functions reports it
 	}
+	v.main.Starts = own.Starts
 	if v.skeleton != nil {
 		v.main.Join(v.skeleton)
 	}
@@ -323,7 +326,7 @@ func (v *Reader) declared(at *declaration) (r varjoin.Variable) {
 		return varjoin.Variable{Name: at.name, Param: at.param, Artificial: at.made, Type: v.typeAt(&v.main, at.typ)}
 	}
 	u, d, ok := v.dieIn(at.key.d, at.key.off)
-	if !ok {
+	if !ok || !v.fitting(at.key, !isUnit(d.Tag), "a variable") {
 		return r
 	}
 	if d.Tag == dw.TagSubprogram { // a frame base

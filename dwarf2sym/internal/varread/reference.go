@@ -44,16 +44,33 @@ func (v *Reader) newlyBad(key dieKey) bool {
 	return true
 }
 
+// fitting returns fits: whether the DIE at key may be what others, called what, refer to. It is reported if not.
+func (v *Reader) fitting(key dieKey, fits bool, what string) bool {
+	if !fits {
+		v.badReference(key.d, key.off, "this DIE is of a kind to which %s cannot refer", what)
+	}
+	return fits
+}
+
+// isUnit reports whether a tag is that of a unit, which nothing is an instance of.
+func isUnit(tag uint16) bool {
+	switch tag {
+	case dw.TagCompileUnit, dw.TagPartialUnit, dw.TagTypeUnit, dw.TagSkeletonUnit:
+		return true
+	}
+	return false
+}
+
 // noType reports whether DIEs with a tag are never types. Tags of vendors may be.
 func noType(tag uint16) bool {
 	switch tag {
-	case dw.TagCompileUnit, dw.TagPartialUnit, dw.TagTypeUnit, dw.TagSkeletonUnit, dw.TagNamespace,
+	case dw.TagNamespace,
 		dw.TagInlinedSubroutine, dw.TagLexicalBlock, dw.TagTryBlock, dw.TagCatchBlock, dw.TagWithStmt,
 		dw.TagFormalParameter, dw.TagVariable, dw.TagMember, dw.TagInheritance, dw.TagEnumerator, dw.TagUnspecifiedParams,
 		dw.TagCallSite, dw.TagCallSiteParameter, dw.TagGNUCallSite, dw.TagGNUCallSiteParam:
 		return true
 	}
-	return false
+	return isUnit(tag)
 }
 
 // checkCircle reports another name for a type that is this type itself. A pointer to itself is a type of Go.

@@ -158,7 +158,7 @@ func size(die *dwarf.DIE) (uint64, bool) {
 func (v *Reader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 	if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences { // a declaration in its scope
 		if nu, nd, ok := v.dieAt(u, next); ok {
-			if d, off, ok := v.placeOf(u, next); ok {
+			if d, off, ok := v.placeOf(u, next); ok && v.fitting(dieKey{d, off}, !noType(nd.Tag), "a type") {
 				v.depth++
 				defer func() { v.depth-- }()
 				if name := v.typeName(nu, nd, dieKey{d, off}); name != "" {

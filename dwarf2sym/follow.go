@@ -1,0 +1,52 @@
+package dwarf2sym
+
+import (
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
+)
+
+// Most names are found while the DIEs of their unit are visited, by references to DIEs that may follow. Whether these
+// begin where the references lead to is known at the end of the unit.
+
+// followed is a reference to a DIE of the current unit by which a name was found.
+type followed struct {
+	to        int // the position in the unit
+	die       uint64
+	fn, count int32 // as in pendingName
+	id        uint32
+}
+
+// follow records that a name is from the DIE at off of u, unless it is known that one begins there.
+func (w *worker) follow(u *units.Unit, off uint64) {
+	if u == &w.u && u.Starts == nil {
+		w.followed = append(w.followed, followed{to: int(off - u.Off)})
+	}
+}
+
+// followedFor says which name the references from n on gave, if any: one that is not found has to wait anyway.
+func (w *worker) followedFor(n int, found bool, p *pendingName) {
+	if !found {
+		w.followed = w.followed[:n]
+	}
+	for i := n; i < len(w.followed); i++ {
+		f := &w.followed[i]
+		f.die, f.fn, f.count, f.id = p.die, p.fn, p.count, p.id
+	}
+}
+
+// checkFollowed makes names wait that were found in the middle of a DIE: they are looked for again.
+func (w *worker) checkFollowed() {
+	for i := range w.followed {
+		f := &w.followed[i]
+		if w.u.Begins(f.to) {
+			continue
+		}
+		p := pendingName{die: f.die, fn: f.fn, count: f.count, id: f.id}
+		var a dwarf.NameAttrs
+		if w.u.TakeAt(int(f.die-w.u.Off), &a) >= 0 {
+			p.attrs = a
+			w.pending.add(p)
+		}
+	}
+	w.followed = w.followed[:0]
+}
