@@ -128,7 +128,35 @@ func (r *reader) longPointer(s *Section, section int, pos, end uint64) (cie uint
 	}
 	cie, lo, size := word(0), word(8)+s.Moved, word(16)
 	_, known := r.lastCIE(cfiPlace{section, cie})
-	return cie, known && size > 0 && r.in.Exec(lo) && r.in.Exec(lo+size-1)
+	ok = known && size > 0 && r.in.Exec(lo) && r.in.Exec(lo+size-1)
+	// If the pointer has 4 bytes and the linker dropped the code, half of the word at 8 is that of an address of 0.
+	if start := word(8); !ok && known && uint32(start) != 0 && start < r.mask-1 && lo >= r.in.Base {
+		r.noteOdd(cfiPlace{section, pos - 4}, lo)
+	}
+	return cie, ok
+}
+
+// oddFDEs are the FDEs of a section that are for no code, whichever size their CIE pointers have.
+type oddFDEs struct {
+	first cfiPlace
+	start uint64 // where the code of the first would begin
+	count int
+}
+
+func (r *reader) noteOdd(place cfiPlace, start uint64) {
+	if n := len(r.odd); n == 0 || r.odd[n-1].first.section != place.section {
+		r.odd = append(r.odd, oddFDEs{first: place, start: start})
+	}
+	r.odd[len(r.odd)-1].count++
+}
+
+// reportOdd reports such FDEs once for each section.
+func (r *reader) reportOdd() {
+	for _, o := range r.odd {
+		r.problems.add(o.first, fmt.Sprintf("FDE at %#x, and %d more such FDEs of the section", o.first.offset, o.count-1),
+			errorf(r.in.Sections[o.first.section].Name, o.first.offset,
+				"FDE for %#x, which is no code, with a CIE pointer of 8 bytes, and for none with one of 4 bytes", o.start))
+	}
 }
 
 // countBack returns the place of the CIE that a 4-byte pointer at pos leads

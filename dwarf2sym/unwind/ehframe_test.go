@@ -441,7 +441,9 @@ func TestLongPointers(t *testing.T) {
 			in := x.input(t, cies+c.in)
 			in.Exec = func(addr uint64) bool { return 0x1000 <= addr && addr < 0x3000 }
 			table, _, problems := cfiRead(in)
-			if got := strings.TrimSpace(symtest.CFI(&table)); got != c.want || len(problems) > 0 {
+			odd := strings.Contains(c.name, "no code") // "dead" is not said to be damaged
+			said := len(problems) == 1 && strings.Contains(problems[0].Lost, "and 0 more such FDEs") && strings.Contains(problems[0].Err.Error(), "which is no code")
+			if got := strings.TrimSpace(symtest.CFI(&table)); got != c.want || odd != said || !odd && len(problems) > 0 {
 				t.Errorf("%v, %s: got\n%s\nwant\n%s\n%v", order, c.name, got, c.want, problems)
 			}
 		}

@@ -36,7 +36,7 @@
 //     terminators when they join tables.
 //   - Free Pascal writes CIE pointers of 8 bytes into FDEs of 32-bit DWARF in
 //     .debug_frame, for 64-bit processors. An FDE is read so if it then is for
-//     code, and otherwise is not.
+//     code, and otherwise is not. Those for no code in either way are reported.
 //   - 64-bit DWARF in .eh_frame has a CIE pointer of 4 bytes (LSB 10.6.1).
 package unwind
 
@@ -163,6 +163,7 @@ type reader struct {
 	mask     uint64      // of an address
 	stats    Stats
 	problems cfiProblems
+	odd      []oddFDEs
 
 	cies   []cfiCIE
 	byOff  map[cfiPlace]int32 // CIEs by section and offset; -1 for rejected ones
@@ -210,6 +211,7 @@ func (r *reader) entries() {
 	}
 	r.resolveLater()
 	r.reportBroken()
+	r.reportOdd()
 }
 
 func newReader(ctx context.Context, in *Input) *reader {
