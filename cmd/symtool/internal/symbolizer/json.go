@@ -88,6 +88,9 @@ func (p *jsonPrinter) symbol(r *request, frames []symfmt.SourceFrame) {
 }
 
 func (p *jsonPrinter) frames(frames []symfmt.SourceFrame) (all []jsonFrame) {
+	if len(frames) > 0 {
+		withoutFile(&frames[0])
+	}
 	for i := range frames {
 		f := &frames[i]
 		one := jsonFrame{

@@ -33,10 +33,19 @@ func (p *llvmPrinter) code(r *request, frames []symfmt.SourceFrame) {
 	if len(frames) == 0 {
 		frames = make([]symfmt.SourceFrame, 1)
 	}
+	withoutFile(&frames[0])
 	for i := range frames {
 		p.frame(&frames[i], i > 0)
 	}
 	p.footer()
+}
+
+// withoutFile takes away the line of an address whose row is of a file that the line table does not have, as LLVM's
+// getFileLineInfoForAddress does. The line of a call stays.
+func withoutFile(f *symfmt.SourceFrame) {
+	if f.File.Path == "" {
+		f.Line, f.Column, f.Discriminator = 0, 0, 0
+	}
 }
 
 func (p *llvmPrinter) frame(f *symfmt.SourceFrame, outer bool) {
