@@ -33,6 +33,7 @@ type kernelLog struct {
 	r       *reader
 	memory  dump.Memory
 	tables  *pageTables
+	size    uint64 // of the memory that the core has
 	missing string
 }
 
@@ -94,6 +95,9 @@ func (l *kernelLog) word(addr uint64) uint64 { return l.number(addr, l.r.word) }
 // readKernel reads what the kernel's memory has about its panic.
 func (r *reader) readKernel(memory []dump.Region) {
 	l := &kernelLog{r: r, memory: dump.NewMemory(r.order(), memory), tables: r.pageTables(memory)}
+	for _, m := range memory {
+		l.size += uint64(len(m.Data))
+	}
 	k := &dump.Kernel{PanicCPU: -1}
 	if prb, ok := r.kernel.hex("SYMBOL(prb)"); ok {
 		k.Log = l.ring(l.word(prb))
@@ -173,6 +177,9 @@ func (l *kernelLog) records(at uint64) (lines []string) {
 	size, first, last := symbol("log_buf_len"), symbol("log_first_idx"), symbol("log_next_idx")
 	stamp, length, textLen := l.offset("printk_log.ts_nsec"), l.offset("printk_log.len"), l.offset("printk_log.text_len")
 	head := l.described("SIZE(printk_log)")
+	if size > l.size {
+		l.lacks("the log has %d bytes, more than the memory in the core", size)
+	}
 	var places []uint64 // of the last records
 	for i, wrapped := first, false; i != last && i < size && l.missing == ""; {
 		n := l.number(at+i+length, 2)

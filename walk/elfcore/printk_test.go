@@ -91,6 +91,8 @@ func TestKernelLog(t *testing.T) {
 		{"an old kernel", oldLogInfo, nil, []string{all[0], strings.Replace(all[2], "2.000002", "2.000001", 1)}, 1, "", ""},
 		{"an old kernel whose records go round", oldLogInfo, func(page []byte) { le.PutUint16(page[0x508:], 0) }, []string{all[0]}, -1,
 			"VMCOREINFO has neither SYMBOL(crashing_cpu) nor SYMBOL(panic_cpu), and the log names none", "the record of 0 bytes at 0xffffffff91000500 is none of printk's"},
+		{"an old kernel whose log is longer than the core", oldLogInfo, func(page []byte) { le.PutUint32(page[0x110:], 0xffffffff) }, nil, -1,
+			"VMCOREINFO has neither SYMBOL(crashing_cpu) nor SYMBOL(panic_cpu), and the log names none", "the log has 4294967295 bytes, more than the memory in the core"},
 		{"no log", "", nil, nil, -1, "VMCOREINFO has neither SYMBOL(crashing_cpu) nor SYMBOL(panic_cpu), and the log names none",
 			"VMCOREINFO has neither SYMBOL(prb) nor SYMBOL(log_buf)"},
 		{"no member", without("OFFSET(prb_desc_ring.infos)=16"), nil, nil, -1, "VMCOREINFO has neither", "VMCOREINFO has no OFFSET(prb_desc_ring.infos)"},
