@@ -19,6 +19,7 @@
 //   - A FUNC is one contiguous piece of code. A function in several pieces
 //     (hot and cold parts) becomes one FUNC for each, with the inlines and lines
 //     in it.
+//   - In Haskell a function also has the code of the lexical blocks below its DIE (blocks.go).
 //   - Functions whose code does not start in an executable section were dropped
 //     by the linker, and are left out.
 //   - There is one FUNC at an address. Of several with the same size the one

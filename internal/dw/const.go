@@ -176,6 +176,7 @@ const (
 	LangDLang    = 0x13
 	LangCPP03    = 0x19
 	LangCPP11    = 0x1a
+	LangHaskell  = 0x18
 	LangRust     = 0x1c
 	LangC11      = 0x1d
 	LangSwift    = 0x1e
