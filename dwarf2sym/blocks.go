@@ -8,33 +8,28 @@ import (
 // blocks has the code of lexical blocks outside of the functions that they are in, by the offsets of these. GHC
 // describes a procedure by its first block, and the others, wherever they are, as lexical blocks below it.
 type blocks struct {
-	tables dwarf.AbbrevCache // with all attributes
-	unit   dwarf.Unit
-	die    dwarf.DIE
-	in     []uint64 // the innermost function around each level of children, or 0
-	of     map[uint64][]dwarf.Span
+	unit dwarf.Unit // with all attributes
+	die  dwarf.DIE
+	in   []uint64 // the innermost function around each level of children, or 0
+	of   map[uint64][]dwarf.Span
 }
 
-// read reads the blocks of a unit. Damage ends them, and is left to the reader of functions.
-func (b *blocks) read(s *dwarf.Sections, u *dwarf.Unit, data []byte, m *dwarf.Meter) {
-	clear(b.of)
+// readBlocks returns the blocks of a unit; nil if it has none that count. Damage ends them, and is left to the reader of
+// functions.
+func readBlocks(s *dwarf.Sections, u *dwarf.Unit, data []byte, m *dwarf.Meter) *blocks {
 	if u.Lang != dw.LangHaskell {
-		return
+		return nil
 	}
-	b.tables.All = true
-	t, cost, err := b.tables.Get(s, &u.Header)
+	tables := dwarf.AbbrevCache{All: true}
+	t, cost, err := tables.Get(s, &u.Header)
+	b := &blocks{in: []uint64{0}, of: map[uint64][]dwarf.Span{}}
 	if m.Spend(cost); err != nil || b.unit.Begin(s, &u.Header, data, t, m) != nil {
-		return
+		return nil
 	}
-	if b.of == nil {
-		b.of = map[uint64][]dwarf.Span{}
+	for pos := b.unit.Children(); pos > 0 && pos < b.unit.Len() && len(b.in) > 0 && len(b.in) < dwarf.MaxDepth; {
+		pos = b.entry(pos)
 	}
-	b.in = append(b.in[:0], 0)
-	for pos := b.unit.Children(); pos < b.unit.Len() && len(b.in) > 0 && len(b.in) < dwarf.MaxDepth; {
-		if pos = b.entry(pos); pos == 0 {
-			return
-		}
-	}
+	return b
 }
 
 // entry reads the DIE at pos, and returns where the next one is; 0 if it is damaged.

@@ -64,7 +64,10 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 		return
 	}
 	die := w.u.Off + uint64(start)
-	spans := append(w.spansOf(a, "function", die), w.blocks.of[die]...)
+	spans := w.spansOf(a, "function", die)
+	if w.blocks != nil {
+		spans = append(spans, w.blocks.of[die]...)
+	}
 	n, fn := len(spans), w.newOpenFunc()
 	fn.all = append(fn.all[:0], spans...)
 	spans = w.code.Keep(spans)

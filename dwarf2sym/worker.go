@@ -83,7 +83,7 @@ type unitState struct {
 	named     []int // with someScopes: the positions of the DIEs whose scopes are known
 	cursor    die.Cursor[scanFrame]
 	starts    dwarf.Starts
-	blocks    blocks
+	blocks    *blocks
 	followed  []followed
 	open      []*openFunc
 	spare     []*openFunc
@@ -202,7 +202,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	case w.u.DwoName != "" && !w.reported:
 		w.reportMissingHalf()
 	}
-	w.blocks.read(&w.d.Sections, &w.u.Unit, data, w.Meter)
+	w.blocks = readBlocks(&w.d.Sections, &w.u.Unit, data, w.Meter)
 	if w.source != nil {
 		w.source.Unit(&w.u, h, data, w.skeleton)
 		return true
