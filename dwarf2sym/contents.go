@@ -165,6 +165,9 @@ func (c *Contents) tables(f *object.File) {
 	}
 	if mini != nil {
 		c.table(name, mini, object.Symtab)
+		if from := f.Section(name); mini.Section(".debug_frame") != nil && from != nil {
+			c.Unwind = addSection(c.Unwind, from)
+		}
 		mini.Close()
 	}
 }

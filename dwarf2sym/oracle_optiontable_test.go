@@ -50,6 +50,10 @@ var optionsClang = []optionRow{
 	{both: true, names: "-funique-internal-linkage-names -fno-unique-internal-linkage-names", builds: []string{"-funique-internal-linkage-names", "-funique-internal-linkage-names -g1"}, why: byDefault},
 	{names: "-fdebug-macro -fno-debug-macro", builds: []string{"-fdebug-macro", "-fdebug-macro -gdwarf-4"}, why: byDefault},
 	{names: "-fstandalone-debug -fno-standalone-debug", builds: []string{"-fstandalone-debug"}, why: byDefault},
+	// Code and data that the compiler would leave out.
+	{both: true, names: "-femit-all-decls -fkeep-static-consts -fkeep-persistent-storage-variables", builds: []string{
+		"-femit-all-decls", "-fkeep-static-consts", "-fkeep-persistent-storage-variables", "-femit-all-decls -gdwarf-4 -O0",
+	}},
 	{names: "-feliminate-unused-debug-types -fno-eliminate-unused-debug-types -feliminate-unused-debug-symbols -fno-eliminate-unused-debug-symbols", builds: []string{
 		"-fno-eliminate-unused-debug-types",
 	}, why: byDefault},
@@ -176,7 +180,7 @@ var optionsGCC = []optionRow{
 	}, why: byDefault},
 	{names: "-fvar-tracking -fvar-tracking-assignments -fvar-tracking-assignments-toggle -fvar-tracking-uninit", builds: []string{"-fno-var-tracking", "-fno-var-tracking-assignments", "-fvar-tracking-uninit", "-fvar-tracking-assignments-toggle"}, why: byDefault},
 	{both: true, names: "-freorder-blocks-and-partition -fipa-icf -fipa-sra -fipa-cp-clone -fpartial-inlining -fomit-frame-pointer", builds: []string{
-		"-fno-reorder-blocks-and-partition", "-fno-ipa-icf", "-fno-ipa-sra -fno-ipa-ra", "-fipa-cp-clone -fipa-pta", "-fno-partial-inlining", "-fno-omit-frame-pointer", "-fipa-icf -fkeep-inline-functions", "-fno-toplevel-reorder", "-flto", "-flto -gdwarf-4",
+		"-fno-reorder-blocks-and-partition", "-fno-ipa-icf", "-fno-ipa-sra -fno-ipa-ra", "-fipa-cp-clone -fipa-pta", "-fno-partial-inlining", "-fno-omit-frame-pointer", "-fipa-icf -fkeep-inline-functions", "-fkeep-static-functions -fno-keep-static-consts", "-fno-toplevel-reorder", "-flto", "-flto -gdwarf-4",
 		"-ffunction-sections -Wl,--gc-sections", "-fpatchable-function-entry=4,2", "-finstrument-functions", "-fcf-protection=full", "-fstack-clash-protection", "-fsanitize-coverage=trace-pc",
 	}},
 	{names: "-gtoggle", why: noDebug},

@@ -27,7 +27,8 @@ type File struct {
 const goTable = ".gopclntab"
 
 // Find returns the binary, its debug file, if it is not nil, and, if neither has a .symtab, the
-// file in .gnu_debugdata or that made of Go's table of functions, which is also taken for its rules. lost is what could not be had of the latter.
+// file in .gnu_debugdata or that made of Go's table of functions, which is also taken for its rules. lost is what could
+// not be had of the latter.
 func Find(file, debug *object.File) (files []File, lost []bin.Problem, err error) {
 	files = []File{{File: file}}
 	symtab := file.HasSymbols(object.Symtab)

@@ -125,7 +125,7 @@ func cfiOrigin(b *binaryDiagnosis) string {
 		return ".sframe: rules only for the CFA, the return address and the frame pointer"
 	}
 	var names []string
-	for _, name := range []string{".pdata", ".eh_frame", "__eh_frame", ".debug_frame", "__debug_frame", "__unwind_info", ".ARM.exidx"} {
+	for _, name := range []string{".pdata", ".eh_frame", "__eh_frame", ".debug_frame", "__debug_frame", "__unwind_info", ".ARM.exidx", ".gopclntab"} {
 		for _, part := range b.parts() {
 			if hasSection(part.Unwind, name, strings.Replace(name, ".debug", ".zdebug", 1)) {
 				names = append(names, name)
