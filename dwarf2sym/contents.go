@@ -77,6 +77,9 @@ type DamagedTable struct {
 	Error string `json:"error"`
 }
 
+// goTable is Go's table of functions, of which names and rules are made.
+const goTable = ".gopclntab"
+
 // ReadContents reads the headers of a file and counts its symbols.
 func ReadContents(file symfmt.Binary) (*Contents, error) {
 	f, err := object.Of(file)
@@ -114,7 +117,7 @@ func (c *Contents) sections(f *object.File) {
 	for _, s := range f.Sections {
 		switch {
 		case !s.HasData():
-		case s.Called() == ".gopclntab", s.Name == ".note.go.buildid":
+		case s.Called() == goTable, s.Name == ".note.go.buildid":
 			c.Go = true
 		case strings.HasPrefix(s.Called(), ".debug_") && s.Called() != ".debug_frame", strings.HasPrefix(s.Called(), ".zdebug_"):
 			c.Debug = addSection(c.Debug, s)
@@ -157,7 +160,7 @@ func (c *Contents) tables(f *object.File) {
 	}
 	name := ".gnu_debugdata"
 	if f.Section(name) == nil {
-		name = ".gopclntab"
+		name = goTable
 	}
 	mini, err := f.Embedded()
 	if err != nil {
@@ -165,8 +168,8 @@ func (c *Contents) tables(f *object.File) {
 	}
 	if mini != nil {
 		c.table(name, mini, object.Symtab)
-		if from := f.Section(name); mini.Section(".debug_frame") != nil && from != nil {
-			c.Unwind = addSection(c.Unwind, from)
+		if name == goTable && mini.Section(".debug_frame") != nil {
+			c.Unwind = addSection(c.Unwind, f.Section(name))
 		}
 		mini.Close()
 	}
