@@ -77,9 +77,6 @@ type DamagedTable struct {
 	Error string `json:"error"`
 }
 
-// goTable is Go's table of functions, of which names and rules are made.
-const goTable = ".gopclntab"
-
 // ReadContents reads the headers of a file and counts its symbols.
 func ReadContents(file symfmt.Binary) (*Contents, error) {
 	f, err := object.Of(file)
@@ -117,7 +114,7 @@ func (c *Contents) sections(f *object.File) {
 	for _, s := range f.Sections {
 		switch {
 		case !s.HasData():
-		case s.Called() == goTable, s.Name == ".note.go.buildid":
+		case s.Called() == companion.GoTable, s.Name == ".note.go.buildid":
 			c.Go = true
 		case strings.HasPrefix(s.Called(), ".debug_") && s.Called() != ".debug_frame", strings.HasPrefix(s.Called(), ".zdebug_"):
 			c.Debug = addSection(c.Debug, s)
@@ -160,7 +157,7 @@ func (c *Contents) tables(f *object.File) {
 	}
 	name := ".gnu_debugdata"
 	if f.Section(name) == nil {
-		name = goTable
+		name = companion.GoTable
 	}
 	mini, err := f.Embedded()
 	if err != nil {
@@ -168,7 +165,7 @@ func (c *Contents) tables(f *object.File) {
 	}
 	if mini != nil {
 		c.table(name, mini, object.Symtab)
-		if name == goTable && mini.Section(".debug_frame") != nil {
+		if name == companion.GoTable && mini.Section(".debug_frame") != nil {
 			c.Unwind = addSection(c.Unwind, f.Section(name))
 		}
 		mini.Close()

@@ -23,8 +23,8 @@ type File struct {
 	Mini bool // from .gnu_debugdata
 }
 
-// goTable is a section that programs of Go have. What is made of it has rules, too.
-const goTable = ".gopclntab"
+// GoTable is a section that programs of Go have. What is made of it has rules, too.
+const GoTable = ".gopclntab"
 
 // Find returns the binary, its debug file, if it is not nil, and, if neither has a .symtab, the
 // file in .gnu_debugdata or that made of Go's table of functions, which is also taken for its rules. lost is what could
@@ -40,7 +40,7 @@ func Find(file, debug *object.File) (files []File, lost []bin.Problem, err error
 		files = append(files, File{File: debug, Moved: moved})
 		symtab = symtab || debug.HasSymbols(object.Symtab)
 	}
-	if _, from := firstWithData(files, ".debug_frame"); symtab && (from.File != nil || file.Section(goTable) == nil) {
+	if _, from := firstWithData(files, ".debug_frame"); symtab && (from.File != nil || file.Section(GoTable) == nil) {
 		return files, nil, nil
 	}
 	mini, err := file.Embedded()

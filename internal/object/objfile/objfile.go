@@ -1,5 +1,4 @@
-// Package objfile opens binaries of any container, and finds the files that belong to
-// them. A new container is a package beside internal/object/elfobj, and a row in containers.
+// Package objfile opens binaries of any container. Package debugset finds the files that belong to them. A new container is a package beside internal/object/elfobj, and a row in containers.
 package objfile
 
 import (
