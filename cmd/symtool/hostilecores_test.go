@@ -65,12 +65,15 @@ func coreNote(kind uint32, data []byte) []byte {
 }
 
 // coreThread returns NT_PRSTATUS of a thread.
-func coreThread(i int) []byte {
+func coreThread(i int) []byte { return coreThreadAt(i, mdStack) }
+
+// coreThreadAt returns NT_PRSTATUS of a thread with a stack pointer.
+func coreThreadAt(i int, sp uint64) []byte {
 	status := make([]byte, 336)
 	binary.LittleEndian.PutUint32(status[32:], uint32(i+1))
 	binary.LittleEndian.PutUint64(status[112+4*8:], mdStack)        // rbp
 	binary.LittleEndian.PutUint64(status[112+16*8:], mdCode+0x1000) // rip
-	binary.LittleEndian.PutUint64(status[112+19*8:], mdStack)       // rsp
+	binary.LittleEndian.PutUint64(status[112+19*8:], sp)            // rsp
 	return coreNote(1, status)
 }
 
@@ -124,5 +127,35 @@ func hostileCores() (kinds []hostileKind) {
 		auxv := coreNote(6, repeat(n, func(i int) []byte { return pack(uint64(i%50+1), uint64(mdStack)) }))
 		return coreOf(append(coreThread(0), auxv...), stack(memory), memory)
 	})
+	for _, k := range []struct {
+		name string
+		n    int
+		data func(n int) []byte
+	}{
+		{"kernel-info", 20000, func(n int) []byte {
+			return kernelCore(repeat(n, func(i int) []byte { return fmt.Appendf(nil, "SYMBOL(s%d)=%x\n", i, i) }), coreThread(0), memory)
+		}},
+		{"kernel-log", 50000, func(n int) []byte { // records before 5.10: a pointer to the first, three numbers, and 16 bytes each
+			info := fmt.Sprintf("SYMBOL(log_buf)=%x\nSYMBOL(log_buf_len)=%x\nSYMBOL(log_first_idx)=%x\nSYMBOL(log_next_idx)=%x\nSIZE(printk_log)=16\n"+
+				"OFFSET(printk_log.ts_nsec)=0\nOFFSET(printk_log.len)=8\nOFFSET(printk_log.text_len)=10\n", mdStack, mdStack+8, mdStack+12, mdStack+16)
+			log := pack(uint64(mdStack+24), uint32(16*n), uint32(0), uint32(1), uint32(0))
+			return kernelCore([]byte(info), coreThread(0), append(log, repeat(n, func(int) []byte { return pack(uint64(1), uint16(16), uint16(0xffff), uint32(0)) })...))
+		}},
+		{"kernel-stacks", 1000, func(n int) []byte { // each CPU's stack is at another address of one page, which is its own page table
+			info := fmt.Sprintf("SYMBOL(swapper_pg_dir)=ffffffff80000000\nNUMBER(phys_base)=%d\n", mdStack)
+			page := repeat(512, func(int) []byte { return pack(uint64(mdStack | 3)) })
+			return kernelCore([]byte(info), repeat(n, func(i int) []byte { return coreThreadAt(i, 0xffffc90000000000+uint64(i)<<16) }), page)
+		}},
+	} {
+		add(k.name, k.n, k.data)
+	}
 	return kinds
+}
+
+// kernelCore returns a core of a kernel: lines of its VMCOREINFO, notes of its CPUs, and memory at mdStack.
+func kernelCore(info, cpus, memory []byte) []byte {
+	info = append(fmt.Appendf(nil, "OSRELEASE=6.1.0\nSYMBOL(_stext)=%x\n", mdStack), info...)
+	note := append(pack(uint32(11), uint32(len(info)), uint32(0)), "VMCOREINFO\x00\x00"...)
+	note = append(append(note, info...), make([]byte, -len(info)&3)...)
+	return coreOf(append(note, cpus...), []elfSegment{{1, 7, 0, mdStack, uint64(len(memory)), uint64(len(memory))}}, memory)
 }

@@ -115,7 +115,7 @@ func (r *reader) kernelStacks(memory []dump.Region) []dump.Region {
 			t = r.pageTables(memory)
 		}
 		pages := t.stack(c.SP())
-		if len(pages) == 0 {
+		if _, found := t.stacks[c.SP()&^(pageSize-1)]; !found {
 			lost++
 		}
 		memory = append(memory, pages...)
@@ -140,6 +140,9 @@ type pageTables struct {
 	root     uint64 // physical address of the top-level table; 0 if unknown
 	levels   int
 	mask     uint64 // bits of an entry that are not part of an address
+
+	stacks map[uint64]uint64 // pages of stacks found so far: their physical by their virtual address
+	owned  map[uint64]bool   // physical addresses of the same pages
 }
 
 const (
@@ -154,7 +157,7 @@ const (
 
 // pageTables returns the page tables of the kernel.
 func (r *reader) pageTables(memory []dump.Region) *pageTables {
-	t := &pageTables{levels: 4}
+	t := &pageTables{levels: 4, stacks: map[uint64]uint64{}, owned: map[uint64]bool{}}
 	top, ok := r.kernel.hex("SYMBOL(swapper_pg_dir)")
 	if !ok {
 		top, ok = r.kernel.hex("SYMBOL(init_top_pgt)")
@@ -179,18 +182,27 @@ func (r *reader) pageTables(memory []dump.Region) *pageTables {
 	return t
 }
 
-// stack returns the pages from that of a stack pointer on, up to the first that is not mapped.
+// stack returns the pages of a stack that were not returned before: from the page of the stack pointer on, up to the
+// first that is not mapped or is another stack's. The kernel maps a page of a stack once, so page tables that map it
+// again are damaged, and following them would make more memory than the core has.
 func (t *pageTables) stack(sp uint64) (pages []dump.Region) {
 	if t.root == 0 {
 		return nil
 	}
-	const page = 1 << pageBits
-	for at := sp &^ (page - 1); at-sp&^(page-1) < maxKernelStack; at += page {
+	first := sp &^ (pageSize - 1)
+	for at := first; at-first < maxKernelStack; at += pageSize {
 		phys, ok := t.translate(at)
-		data := t.physical.Bytes(phys, page)
-		if !ok || len(data) < page {
+		data := t.physical.Bytes(phys, pageSize)
+		if !ok || len(data) < pageSize {
 			break
 		}
+		if known, ok := t.stacks[at]; ok && known == phys {
+			continue
+		}
+		if t.owned[phys] {
+			break
+		}
+		t.stacks[at], t.owned[phys] = phys, true
 		pages = append(pages, dump.Region{Addr: at, Data: data})
 	}
 	return pages

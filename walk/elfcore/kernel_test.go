@@ -147,3 +147,25 @@ func TestKernel(t *testing.T) {
 		}
 	}
 }
+
+// A page that page tables give to two stacks belongs to the first: otherwise a core of a few pages would have stacks
+// without end.
+func TestKernelStacksShared(t *testing.T) {
+	core := vmcore(paging)
+	order := binary.LittleEndian
+	// The second page of the stack is what the first one is, and so is the one after it.
+	tables := bytes.Index(core, order.AppendUint64(nil, (stackPhys+0x1000)|1<<63|3))
+	for i := range 3 {
+		order.PutUint64(core[tables+8*i:], (stackPhys+0x1000)|1<<63|3)
+	}
+	d, err := Read(core, "vmcore", Options{})
+	if err != nil || len(d.Problems) > 0 {
+		t.Fatal(err, d.Problems)
+	}
+	if got := len(d.Memory.Bytes(testStack+0x1000, 0x1000)); got != 0x1000 {
+		t.Errorf("the page of the stack pointer has %#x bytes", got)
+	}
+	if b := d.Memory.Bytes(testStack+0x2000, 1); len(b) > 0 {
+		t.Errorf("the page after it is there again: %q", b)
+	}
+}

@@ -59,10 +59,9 @@ func (l *kernelLog) bytes(addr uint64, n int) []byte {
 	if b := l.memory.Bytes(addr, n); len(b) == n {
 		return b
 	}
-	const page = 1 << pageBits
 	var out []byte
 	for at := addr; len(out) < n; {
-		part := min(n-len(out), page-int(at%page))
+		part := min(n-len(out), pageSize-int(at%pageSize))
 		phys, ok := uint64(0), false
 		if l.tables.root != 0 {
 			phys, ok = l.tables.translate(at)

@@ -1,11 +1,18 @@
 package elfcore
 
 import (
+	"bytes"
+	"debug/elf"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // printkInfo describes structures that are not those of any kernel, so that nothing else than the note can be used.
@@ -113,6 +120,76 @@ func TestKernelLog(t *testing.T) {
 		}
 		if want := fmt.Sprint(c.cpu, c.cpu >= 0); fmt.Sprint(d.RequestingThread(), d.HasRequester) != want {
 			t.Errorf("%s: thread %d panicked, want %s", c.name, d.RequestingThread(), want)
+		}
+	}
+}
+
+// testKernelBias is how far the kernel of paging was moved when it was loaded.
+const testKernelBias = 0x10000000
+
+// kernelBinary is the binary of the kernel in vmcore: its build-id, and one variable at an address as it was linked.
+func kernelBinary(name string, addr uint64) []byte {
+	const phdrs, shdrs = 2, 5
+	id, _ := hex.DecodeString("0123456789abcdef0123456789abcdef01234567")
+	note := note4("GNU", 3, id)
+	names := "\x00" + name + "\x00.symtab\x00.strtab\x00.note\x00.text\x00"
+	at := func(s string) uint32 { return uint32(strings.Index(names, s+"\x00")) }
+	noteAt := uint64(64 + 56*phdrs)
+	symsAt := noteAt + uint64(len(note))
+	namesAt := symsAt + 2*24
+	sectionsAt := namesAt + uint64(len(names))
+	var out bytes.Buffer
+	put := func(v any) { _ = binary.Write(&out, binary.LittleEndian, v) }
+	put(elf.Header64{
+		Ident: [16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, Type: uint16(elf.ET_EXEC), Machine: uint16(arch.X86_64.Machine), Version: 1, Phoff: 64, Shoff: sectionsAt,
+		Ehsize: 64, Phentsize: 56, Phnum: phdrs, Shentsize: 64, Shnum: shdrs, Shstrndx: 3,
+	})
+	const linked = testText - testKernelBias
+	put(elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: 7, Vaddr: linked, Paddr: textPhys, Filesz: 64, Memsz: 0x2000, Align: 4096})
+	put(elf.Prog64{Type: uint32(elf.PT_NOTE), Off: noteAt, Vaddr: linked, Filesz: uint64(len(note)), Memsz: uint64(len(note)), Align: 4})
+	out.Write(note)
+	put(elf.Sym64{})
+	put(elf.Sym64{Name: at(name), Info: byte(elf.STB_GLOBAL)<<4 | byte(elf.STT_OBJECT), Shndx: 4, Value: addr, Size: 4})
+	out.WriteString(names)
+	put(elf.Section64{})
+	put(elf.Section64{Name: at(".note"), Type: uint32(elf.SHT_NOTE), Off: noteAt, Addr: linked, Size: uint64(len(note)), Addralign: 4})
+	put(elf.Section64{Name: at(".symtab"), Type: uint32(elf.SHT_SYMTAB), Off: symsAt, Size: 48, Link: 3, Info: 1, Entsize: 24})
+	put(elf.Section64{Name: at(".strtab"), Type: uint32(elf.SHT_STRTAB), Off: namesAt, Size: uint64(len(names))})
+	put(elf.Section64{Name: at(".text"), Type: uint32(elf.SHT_PROGBITS), Flags: 6, Addr: linked, Size: 0x2000})
+	return out.Bytes()
+}
+
+// The CPU that panicked is in a variable of the kernel, whose address is in the kernel's binary if VMCOREINFO does not
+// have it. KASLR has moved it.
+func TestKernelPanicVariable(t *testing.T) {
+	const linked = testText - testKernelBias
+	silent := strings.Replace(printkInfo, "SYMBOL(prb)", "SYMBOL(none)", 1) // so that the log does not say
+	for _, c := range []struct {
+		name  string
+		info  string
+		addr  uint64
+		value uint32
+		cpu   int
+	}{
+		{"panic_cpu", silent, linked + 0x800, 1, 1},
+		{"crashing_cpu", silent, linked + 0x800, 0, 0},
+		{"panic_cpu", silent, linked + 0x800, 0xffffffff, -1}, // PANIC_CPU_INVALID
+		{"panic_cpu", silent, linked + 0x800, 2, -1},          // there are two CPUs
+		{"panic_cpu", silent, linked + 0x800000, 1, -1},       // the core does not have it
+		{"panic_cpus", silent, linked + 0x800, 1, -1},
+		{"panic_cpu", printkInfo, linked + 0x800, 0, 1}, // the log names CPU 1
+	} {
+		core := loggingKernel(paging+c.info, func(page []byte) { binary.LittleEndian.PutUint32(page[0x800:], c.value) })
+		binary := filepath.Join(t.TempDir(), "vmlinux")
+		if err := os.WriteFile(binary, kernelBinary(c.name, c.addr), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(core, "vmcore", Options{Binaries: []string{binary}})
+		if err != nil || d.Kernel == nil || len(d.Problems) > 0 {
+			t.Fatal(err, d.Problems)
+		}
+		if k := d.Kernel; k.PanicCPU != c.cpu || (k.CPUMissing == "") != (c.cpu >= 0) || d.HasRequester != (c.cpu >= 0) {
+			t.Errorf("%s at %#x, %d: CPU %d, missing %q, %v", c.name, c.addr, int32(c.value), k.PanicCPU, k.CPUMissing, d.Problems)
 		}
 	}
 }
