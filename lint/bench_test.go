@@ -75,8 +75,8 @@ func shifted(line string, by uint64) string {
 	return strings.Join(f, " ") + "\n"
 }
 
-// cpuTime returns the processor time of this process in nanoseconds: it depends less on
-// other work on the machine than wall time.
+// cpuTime returns the processor time of this process in nanoseconds. It depends less on other work
+// on the machine than wall time does.
 func cpuTime() int64 {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
@@ -85,8 +85,8 @@ func cpuTime() int64 {
 	return r.Utime.Nano() + r.Stime.Nano()
 }
 
-// BenchmarkRun measures all rules, each family alone, and no rules: the difference to no
-// rules is the cost of a family.
+// BenchmarkRun measures all rules, each family alone, and no rules: the difference from no rules is
+// the cost of a family.
 func BenchmarkRun(b *testing.B) {
 	text := bigText(b, filepath.Join(testenv.Root(b), "golden", "dwarf2sym", "clang-dwarf5.sym"), 32<<20)
 	run := func(name string, rules []*Rule) {

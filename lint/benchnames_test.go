@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// The time of the rules of names on SYMTOOL_BENCH_SYM, beside a run without rules.
+// BenchmarkNames measures the rules of names, and a run without rules, on SYMTOOL_BENCH_SYM.
 func BenchmarkNames(b *testing.B) {
 	path := os.Getenv("SYMTOOL_BENCH_SYM")
 	if path == "" {

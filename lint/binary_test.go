@@ -31,21 +31,21 @@ func goldenPairs(t *testing.T, fn func(t *testing.T, name, elfPath, symPath stri
 	}
 }
 
-// goldenFindings lists the findings above notes in the golden files, with their numbers,
-// and why they are true.
+// goldenFindings lists the number of findings more severe than notes in the golden files, by rule,
+// with the reason why they are true.
 var goldenFindings = map[string]map[string]int{
 	// BOLT leaves the old code where it was, and writes the functions elsewhere.
 	"bolt-clang5": {"SYM505": 1},
 	"icf-bolt":    {"SYM505": 1},
-	// A function that is not exported, of a stripped binary.
+	// A function that is not exported, in a stripped binary.
 	"nodebug-dynsym": {"SYM505": 1},
-	// Likewise, of a program without any name.
+	// Likewise, in a program without any names.
 	"uncovered-stripped": {"SYM505": 1},
 	// A byte of assembly before the first symbol of its section.
 	"init-parts": {"SYM505": 1},
 	// Call frame information that was written by hand for code of nops.
 	"debug-frame": {"SYM551": 4},
-	// Free Pascal describes no epilogues, and not the pushes in front of a prologue.
+	// Free Pascal describes neither epilogues nor pushes before a prologue.
 	"lang-pascal":         {"SYM551": 1, "SYM553": 5},
 	"eh":                  {"SYM557": 1, "SYM553": 3},
 	"eh-encodings":        {"SYM551": 5, "SYM557": 10}, // five encodings of pointers are unusual
@@ -53,7 +53,7 @@ var goldenFindings = map[string]map[string]int{
 	"sframe-text-v3":      {"SYM551": 1, "SYM553": 2},
 }
 
-// The symbol files that symtool writes for the test binaries agree with them.
+// The symbol files that symtool writes for the test binaries agree with the binaries.
 func TestBinaryGoldens(t *testing.T) {
 	got := map[string]map[string]int{}
 	goldenPairs(t, func(t *testing.T, name, elfPath, symPath string) {
@@ -102,7 +102,7 @@ func TestBinaryRules(t *testing.T) {
 	var reported strings.Builder // whole findings
 	ran, cases := 0, []struct {
 		name, pair string
-		binary     string // if it is not the pair's
+		binary     string // if not the pair's
 		edit       func(string) string
 		options    Options
 		want       []string // ID, line and a part of each finding

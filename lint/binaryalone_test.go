@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A rule has the same findings if it is the only one that is checked: rules that share an
-// examination of the binary do not depend on each other.
+// A rule has the same findings if it is the only rule checked: rules that share an examination of
+// the binary do not depend on each other.
 func TestBinaryRulesAlone(t *testing.T) {
 	root := testenv.Root(t)
 	for _, c := range []struct{ id, pair, old, new string }{

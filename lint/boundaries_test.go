@@ -14,7 +14,7 @@ const (
 	win     = "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + =\n"
 )
 
-// inline returns a file with one function and INLINEs of it.
+// inline returns a file with one function and the given INLINEs.
 func inline(records string) string {
 	return check.Head + "FILE 0 /a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n" + records + "1000 10 1 0\n"
 }
@@ -33,14 +33,14 @@ func TestBoundaries(t *testing.T) {
 		{"SYM125", windows + "STACK WIN 4 1000 " + strings.Repeat("ffffffff ", 7) + "0 0\n", ""},
 		{"SYM125", windows + "STACK WIN 4 1000 " + strings.Repeat(big+" ", 7) + "0 0\n", "2:18 2:28 2:38 2:48 2:58 2:68 2:78"},
 
-		// Addresses that linkers' marks are.
+		// Addresses that linkers use as markers.
 		{"SYM305", x86 + "PUBLIC ffffefff 0 f\nFUNC ffffeff0 10 0 g\n", ""},
 		{"SYM305", x86 + "PUBLIC fffff000 0 f\nFUNC m ffffeff0 11 0 g\nPUBLIC m 100000000 0 h\n", "2:8 3:17 4:10"},
 		{"SYM301", check.Head + "FUNC m 1000 0 0 f\n", "2:13"},
 		{"SYM324", check.Head + "PUBLIC m 0 0 f\n", "2:10"},
 		{"SYM326", "MODULE Linux arm 0123456789ABCDEF0123456789ABCDEF0 a\n" + "FUNC m 1001 10 0 f\nPUBLIC 2001 0 g\n", "2:8 3:8"},
 
-		// Two functions of one start, and of one end.
+		// Two functions with the same start, and with the same end.
 		{"SYM302,SYM303", check.Head + "FUNC 1000 10 0 f\nFUNC 1000 11 0 g\n", "3:0"},
 		{"SYM302,SYM303", check.Head + "FUNC 1000 10 0 f\nFUNC 100f 1 0 g\nFUNC 1010 1 0 h\n", "3:0"},
 

@@ -40,7 +40,7 @@ func (c cfiLine) String() string {
 	return fmt.Sprintf("STACK CFI %x %s", c.rva, rules)
 }
 
-// rule returns where a register's name and the token after its expression are.
+// rule returns the indices of a register's name and of the token after its expression.
 func (c cfiLine) rule(reg string) (from, to int) {
 	from = slices.Index(c.rules, reg+":")
 	if from < 0 {
@@ -59,7 +59,7 @@ func (s *symLines) cfi(i int) (c cfiLine, ok bool) {
 	return parseCFI(s.lines[i])
 }
 
-// initOf returns the line of the INIT that a row belongs to, -1 without one.
+// initOf returns the line of the INIT that a row belongs to, or -1.
 func (s *symLines) initOf(at int) (int, cfiLine) {
 	for ; at >= 0; at-- {
 		if c, ok := s.cfi(at); ok && c.init {
@@ -77,11 +77,11 @@ func (s *symLines) initWithin(low, high uint64) bool {
 	}) >= 0
 }
 
-// maxTries is how many records are examined for one that is suitable for a damage.
+// maxTries is how many records are examined to find one that a damage fits.
 const maxTries = 100
 
-// atCFI makes the damage of a STACK CFI record. do returns the line at which the rule must report,
-// or -1, without changing anything, if the record is not suitable.
+// atCFI returns a damage of a STACK CFI record. do returns the line at which the rule must report,
+// or, if the record is not suitable, -1 without changing anything.
 func atCFI(do func(s *symLines, at int, c cfiLine) int) func(*symLines) int {
 	return func(s *symLines) int {
 		all := s.all("STACK CFI", nil)
@@ -97,7 +97,7 @@ func atCFI(do func(s *symLines, at int, c cfiLine) int) func(*symLines) int {
 	}
 }
 
-// edit changes the record, and expects the finding there.
+// edit returns a damage that changes the record, and expects the finding there.
 func edit(f func(c *cfiLine) bool) func(*symLines) int {
 	return atCFI(func(s *symLines, at int, c cfiLine) int {
 		if !f(&c) {
@@ -276,7 +276,7 @@ func loseSaved(s *symLines, at int, c cfiLine) int {
 	return at
 }
 
-// atWin makes the damage of a STACK WIN record with a program.
+// atWin returns a damage of a STACK WIN record with a program.
 func atWin(do func(s *symLines, f []string) []string) func(*symLines) int {
 	return func(s *symLines) int {
 		i := s.pick("STACK WIN", func(i int) bool {

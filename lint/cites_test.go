@@ -10,17 +10,17 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// elsewhere lists the threads that the reference cites in its sections about defects and
-// that no rule can find in a symbol file, by subject.
+// elsewhere lists, by subject, the threads that the reference cites in its sections about defects
+// and that no rule can find in a symbol file.
 var elsewhere = map[string]string{
-	// inputs of dumpers, and what dumpers make of them: dwarf2sym's tests
+	// inputs of dumpers, and what dumpers write for them: dwarf2sym's tests
 	"seastar#2842": "dump", "llvm-project#62941": "dump", "llvm-project#155334": "dump",
 	"llvm-project#58641": "dump", "llvm-project#205691": "dump", "drgn#317": "dump", "blazesym#208": "dump",
 	"libbacktrace#76": "dump", "DIVA#2": "dump", "libdwarf-code#254": "dump", "binaryninja-api#5758": "dump", "bloaty#42": "dump",
 	"coz#292": "dump", "pyelftools#102": "dump", "golang/go#59208": "dump", "symbolic#843": "dump", "llvm-project#201701": "dump",
 	"llvm-project#71431": "dump", "facebookarchive/BOLT#236": "dump", "symbolic#961": "dump", "gimli#667": "dump", "golang/go#35100": "dump",
 	"symbolic#218": "dump", "symbolicator#328": "dump", "profiler#1253": "dump", "rust#46453": "dump",
-	// demanglers differ: which name is right is not to be seen in the file
+	// demanglers differ: the file does not show which name is right
 	"mold#371": "names", "async-profiler#1070": "names",
 	// walkers
 	"rust-minidump#1138": "walk", "rust-minidump#605": "walk", "rust-minidump#460": "walk", "rust-minidump#1155": "walk",

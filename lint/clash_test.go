@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// clashes finds the records that a reader which adds one record after another drops.
+// clashes finds the records that a reader drops if it adds one record after another.
 func TestClashesAgainstReaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// byteMap is a binary's code byte by byte, as readelf shows it.
+// byteMap describes a binary's code byte by byte, according to readelf.
 type byteMap struct {
 	code    []bool // by address
 	covered []bool // by an FDE
@@ -28,7 +28,7 @@ func readByteMap(t *testing.T, readelf, path string) *byteMap {
 	m := &byteMap{}
 	lines := func(fn func(line string), args ...string) {
 		out, err := exec.Command(readelf, append(args, path)...).Output()
-		if len(out) == 0 { // its status is 1 where it warns
+		if len(out) == 0 { // its status is 1 if it warns
 			t.Fatalf("readelf %v %s: %v", args, path, err)
 		}
 		in := bufio.NewScanner(bytes.NewReader(out))
@@ -75,9 +75,9 @@ func (m *byteMap) section(name string, addr, size uint64) {
 	}
 }
 
-// The number of bytes of code that have rules equals the count in readelf's output, and
-// together with what the figure leaves out it adds up to all executable bytes: 18,872,313
-// bytes of 60 libraries, for all CPUs but ARM.
+// The number of bytes of code that have rules equals the count in readelf's output. Together with
+// the bytes that the figure leaves out, it adds up to all executable bytes: 18,872,313 bytes of 60
+// libraries, for all CPUs except ARM.
 func TestOracleCodeShare(t *testing.T) {
 	testenv.Oracle(t)
 	readelf := testenv.Tool(t, "readelf")
@@ -99,7 +99,7 @@ func TestOracleCodeShare(t *testing.T) {
 	for _, path := range append(others, list...) {
 		st, err := os.Lstat(path)
 		if err != nil || !st.Mode().IsRegular() || st.Size() > largest || compared == most || strings.Contains(path, "/arm-") {
-			continue // links; ARM has its rules elsewhere
+			continue // links; ARM's rules are elsewhere
 		}
 		if head, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(head, []byte("\x7fELF")) {
 			continue

@@ -32,7 +32,7 @@ func fixture(t *testing.T, name string) (text, elf []byte) {
 	return text, elf
 }
 
-// covered checks a text against the bytes of a binary, which may be nil.
+// covered checks a text against a binary, which may be nil.
 func covered(t *testing.T, text, elf []byte, o Options) *coverage.Coverage {
 	t.Helper()
 	if elf != nil {
@@ -70,8 +70,8 @@ func withoutHeaders(elf []byte) []byte {
 	return elf
 }
 
-// The code of a binary counts whether or not records name it; other bytes do not. The figures were
-// counted in objdump's output for the two functions of uncovered.s and for the start-up code.
+// The code of a binary counts even if no record names it; other bytes do not count. The figures
+// were counted in objdump's output for the two functions of uncovered.s and for the start-up code.
 func TestCodeShareOfBinary(t *testing.T) {
 	text, elf := fixture(t, "uncovered")
 	bare, stripped := fixture(t, "uncovered-stripped")

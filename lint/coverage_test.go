@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// space is how many addresses the random files have.
+// space is the number of addresses in the random files.
 const space = 96
 
 // naive is the oracle's model of a file, byte by byte.
@@ -49,9 +49,8 @@ type naiveRow struct {
 	rule naiveRule
 }
 
-// naiveRule is a text of rules, and the state of .cfa and .ra: '+' for a rule that can be
-// computed, '-' for one that cannot, ' ' for none. Everything after a text that does not
-// parse is lost.
+// naiveRule is a text of rules, and the state of .cfa and .ra: '+' for a rule that can be computed,
+// '-' for one that cannot, ' ' for no rule. Everything after a text that does not parse is lost.
 type naiveRule struct {
 	text    string
 	cfa, ra byte
@@ -150,7 +149,7 @@ func random(r *rand.Rand) *naive {
 	return n
 }
 
-// rule picks a rule that means the same on the CPU.
+// rule picks a rule that has the same meaning for the CPU.
 func (n *naive) rule(r *rand.Rand, from []naiveRule) naiveRule {
 	rule := from[r.IntN(len(from))]
 	if !n.x86 {
@@ -163,7 +162,7 @@ func (n *naive) lines(r *rand.Rand, f *naiveFunc) {
 	at := f.rva
 	for range r.IntN(6) {
 		if r.IntN(3) == 0 {
-			at = r.IntN(space - 8) // out of order, or of the function
+			at = r.IntN(space - 8) // out of order, or at the function
 		}
 		size := r.IntN(8)
 		fmt.Fprintf(&n.text, "%x %x 1 0\n", at, size)
@@ -228,8 +227,8 @@ func (n *naive) coverage() *coverage.Coverage {
 	return c
 }
 
-// code counts the bytes of functions, and those of public symbols up to the end of their
-// rules or, without rules, up to the next symbol; for the last one, to the end of the page.
+// code counts the bytes of functions and public symbols. A public symbol extends to the end of its
+// rules or, without rules, to the next symbol; the last one extends to the end of its page.
 func (n *naive) code() coverage.CodeShare {
 	const page = 4096
 	var begins, named [page]bool

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/facts"
 )
 
-// on makes the damage of one record: change alters it, and the rule reports it there.
+// on returns a damage of one record: change alters the record, and the rule must report it there.
 func on(kind string, change func(s *symLines, i int)) func(*symLines) int {
 	return func(s *symLines) int {
 		i := s.pick(kind, nil)
@@ -20,7 +20,8 @@ func on(kind string, change func(s *symLines, i int)) func(*symLines) int {
 	}
 }
 
-// lostNumber removes a record that others refer to, and expects a finding at the first of these.
+// lostNumber returns a damage that removes a record that others refer to, and expects a finding at
+// the first of those.
 func lostNumber(kind string, names func(s *symLines, i int, id string) bool) func(*symLines) int {
 	return func(s *symLines) int {
 		i := s.pick(kind, nil)
@@ -105,7 +106,7 @@ var structureDamages = []damage{
 		return i
 	}},
 	{"size over 32 bits", "SYM125", func(s *symLines) int {
-		i := s.pick("FUNC", func(i int) bool { return s.hex(i, 1) < 1<<63 }) // above, no size is that large
+		i := s.pick("FUNC", func(i int) bool { return s.hex(i, 1) < 1<<63 }) // with a higher address, no size is that large
 		if i >= 0 {
 			s.set(i, 2, "%x", s.hex(i, 2)|1<<32)
 		}
@@ -233,7 +234,7 @@ var structureDamages = []damage{
 	{"level skipped", "SYM325", func(s *symLines) int {
 		i := s.pick("INLINE", func(i int) bool { return s.kind(i-1) == "FUNC" })
 		if i >= 0 {
-			s.set(i, 1, "%d", facts.MaxDepth/2+s.rng.IntN(5)) // where nothing else is
+			s.set(i, 1, "%d", facts.MaxDepth/2+s.rng.IntN(5)) // where there is nothing else
 		}
 		return i
 	}},
@@ -285,7 +286,7 @@ var structureDamages = []damage{
 	}},
 }
 
-// whole makes the damage of the text as a whole.
+// whole returns a damage of the text as a whole.
 func whole(change func(text string) string) func(*symLines) int {
 	return func(s *symLines) int {
 		s.change = change

@@ -35,8 +35,8 @@ func rulesOf(family finding.Family) (rules []*Rule) {
 	return rules
 }
 
-// ExplainAll returns the documentation of the rule that a word names or, if it stands for several,
-// their list; ok is false if it stands for none.
+// ExplainAll returns the documentation of the rule that word names or, if word stands for several
+// rules, a list of them. ok is false if it stands for none.
 func ExplainAll(word string) (text string, ok bool) {
 	prefix, err := RulePrefix(word)
 	if err != nil {
@@ -63,7 +63,7 @@ func explain(r *Rule) string {
 	return b.String()
 }
 
-// example is a symbol file with or without a finding of the rule.
+// example is a symbol file that has, or does not have, a finding of the rule.
 type example struct{ title, text string }
 
 func examplesOf(r *Rule) (list []example) {
@@ -120,7 +120,7 @@ func Page() string {
 	return b.String()
 }
 
-// section writes a rule's part of the page.
+// section writes the page's section for a rule.
 func section(b *strings.Builder, r *Rule) {
 	fmt.Fprintf(b, "\n### %s\n\n**%s** (%v, since %s)\n\n%s\n\nSpecification: %s.", r.ID, r.Title, r.Severity, r.Since, strings.TrimSpace(r.Doc), r.Spec)
 	if len(r.Cites) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// The findings in a symbol file, and how much of the code it covers.
+// This example lists the findings in a symbol file, and shows how much of the code it covers.
 func ExampleRun() {
 	const text = `MODULE Linux x86_64 17F473446FAE06D27ECE5A270227EC290 app
 FILE 0 /src/app.c

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// fillerSource has two functions in sections of their own, and a call for which a linker makes a stub.
+// fillerSource has two functions in separate sections, and a call for which a linker makes a stub.
 const fillerSource = `
 extern int other(int);
 __attribute__((aligned(64))) int first(int a) { return other(a) + 1; }
@@ -25,13 +25,13 @@ __attribute__((aligned(64))) int second(int a) { return a * 3; }
 // ud2Script fills gaps between functions with ud2.
 const ud2Script = `SECTIONS { . = 0x1000; .text : { *(.text .text.*) } =0x0f0b .data : { *(.data .data.*) } .dynamic : { *(.dynamic) } }`
 
-// What linkers put between functions needs no name: ppc64le's offset of the TOC before __glink_PLTresolve, and fillings
-// of ud2. Without the record of a function, SYM505 is there.
+// What linkers put between functions needs no name: ppc64le's offset of the TOC before __glink_PLTresolve, and filler
+// of ud2. If the record of a function is missing, SYM505 reports it.
 func TestLinkersFillings(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct {
 		tool, linker string
-		filling      []byte // in the code that is left
+		filling      []byte // in the code that remains
 	}{
 		{"powerpc64le-linux-gnu-gcc", "", nil},
 		{"gcc", ud2Script, []byte{0x0f, 0x0b, 0x0f, 0x0b, 0x0f, 0x0b}},
@@ -57,7 +57,7 @@ func TestLinkersFillings(t *testing.T) {
 	}
 }
 
-// fillerProgram makes a library of fillerSource.
+// fillerProgram builds a library from fillerSource.
 func fillerProgram(t *testing.T, tool, script string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -106,7 +106,7 @@ func withoutFirst(text string) string {
 	return out.String()
 }
 
-// holdsCode reports whether code of a file has the bytes.
+// holdsCode reports whether the code of a file contains the bytes.
 func holdsCode(t *testing.T, f *object.File, want []byte) bool {
 	t.Helper()
 	return slices.ContainsFunc(execcode.Parts(f), func(p execcode.Part) bool {

@@ -23,8 +23,8 @@ var wrongByHand = map[string]string{
 	"_ZN11__sanitizer14internal_cloneEPFiPvES0_iS0_PiS0_S3_": "sanitizers: clone in inline assembly",
 }
 
-// followedOf checks the dump of a binary, and returns the findings of SYM551 or SYM557, of SYM553 and
-// the rules of saved registers about functions that are not known to be wrong.
+// followedOf checks the dump of a binary. It returns the findings of SYM551 or SYM557, of SYM553, and
+// of the rules for saved registers, except those about functions that are known to be wrong.
 func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats follow.Stats) {
 	t.Helper()
 	p := passOfBinary(t, testenv.Dump(t, path), symtest.Open(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
@@ -32,7 +32,7 @@ func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats fo
 		name, _, _ := strings.Cut(f.Function, "@")
 		switch {
 		case wrongByHand[name] != "":
-		case f.Rule.ID == "SYM551", f.Rule.ID == "SYM557": // the latter if the binary itself has the rule
+		case f.Rule.ID == "SYM551", f.Rule.ID == "SYM557": // SYM557 if the binary itself has the rule
 			wrong = append(wrong, f.String()+" "+f.Function)
 		case f.Rule.ID == "SYM553":
 			few = append(few, f.String()+" "+f.Function)
@@ -113,7 +113,7 @@ func TestFollowLarge(t *testing.T) {
 	}
 }
 
-// The same for code of all levels of optimization.
+// The same for code of all optimization levels.
 func TestFollowCompiled(t *testing.T) {
 	testenv.Oracle(t)
 	common := []string{"-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -fno-omit-frame-pointer", "-O2 -fstack-clash-protection", "-O2 -static", "-O2 -no-pie"}

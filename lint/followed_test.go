@@ -10,8 +10,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A rule that a few instructions contradict names the binary where its .eh_frame has the same rule, and does not where
-// only the symbol file has it; what was compared and is wrong is not counted as left out.
+// A finding about a rule that a few instructions contradict names the binary if the binary's .eh_frame has the same
+// rule, but not if only the symbol file has it. Instructions that were compared and are wrong do not count as left
+// out.
 func TestFollowedNamesTheBinary(t *testing.T) {
 	const same = "the binary's .eh_frame has the same rule"
 	for _, c := range []struct {

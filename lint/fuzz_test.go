@@ -22,8 +22,8 @@ func examples() (texts []string) {
 	return texts
 }
 
-// Any bytes are linted without a panic. The findings are in order of their places, and the
-// same the second time.
+// Any bytes are linted without a panic. The findings are sorted by position, and the same the
+// second time.
 func FuzzLint(f *testing.F) {
 	for _, text := range examples() {
 		f.Add([]byte(text))

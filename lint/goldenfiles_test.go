@@ -34,14 +34,14 @@ func lintReal(t *testing.T, path, name string) *Report {
 	return r
 }
 
-// The output of symtool dump has no errors, and has warnings only where something is missing
-// in the binary.
+// The output of symtool dump has no errors, and has warnings only where something is missing from
+// the binary.
 func TestDumpHasNoErrors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(files) < 150 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	// Rules of severity warning, and why they are true.
+	// Rules of severity warning, and why their findings are true.
 	allowed := map[string]string{
 		"SYM109": "a file without a build-id and without code has an id of zeros",
 		"SYM701": "built without .eh_frame: there is nothing to unwind with",
@@ -95,7 +95,7 @@ var peerReasons = map[string]string{
 	"SYM706": "code that STACK WIN records do not cover",
 }
 
-// The findings in the peers' symbol files: how many of each rule, with the reason, and
+// The findings in the peers' symbol files: how many there are of each rule, with the reason, and
 // the verdict.
 func TestPeerFiles(t *testing.T) {
 	data := testenv.Shared(t, "data")
@@ -133,7 +133,7 @@ func TestPeerFiles(t *testing.T) {
 	testenv.Golden(t).Assert(t, "peers.txt", []byte(b.String()))
 }
 
-// The page of the rules is made from them.
+// The page about the rules is generated from them.
 func TestPage(t *testing.T) {
 	testenv.Golden(t).Assert(t, "rules.md", []byte(Page()))
 	for _, rule := range Rules() {

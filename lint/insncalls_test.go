@@ -11,8 +11,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/check"
 )
 
-// goldenCalls are return addresses of test binaries, those with call frame
-// information first.
+// goldenCalls are return addresses of test binaries: those with call frame information, and all.
 var goldenCalls = map[string]coverage.Share{
 	"gcc-O0": {Covered: 5, Total: 5}, "cpu-i686": {Covered: 15, Total: 15}, "cpu-arm64-pac": {Covered: 7, Total: 7}, "cpu-arm": {Covered: 6, Total: 6}, "cpu-thumb": {Covered: 6, Total: 6}, "exidx-lld": {Covered: 74, Total: 76}, "dwz4": {Covered: 25, Total: 25},
 }
@@ -33,7 +32,8 @@ func TestCallsGoldens(t *testing.T) {
 		if c := lintBinary(t, text, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != want {
 			t.Errorf("%v, want %v", c.Calls, want)
 		}
-		// Without STACK CFI no return address has any. A file for another CPU is not compared.
+		// Without STACK CFI, no return address has call frame information. A file for another CPU
+		// is not compared.
 		bare := bytes.Join(slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(l []byte) bool { return bytes.HasPrefix(l, []byte("STACK")) }), nil)
 		if c := lintBinary(t, bare, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != (coverage.Share{Covered: 0, Total: want.Total}) {
 			t.Errorf("without STACK CFI: %v, want 0 of %d", c.Calls, want.Total)

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// benchmarkFile checks the symbol file that SYMTOOL_BENCH_SYM names with all rules.
+// benchmarkFile checks the symbol file named by SYMTOOL_BENCH_SYM with all rules.
 func benchmarkFile(b *testing.B) {
 	path := os.Getenv("SYMTOOL_BENCH_SYM")
 	if path == "" {
@@ -37,9 +37,9 @@ func benchmarkFile(b *testing.B) {
 // largeText is the size of the file of BenchmarkLarge, in bytes.
 const largeText = 500 << 20
 
-// BenchmarkLarge checks a file of 500 MB at the path in SYMTOOL_BENCH_LARGE: repeated
-// symbols of SYMTOOL_BENCH_SYM, each time at higher addresses. It is written first if it is
-// missing.
+// BenchmarkLarge checks a file of 500 MB at the path in SYMTOOL_BENCH_LARGE: the symbols of
+// SYMTOOL_BENCH_SYM repeated, each time at higher addresses. If the file is missing, it is written
+// first.
 func BenchmarkLarge(b *testing.B) {
 	path, source := os.Getenv("SYMTOOL_BENCH_LARGE"), os.Getenv("SYMTOOL_BENCH_SYM")
 	if path == "" || source == "" {
@@ -162,8 +162,8 @@ func writeShifted(w *bufio.Writer, text []byte, shift uint64) {
 	}
 }
 
-// The file for the benchmark is as valid as its original: a rule without findings in one has none in
-// the other.
+// The file for the benchmark is as valid as its original: a rule without findings in the original
+// has none in the copy.
 func TestWriteRepeated(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "scopes-gcc5.sym"))
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package lint checks whether a symbol file is good enough: whether it follows the format, agrees
-// with itself and with the binary, and covers the code with call frame information and lines.
+// Package lint checks whether a symbol file is good enough: whether it follows the format, agrees with
+// itself and with the binary, and covers the code with call frame information and lines.
 //
-// Run checks a file. Package lint/report writes the findings, lint/config reads the settings of a
-// project, and lint/filter applies them.
+// Run checks a file. Package lint/report writes the findings, lint/config reads the settings of a project,
+// and lint/filter applies them.
 //
-// A file is read once, record by record. What later rules need is kept in tables of a few bytes a
+// A file is read once, record by record. What later rules need is kept in tables that take a few bytes per
 // record: functions, public symbols and blocks of STACK CFI, but not lines and inlined calls.
 package lint
 
@@ -44,17 +44,18 @@ const (
 // Options configures a check. The zero value checks all rules.
 type Options struct {
 	File string // used in messages
-	// Rules are the rules to check, out of those that the function Rules returns; nil means all.
+	// Rules are the rules to check, chosen from the result of the function Rules; nil means all.
 	Rules []*Rule
-	// MaxPerRule is the number of findings of a rule that are kept; 0 means DefaultMaxPerRule.
-	// Further ones are only counted.
+	// MaxPerRule is the number of findings kept for each rule; 0 means DefaultMaxPerRule. Further findings
+	// are only counted.
 	MaxPerRule int
-	// MinCFI and MinLines are the required shares, in percent, of functions' bytes
-	// with call frame information and with lines; 0 means no requirement.
+	// MinCFI is the required share, in percent, of the code with call frame information (see
+	// coverage.CodeShare). MinLines is the required share of functions' bytes with lines. 0 means no
+	// requirement.
 	MinCFI, MinLines float64
-	// Binary is the binary of the symbols, as returned by dwarf2sym.Open, or nil.
+	// Binary is the binary that the symbols describe, as returned by dwarf2sym.Open, or nil.
 	Binary symfmt.Binary
-	// OwnBinary means that the symbols were made from Binary, whatever their id.
+	// OwnBinary means that the symbols were made from Binary, even if the ids differ.
 	OwnBinary bool
 	// Filter changes severities and removes findings; may be nil. All files that
 	// are checked together share one filter.
@@ -62,17 +63,18 @@ type Options struct {
 	// StorePath is the path of the file in a symbol store,
 	// NAME/ID/NAME.sym. If it is empty, File is used if it has this form.
 	StorePath string
-	// Map is filled with what is where in the module; may be nil.
+	// Map, if non-nil, is filled with the layout of the module.
 	Map *Map
-	// Stored reports whether the store that contains the file also has its module's symbols
-	// under the given name; nil without a store.
+	// Stored reports whether the store that contains the file also has symbols of the file's module under
+	// the given name. It is nil without a store.
 	Stored func(name string) bool
 }
 
 // DefaultMaxPerRule is the default of Options.MaxPerRule.
 const DefaultMaxPerRule = check.DefaultMaxPerRule
 
-// Run checks the records of a symbol file. The error is from reading them or from ctx; damage is a finding.
+// Run checks the records of a symbol file. It returns an error if reading fails or ctx is done; damage to
+// the file is a finding, not an error.
 func Run(ctx context.Context, in symfmt.Records, o Options) (*Report, error) {
 	if o.Filter == nil {
 		p, err := run(ctx, in, o, nil)
@@ -133,7 +135,7 @@ func run(ctx context.Context, in symfmt.Records, o Options, file *filter.File) (
 	return p, nil
 }
 
-// doubts adds to the verdict what findings say against it.
+// doubts adds to the verdict the findings that contradict it.
 func doubts(p *check.Pass, limit float64) {
 	misled, c := 0, p.Result.Coverage
 	var misleading, refused []string
@@ -157,11 +159,11 @@ func doubts(p *check.Pass, limit float64) {
 // checkEvery is the number of records after which the context is checked.
 const checkEvery = 1 << 14
 
-// minProblems is the least number of problems in reading that are kept for Report.Lost.
+// minProblems is the least number of reading problems kept for Report.Lost.
 const minProblems = 1000
 
-// read dispatches the records. unreadable means that the file has an encoding that no reader
-// accepts, so nothing is known about it.
+// read dispatches the records. unreadable means that no reader accepts the file's encoding, so nothing is
+// known about the file.
 func read(ctx context.Context, p *check.Pass, in symfmt.Records) (unreadable bool, err error) {
 	rd := in.Reader(symfmt.ReadOptions{File: p.Options.File, Tolerant: true, Grouped: true, Orphans: true, MaxProblems: max(p.Options.MaxPerRule, minProblems)})
 	for {
@@ -190,8 +192,8 @@ func read(ctx context.Context, p *check.Pass, in symfmt.Records) (unreadable boo
 	return unreadable, nil
 }
 
-// encoding reports a file in an encoding that no reader accepts, and returns whether err is about
-// that.
+// encoding reports a file in an encoding that no reader accepts. It returns false, without a finding, if
+// err is something else.
 func encoding(p *check.Pass, err error) bool {
 	var se *symfmt.SyntaxError
 	if !errors.As(err, &se) {
@@ -201,8 +203,8 @@ func encoding(p *check.Pass, err error) bool {
 	return true
 }
 
-// syntax reports the lines that are not records. A record without a name is left to SYM601 if that
-// rule is checked, a line that is cut off to SYM120, and a record without an owner to other rules.
+// syntax reports the lines that are not records. It leaves a record without a name to SYM601 if that rule
+// is checked, a truncated line to SYM120, and a record without an owner to other rules.
 func syntax(p *check.Pass, rep symfmt.Report) {
 	nameless := check.State[names.Nameless](p)
 	dropped := rep.Dropped - nameless.Count - rep.Ownerless

@@ -11,11 +11,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Map records where in a module there are functions, lines and call frame information. It has the names of
-// functions and the ranges of lines, so it takes memory: about a fifth of the size of a usual file.
-// Options.Map takes one, which is complete when the run ends.
+// Map records where a module has functions, lines and call frame information. It contains the functions'
+// names and the ranges of lines, so it takes memory: usually about a fifth of the size of the file. A run
+// given one in Options.Map has completed it when it returns.
 type Map struct {
-	Functions []MappedFunc      // by address; those with a size
+	Functions []MappedFunc      // by address; only those with a size
 	Publics   []MappedFunc      // by address; without a size
 	Lines     []coverage.Extent // by address, joined
 	CFI       []coverage.Extent // call frame information as Coverage counts it, by address, joined
@@ -28,7 +28,7 @@ type MappedFunc struct {
 	coverage.Extent
 	Bytes   uint64 // as in the file; the extent ends at the last address
 	NoCFI   uint64 // of Bytes, those without call frame information, as in Coverage
-	NoLines uint64 // of Bytes, those without lines of the function itself, as in Coverage
+	NoLines uint64 // of Bytes, those without lines of the function itself (not of inlined calls), as in Coverage
 	Line    uint32 // in the file
 	name    uint32 // offset in names
 	long    uint32 // length in names
@@ -50,13 +50,13 @@ func (m *Map) see(r *symfmt.Record) {
 		m.Lines = extent.Append(m.Lines, extent.Of(r.Line.RVA, uint64(r.Line.Size)))
 	case symfmt.KindPublic:
 		if n := len(m.Publics); n == cap(m.Publics) {
-			m.Publics = slices.Grow(m.Publics, max(n, 1)) // append's smaller steps leave more garbage in all
+			m.Publics = slices.Grow(m.Publics, max(n, 1)) // append's smaller steps leave more garbage in total
 		}
 		m.Publics = append(m.Publics, m.named(r, 0))
 	}
 }
 
-// named adds the name of a record.
+// named returns the function of a record, and stores its name.
 func (m *Map) named(r *symfmt.Record, size uint64) MappedFunc {
 	f := MappedFunc{Extent: extent.Of(r.RVA, size), Bytes: size, Line: uint32(r.Pos().Line)}
 	if len(m.names) >= maxMapNames {
@@ -74,7 +74,7 @@ func (m *Map) named(r *symfmt.Record, size uint64) MappedFunc {
 // Name returns a function's name, shortened if it is long.
 func (m *Map) Name(f *MappedFunc) string { return string(m.names[f.name : f.name+f.long]) }
 
-// finish sorts the pieces, and copies what functions lack from the facts.
+// finish sorts the pieces and adds what functions lack, from the facts.
 func (m *Map) finish(p *check.Pass) {
 	known := p.Covered()
 	for _, r := range known {
@@ -97,7 +97,7 @@ func (m *Map) finish(p *check.Pass) {
 	m.Lines, m.CFI = extent.Join(m.Lines), extent.Join(m.CFI)
 }
 
-// lacks records what a function lacks.
+// lacks adds the bytes that a function lacks.
 func (m *Map) lacks(g *coverage.Gap) {
 	if g.Kind != coverage.GapFunc {
 		return

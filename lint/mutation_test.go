@@ -16,21 +16,21 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// damage is one way to break a file. do returns the index of the line at which the rule must
-// report, or -1 if the file has no place for it.
+// damage is one way to break a file. do returns the index of the line at which the rule must report, or -1 if the
+// file has no suitable place.
 type damage struct {
 	name, id string
 	do       func(s *symLines) int
 }
 
-// damages are all kinds.
+// damages are all kinds of damage.
 var damages = slices.Concat(structureDamages, textDamages, cfiDamages, winDamages)
 
-// symLines is a symbol file to damage: its lines, without their ends.
+// symLines is a symbol file to damage: its lines, without line ends.
 type symLines struct {
 	lines  []string
 	rng    *rand.Rand
-	change func(text string) string // changes the text as a whole; may be nil
+	change func(text string) string // changes the text as a whole, unless nil
 }
 
 func (s *symLines) text() string {
@@ -41,7 +41,7 @@ func (s *symLines) text() string {
 	return text
 }
 
-// kind returns the record's word, "line" for a line record.
+// kind returns the keyword of the record, or "line" for a line record.
 func (s *symLines) kind(i int) string {
 	if i < 0 || i >= len(s.lines) {
 		return ""
@@ -80,7 +80,7 @@ func (s *symLines) set(i, field int, format string, args ...any) {
 func (s *symLines) insert(i int, line string) { s.lines = slices.Insert(s.lines, i, line) }
 func (s *symLines) remove(i int)              { s.lines = slices.Delete(s.lines, i, i+1) }
 
-// pick returns a random record of a kind, -1 if the file has none; also may be nil.
+// pick returns a random record of a kind, or -1 if the file has none. also, if non-nil, must accept the record.
 func (s *symLines) pick(kind string, also func(i int) bool) int {
 	all := s.all(kind, also)
 	if len(all) == 0 {
@@ -112,7 +112,7 @@ func (s *symLines) find(i int, ok func(i int) bool) int {
 // newInline reports whether line i is an INLINE of the new form.
 func (s *symLines) newInline(i int) bool { return s.kind(i) == "INLINE" && len(s.fields(i))%2 == 1 }
 
-// inside reports whether INLINE i is of level 1, with its ranges inside one of INLINE parent.
+// inside reports whether INLINE i is of level 1, with all its ranges inside one range of INLINE parent.
 func (s *symLines) inside(i, parent int) bool {
 	for k := 5; k < len(s.fields(i)); k += 2 {
 		from, held := s.hex(i, k), false
@@ -141,16 +141,16 @@ func realFiles(t testing.TB) (paths []string) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no symbol files", err)
 	}
-	paths = slices.Insert(paths, 0, testenv.Input(t, "crashes", "win.sym")) // the one with STACK WIN
+	paths = slices.Insert(paths, 0, testenv.Input(t, "crashes", "win.sym")) // the file with STACK WIN
 	return append(paths, sharedFiles(t)...)
 }
 
-// sharedFiles returns the symbol files of the peers' minidumps; none if they are not available.
+// sharedFiles returns the symbol files of the peers' minidumps, or none if they are not available.
 func sharedFiles(t testing.TB) []string {
 	return testenv.SharedGlob(t, "data", "minidumps", "*", "symbols", "*", "*", "*.sym")
 }
 
-// readSym reads a symbol file of the test data, and ends its last line.
+// readSym reads a symbol file of the test data, and terminates its last line.
 func readSym(t testing.TB, path string) string {
 	return strings.TrimSuffix(string(testenv.SymbolFile(t, path)), "\n") + "\n"
 }
@@ -163,7 +163,7 @@ func lintAll(t testing.TB, text string) *Report {
 	return r
 }
 
-// reportedOnce are rules with one finding a file.
+// reportedOnce are the rules with one finding per file.
 var reportedOnce = []string{"SYM113", "SYM114", "SYM116", "SYM117", "SYM118", "SYM120", "SYM122", "SYM123", "SYM210", "SYM211", "SYM308", "SYM310"}
 
 // mutationSeed returns SYMTOOL_MUTATION_SEED, which selects the places that are damaged.
@@ -179,7 +179,7 @@ func mutationSeed(t testing.TB) uint64 {
 	return seed
 }
 
-// mutationTest damages files, and counts what is found.
+// mutationTest damages files and counts what is found.
 type mutationTest struct {
 	found, tried map[string]int // by name of the damage
 	seed         uint64
@@ -189,7 +189,7 @@ func newMutations(t testing.TB) *mutationTest {
 	return &mutationTest{map[string]int{}, map[string]int{}, mutationSeed(t)}
 }
 
-// damage puts each kind of damage into a file several times.
+// damage applies each kind of damage to a file several times.
 func (m *mutationTest) damage(t *testing.T, name, text string, rounds int) {
 	base := lintAll(t, text)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -226,8 +226,8 @@ func (m *mutationTest) damage(t *testing.T, name, text string, rounds int) {
 	}
 }
 
-// log prints the rates. Each kind must have been tried at least least times, except those in
-// without, for which the files have no record.
+// log prints the rates. Each kind must have been tried at least least times, except the kinds in without, for which
+// the files have no record.
 func (m *mutationTest) log(t *testing.T, least int, without ...damage) {
 	tried, found := 0, 0
 	for _, d := range damages {
@@ -241,9 +241,8 @@ func (m *mutationTest) log(t *testing.T, least int, without ...damage) {
 	t.Logf("%d kinds of damage, seed %d: %d of %d found, %.1f %%", len(damages), m.seed, found, tried, 100*float64(found)/float64(max(tried, 1)))
 }
 
-// Each kind of damage at random places in real files is found, with the right rule and
-// line: in symtool dump's output for the test binaries, and in other programs' symbol
-// files.
+// Damage of each kind, at random places in real files, is found with the right rule and line: in symtool dump's
+// output for the test binaries, and in other programs' symbol files.
 func TestMutations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -251,7 +250,7 @@ func TestMutations(t *testing.T) {
 	m := newMutations(t)
 	for i, path := range realFiles(t) {
 		if i%2 == 1 && !testenv.OracleFull() {
-			continue // every other file is enough for a change
+			continue // half of the files suffice
 		}
 		text := readSym(t, path)
 		rounds := 2

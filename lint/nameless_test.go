@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Which blocks have a name, in random files, compared with a search of all FUNCs and PUBLICs.
+// Which blocks have a name, in random files, is compared with a search of all FUNCs and PUBLICs.
 func TestNamedCodeRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rules, err := SelectRules([]string{"SYM420"}, nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// The place of a finding is that of the name, even after "m" and many blanks.
+// The position of a finding is the name's, even after "m" and many blanks.
 func TestNamePlaces(t *testing.T) {
 	r := namesOnly(t, "a.sym", check.Head+"FUNC m 10 1 0 a\x01\nFUNC   20 1  0  b\x01\nPUBLIC m 30 0 c\x01\nPUBLIC 40 0 d\x01\nFILE 1 /e\x01\nINLINE_ORIGIN 1 f\x01\nFUNC 50 1 0\n", nil, 0)
 	var got []string
@@ -30,7 +30,7 @@ func TestNamePlaces(t *testing.T) {
 	}
 }
 
-// A record without a name is one finding, and bad lines among many of them are counted
+// A record without a name is one finding, and malformed lines among many such records are counted
 // correctly.
 func TestEmptyNames(t *testing.T) {
 	for _, c := range []struct {

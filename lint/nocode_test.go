@@ -22,7 +22,7 @@ func (c codeBytes) Size() int64           { return int64(len(c.data)) }
 func (c codeBytes) Data() ([]byte, error) { return []byte(c.data), nil }
 func (c codeBytes) Release()              {}
 
-// fileOf returns a binary with sections of code, one behind the other.
+// fileOf returns a binary with sections of code, one after the other.
 func fileOf(sections ...object.Section) *object.File {
 	f := &object.File{Kind: object.Shared, Format: "ELF", OS: "Linux", Arch: arch.X86_64, AddrSize: 8, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian}
 	for i := range sections {
@@ -36,12 +36,12 @@ func fileOf(sections ...object.Section) *object.File {
 	return f
 }
 
-// A binary without code besides that of start-up files lacks neither names nor call frame information.
+// A binary whose only code is from start-up files lacks neither names nor call frame information.
 func TestNoCode(t *testing.T) {
 	const module = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
 	init := object.Section{Name: ".init", Contents: codeBytes{data: "\x48\x83\xec\x08\x48\x83\xc4\x08\xc3"}}
 	filled := object.Section{Name: ".text", Contents: codeBytes{data: strings.Repeat("\xcc", 40)}}
-	traps := object.Section{Name: ".text", Contents: codeBytes{data: strings.Repeat("\x0f\x0b", 20)}} // need no name, but rules
+	traps := object.Section{Name: ".text", Contents: codeBytes{data: strings.Repeat("\x0f\x0b", 20)}} // needs no name, but rules
 	for _, c := range []struct {
 		name, text string
 		sections   []object.Section

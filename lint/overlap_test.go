@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/check"
 )
 
-// A defect is one finding above a note, although several rules examine the place.
+// A defect is one finding more severe than a note, even if several rules examine the place.
 func TestOneFinding(t *testing.T) {
 	const good = "FILE 0 /a.c\nFUNC 2000 10 0 g\n2000 10 1 0\nSTACK CFI INIT 2000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 	inFunc := check.Head + "FILE 0 /a.c\nINLINE_ORIGIN 0 o\nSTACK CFI INIT 2000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nFUNC 2000 10 0 g\n"

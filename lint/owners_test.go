@@ -84,7 +84,7 @@ func TestFingerprintWithoutLateNames(t *testing.T) {
 	}
 }
 
-// A finding that stands for several belongs to none of their functions.
+// A finding that stands for several belongs to none of the functions.
 func TestFirstOfManyHasNoFunction(t *testing.T) {
 	text := check.Head + "FILE 0 a.c\nFUNC 2000 10 0 g\n2000 10 1 0\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 500 10 0 e\n500 10 1 0\n"
 	rep, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), Options{File: "a.sym"})

@@ -2,18 +2,18 @@ package lint
 
 import "slices"
 
-// Preset is a selection of rules for a kind of symbol files.
+// Preset is a selection of rules for one kind of symbol file.
 type Preset struct {
 	Name   string
 	Title  string   // what it is for
-	Ignore []string // rules that are not checked, as words for SelectRules
+	Ignore []string // rules that are not checked, as arguments of SelectRules
 }
 
 // Presets returns all presets.
 func Presets() []Preset { return slices.Clone(presets) }
 
-// presets leave out what files of their kind cannot have. Order, references, agreement with the binary and the share of
-// code with call frame information count as ever.
+// presets leave out the rules about things that files of their kind cannot have. The rules about order, references,
+// agreement with the binary and the share of code with call frame information remain.
 var presets = []Preset{
 	{
 		Name:   "stripped",
@@ -31,7 +31,7 @@ func PresetNames() []string {
 	return names
 }
 
-// PresetByName returns a preset; ok is false if there is none of the name.
+// PresetByName returns the preset with the given name; ok is false if there is none.
 func PresetByName(name string) (p Preset, ok bool) {
 	i := slices.IndexFunc(presets, func(p Preset) bool { return p.Name == name })
 	if i < 0 {

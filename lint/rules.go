@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/rules/variables"
 )
 
-// checks returns all rules that see a file, in order of ID.
+// checks returns all rules that check a file, in order of ID.
 func checks() []*check.Rule {
 	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, cfi.Rules, binary.Rules, names.Rules, coverage.Rules, variables.Rules)
 }
@@ -31,10 +31,10 @@ func Rules() []*Rule {
 	for i, c := range list {
 		rules[i] = c.Rule
 	}
-	return append(rules, filter.Rules...) // they see what the filter did
+	return append(rules, filter.Rules...) // they report on the filter, not on a file
 }
 
-// checksOf returns the checks of rules, or all if rules is nil.
+// checksOf returns the checks of the given rules, or all if rules is nil.
 func checksOf(rules []*Rule) ([]*check.Rule, error) {
 	all := checks()
 	if rules == nil {
@@ -67,9 +67,8 @@ func RuleByID(id string) *Rule {
 // selectAll names all rules.
 const selectAll = "all"
 
-// RulePrefix returns the prefix of IDs that a word of --select, --ignore or a
-// configuration stands for: an ID (SYM401), a prefix of IDs (SYM4), the name of a
-// family (cfi), or all.
+// RulePrefix returns the prefix of IDs that word, from --select, --ignore or a configuration,
+// stands for. A word is an ID (SYM401), a prefix of IDs (SYM4), the name of a family (cfi), or all.
 func RulePrefix(word string) (prefix string, err error) {
 	word = strings.TrimSpace(word)
 	if upper := strings.ToUpper(word); strings.HasPrefix(upper, "SYM") {
@@ -93,9 +92,9 @@ func RulePrefix(word string) (prefix string, err error) {
 	return "", fmt.Errorf("unknown rule %q: want an ID (SYM101), a prefix (SYM1), all, or a family (%s)%s", word, strings.Join(names, ", "), closest.Meant(word, names))
 }
 
-// SelectRules returns the rules, in order of ID, that words in selected stand for and words in
-// ignored do not. An empty selected stands for all. If both have a word for a rule, the longer
-// prefix of its ID decides, and ignored wins if both have the same length: selecting SYM401 and
+// SelectRules returns, in order of ID, the rules that words in selected stand for and words in
+// ignored do not. An empty selected stands for all rules. If both lists have a word for a rule, the
+// longer prefix of its ID decides, and ignored wins if both are equally long: selecting SYM401 and
 // ignoring cfi leaves one rule of the family.
 func SelectRules(selected, ignored []string) ([]*Rule, error) {
 	if len(selected) == 0 {

@@ -64,7 +64,7 @@ func TestRules(t *testing.T) {
 		t.Error("the rules are not in order of their IDs")
 	}
 	seen := map[string]bool{}
-	var reported strings.Builder // place and message of each
+	var reported strings.Builder // position and message of each
 	for _, rule := range rules {
 		t.Run(rule.ID, func(t *testing.T) {
 			if seen[rule.ID] {

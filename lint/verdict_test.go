@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// wholeReasons are those of a file whose code has call frame information throughout.
+// wholeReasons are the reasons for a file all of whose code has call frame information.
 const wholeReasons = "100 % of the code of FUNCs and PUBLICs has call frame information; 100 % of functions have call frame information at their first byte"
 
 func TestVerdict(t *testing.T) {

@@ -39,8 +39,8 @@ func WriteBaseline(w io.Writer, b *filter.Baseline) error {
 // maxBaseline is the maximum size of a baseline in bytes.
 const maxBaseline = 256 << 20
 
-// ReadBaseline reads a baseline; file is its name for messages. A malformed baseline is a
-// *Error.
+// ReadBaseline reads a baseline; file is its name in messages. If the baseline is malformed, the
+// error is an *Error.
 func ReadBaseline(in io.Reader, file string) (*filter.Baseline, error) {
 	var text struct {
 		Version *int            `json:"symtool_lint_baseline"`

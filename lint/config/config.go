@@ -39,8 +39,8 @@ func (e *Error) Error() string {
 	return place + ": " + text.Printable(e.Msg)
 }
 
-// Read reads a configuration, in TOML; file is its name for messages. A malformed
-// configuration is a *ConfigError.
+// Read reads a configuration, in TOML; file is its name in messages. If the configuration is
+// malformed, the error is an *Error.
 //
 //	preset = "stripped"          # a name of lint.Presets
 //	select = ["all"]             # IDs, prefixes of IDs, families
@@ -83,7 +83,7 @@ func Read(in io.Reader, file string) (*filter.Config, error) {
 	return b.config, nil
 }
 
-// builder checks what TOML does not, and keeps the first error.
+// builder checks what the TOML decoder does not, and keeps the first error.
 type builder struct {
 	patterns pattern.Compiler
 
@@ -98,7 +98,7 @@ func (b *builder) fail(key, format string, args ...any) {
 	}
 }
 
-// line returns the line of a key, or that of its table.
+// line returns the line of a key or, if that is unknown, of its table.
 func (b *builder) line(key string) int {
 	line := b.lines[key]
 	for line == 0 && strings.Contains(key, ".") {

@@ -126,7 +126,7 @@ type failingReader struct{ err error }
 
 func (r *failingReader) Read([]byte) (int, error) { return 0, r.err }
 
-// Any bytes are a configuration, or an error with the file's name.
+// Any bytes are either a configuration, or an error with the file's name.
 func FuzzConfig(f *testing.F) {
 	for _, s := range []string{"select = ['SYM1']\nmin-cfi = 1", "[severity]\nall = 'note'", "suppress = [{rule = 'all', reason = 'x', file = '**'}]", "[a.b]\n[[c]]"} {
 		f.Add([]byte(s))
@@ -149,7 +149,8 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// TestManyTables wants time in proportion to the file: the parser's own count of lines begins at its start for each key.
+// TestManyTables requires time in proportion to the size of the file: the parser's own count of lines begins at its
+// start for each key.
 func TestManyTables(t *testing.T) {
 	const tables = 100_000
 	data := strings.Repeat("[[suppress]]\nrules = [\"SYM601\"]\n", tables)

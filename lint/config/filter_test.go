@@ -19,7 +19,7 @@ import (
 
 const moduleLine = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
 
-// config returns a configuration that must be right.
+// config returns a configuration, which must be valid.
 func config(t testing.TB, text string) *filter.Config {
 	t.Helper()
 	c, err := Read(strings.NewReader(text), "a.toml")
@@ -43,7 +43,7 @@ func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int
 	return r
 }
 
-// publics returns a file with n bad names, the first at an address.
+// publics returns a file with n malformed names, the first at address first.
 func publics(first, n int) string {
 	var b strings.Builder
 	b.WriteString(moduleLine)
@@ -53,7 +53,7 @@ func publics(first, n int) string {
 	return b.String()
 }
 
-// The limit of kept findings does not hide those that are not suppressed.
+// The limit of kept findings does not hide findings that are not suppressed.
 func TestSuppressedBeforeLimit(t *testing.T) {
 	f := filter.New(config(t, "[[suppress]]\nrule = 'SYM603'\nfunction = '^f[0-9]+\\x01$'\nreason = 'r'"), nil)
 	r := namesOnly(t, "a.sym", publics(0, 1000)+"PUBLIC 9999999 0 other\x01\n", f, 5)
@@ -173,7 +173,7 @@ func TestSeverities(t *testing.T) {
 	}
 }
 
-// recorded returns a baseline of texts, read back.
+// recorded returns a baseline of the findings in texts, written and read back.
 func recorded(t testing.TB, texts map[string]string) *filter.Baseline {
 	t.Helper()
 	f := filter.New(nil, nil)
@@ -223,8 +223,8 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// Addresses in messages, and their number of digits, do not matter.
-// A baseline recognises findings beyond the number that is kept.
+// Addresses in messages, and their number of digits, do not matter. A baseline also recognises
+// findings beyond the number that is kept.
 func TestBaselineBehindLimit(t *testing.T) {
 	first := filter.New(nil, nil)
 	first.Record()
@@ -287,7 +287,7 @@ func TestBaselineRest(t *testing.T) {
 	}
 }
 
-// Bad lines that the reader only counts are in baselines, too.
+// Malformed lines that the reader only counts are in baselines, too.
 func TestBaselineOfDroppedLines(t *testing.T) {
 	text := moduleLine + strings.Repeat("no record\n", 50)
 	run := func(f *filter.Filter, text string) *lint.Report {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/closest"
 )
 
-// fileText is a configuration as written; only types have been checked.
+// fileText is a configuration as written; only its types have been checked.
 type fileText struct {
 	Preset   string            `toml:"preset"`
 	Select   []string          `toml:"select"`
@@ -39,15 +39,15 @@ const (
 	suppressKeys = "rule, file, function, message, reason or expires"
 )
 
-// wanted describes the values of a configuration. Keys without an entry, such
-// as severity.SYM601 or suppress.rule, are strings.
+// wanted describes the expected values of a configuration's keys. Keys without an entry, such as severity.SYM601 or
+// suppress.rule, have strings.
 var wanted = map[string]string{
 	"select": "a list of strings", "ignore": "a list of strings", "min-cfi": "a number", "min-lines": "a number",
 	"severity": "a table, [severity], of strings", "suppress": "tables, [[suppress]], of strings",
 	"suppress.expires": "a date without quotes, 2027-01-31",
 }
 
-// parse decodes a configuration. Its errors do not name the file.
+// parse decodes a configuration. Its errors lack the name of the file.
 func parse(data []byte) (*fileText, *Error) {
 	data = upToUnknown(data)
 	text := &fileText{}
@@ -64,8 +64,8 @@ func parse(data []byte) (*fileText, *Error) {
 		}
 		return nil, errorAt(e, fmt.Sprintf("unknown key %q: want %s%s", strings.Join(e.Key(), "."), keys, meant(word, keys)))
 	}
-	// Malformed TOML is an error of any type. Otherwise a value has the wrong type, and
-	// the decoder's message would name Go's types.
+	// Malformed TOML fails to decode into any type. Otherwise a value has the wrong type, and the decoder's message
+	// would name Go's types.
 	var wrong *toml.DecodeError
 	if err := toml.Unmarshal(data, new(map[string]any)); errors.As(err, &wrong) {
 		return nil, errorAt(wrong, wrong.Error())
@@ -81,8 +81,8 @@ func parse(data []byte) (*fileText, *Error) {
 	return nil, errorAt(wrong, fmt.Sprintf("%s: want %s", key, want))
 }
 
-// upToUnknown returns a configuration up to its first unknown key, and its value. The decoder makes an error of each, and
-// counts the lines before it: a megabyte of them took seconds.
+// upToUnknown returns the configuration up to and including its first unknown key and that key's value. The decoder
+// makes an error for each unknown key, and counts the lines before it each time: a megabyte of them took seconds.
 func upToUnknown(data []byte) []byte {
 	var p unstable.Parser
 	p.Reset(data)
@@ -116,7 +116,7 @@ func known(keys, word string) bool {
 	return slices.Contains(strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || r == ' ' }), word) && word != "or"
 }
 
-// meant asks whether a word stands for one of the keys.
+// meant returns the part of a message that suggests the key that word may stand for.
 func meant(word, keys string) string {
 	return closest.Meant(word, strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || r == ' ' }))
 }
@@ -126,8 +126,8 @@ func errorAt(e *toml.DecodeError, msg string) *Error {
 	return &Error{Line: line, Col: col, Msg: msg}
 }
 
-// keyLines returns the lines of keys: "select", "severity.SYM601", "suppress.0",
-// "suppress.0.rule". Keys in inline tables have none.
+// keyLines returns the lines of keys: "select", "severity.SYM601", "suppress.0", "suppress.0.rule". Keys in inline
+// tables have no entry.
 func keyLines(data []byte) map[string]int {
 	lines, table, suppressions := map[string]int{}, "", 0
 	var p unstable.Parser
@@ -162,8 +162,8 @@ func keyLines(data []byte) map[string]int {
 	return lines
 }
 
-// lineCounter returns the lines of places that are asked for in their order. The parser's own count begins at the start
-// of the file each time.
+// lineCounter returns the lines of offsets that are requested in ascending order. The parser's own count begins at the
+// start of the file each time.
 type lineCounter struct {
 	data         []byte
 	offset, line int

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestManyUnknownKeys reads configurations of nothing but unknown keys: the first is reported, and the others take no memory.
+// TestManyUnknownKeys reads configurations that contain only unknown keys: the first is reported, and the others take
+// no memory.
 func TestManyUnknownKeys(t *testing.T) {
 	deep := strings.Repeat(".a", 250)
 	for name, line := range map[string]string{

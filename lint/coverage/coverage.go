@@ -1,5 +1,5 @@
-// Package coverage defines the result of measuring a symbol file: how much of the code has call
-// frame information and lines, which functions lack most, and the resulting Verdict.
+// Package coverage defines the result of measuring a symbol file: how much of the code has call frame
+// information and lines, which functions lack most, and the resulting Verdict.
 package coverage
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Coverage is how much of a module's code has call frame information and lines. Code has call frame
-// information if it lies in a STACK CFI block with computable rules for .cfa and .ra, or in a STACK
-// WIN record that readers can use. Bytes in two overlapping FUNC records count twice.
+// Coverage says how much of a module's code has call frame information and lines. Code has call frame
+// information if it lies in a STACK CFI block with computable rules for .cfa and .ra, or in a STACK WIN
+// record that readers can use. Bytes in two overlapping FUNC records count twice.
 type Coverage struct {
 	Functions int `json:"functions"` // FUNC records
 	Publics   int `json:"publics"`   // PUBLIC records
@@ -27,9 +27,9 @@ type Coverage struct {
 	Entries Share `json:"cfi_entries"` // functions whose first byte has CFI
 	Public  Share `json:"cfi_publics"` // PUBLIC records whose first byte has CFI
 
-	// LineEnds are the line records whose code has CFI: return addresses may be at the end of a
-	// line's code, but which of them are is unknown without the binary. The lines of a function
-	// with call frame information for only part of its code are Unsure and not in Covered.
+	// LineEnds are the line records that end in code with CFI. A return address may be at the end of a
+	// line's code, but without the binary it is unknown which line ends are return addresses. If only
+	// part of a function has call frame information, its lines count as Unsure and not as Covered.
 	LineEnds LineEnds `json:"cfi_line_ends"`
 	// Calls are the return addresses in the code: the addresses after call
 	// instructions. It is nil without the binary, and for CPUs whose calls are not
@@ -39,26 +39,25 @@ type Coverage struct {
 	Lines     Share `json:"line_bytes"`     // bytes of functions with lines
 	WithLines Share `json:"line_functions"` // functions with line records
 
-	// Worst are the functions with the most bytes without call frame information (what All
-	// lacks), the largest first. WorstLines are the FUNCs with the most bytes without
-	// lines.
+	// Worst lists the functions with the most bytes without call frame information (the bytes missing
+	// from All), the largest first. WorstLines lists the FUNCs with the most bytes without lines.
 	Worst      []Gap `json:"worst_cfi,omitempty"`
 	WorstLines []Gap `json:"worst_lines,omitempty"`
 
-	// NoCode reports whether the binary has no code that counts: stacks do not lead through the module.
+	// NoCode means that the binary has no code that counts, so no stack passes through the module.
 	NoCode bool `json:"-"`
 
-	// Unnamed is the number of pieces of code outside FUNCs without call frame information.
+	// Unnamed is the number of pieces of code that are outside FUNCs and lack call frame information.
 	Unnamed int `json:"-"`
 
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"`
 
 	Known   []symfmt.Range `json:"-"` // code with call frame information, by address; pieces do not touch
-	Startup Share          `json:"-"` // first bytes of start-up code, which no limit covers
+	Startup Share          `json:"-"` // first bytes of start-up code, to which no limit applies
 }
 
-// CodeOf describes what All is a share of.
+// CodeOf describes the code that All is a share of.
 func (c *Coverage) CodeOf() string {
 	if c.All.Of == CodeOfBinary {
 		return "the binary's code"
@@ -80,7 +79,7 @@ func (s Share) Percent() float64 {
 	return 100 * float64(s.Covered) / float64(s.Total)
 }
 
-// String formats the share for messages: never as 100 % if a part is missing.
+// String formats the share for messages. It never rounds an incomplete share up to 100 %.
 func (s Share) String() string {
 	if s.Covered < s.Total {
 		return fmt.Sprintf("%.2f %%", min(s.Percent(), 99.99))
@@ -88,19 +87,19 @@ func (s Share) String() string {
 	return "100 %"
 }
 
-// CodeShare is the share of a module's code with call frame information, on which the
-// verdict, --min-cfi, dump --check-cfi and doctor are based.
+// CodeShare is the share of a module's code with call frame information. The verdict, --min-cfi, dump
+// --check-cfi and doctor are based on it.
 //
-// With the binary, the code is its executable bytes without the procedure linkage table and without
-// these if they have no rules: start-up code (execcode.StartupName), padding around functions, and
-// data (execcode.Data, dataIn). Without the binary, it is the code in records: the bytes of FUNCs,
-// and for each PUBLIC outside them its block of rules or, without rules, everything up to the next
-// record. No byte counts twice.
+// With the binary, the code is its executable bytes except the procedure linkage table. Start-up code
+// (execcode.StartupName), padding around functions, and data (execcode.Data, dataIn) also do not count,
+// unless they have rules. Without the binary, the code is the code in records: the bytes of FUNCs and,
+// for each PUBLIC outside them, its block of rules or, without rules, everything up to the next record.
+// No byte counts twice.
 type CodeShare struct {
 	Share
 	Of string `json:"of"` // CodeOfBinary or CodeOfRecords
 
-	// Bytes that do not count.
+	// Bytes that do not count:
 	Startup uint64 `json:"startup"` // .init and .fini, and start-up code without rules
 	Linkage uint64 `json:"linkage"` // .plt and the like; for binaries with section headers
 	Padding uint64 `json:"padding"` // without rules; for binaries
@@ -126,7 +125,7 @@ const (
 	GapCode   = "code" // code without a name
 )
 
-// Gap is a function that lacks something.
+// Gap is a function, or code without a name, that lacks call frame information or lines.
 type Gap struct {
 	RVA     symfmt.RVA `json:"-"`
 	Address string     `json:"rva"`            // hexadecimal
@@ -134,7 +133,7 @@ type Gap struct {
 	Line    int        `json:"line"`           // in the symbol file; 0 for code without a name
 	Name    string     `json:"name,omitempty"` // see Coverage.ReadNames
 	Size    uint64     `json:"size"`           // for a PUBLIC, up to what follows
-	Missing uint64     `json:"missing"`        // bytes that lack it
+	Missing uint64     `json:"missing"`        // bytes that lack the information
 }
 
 // Verdict says what a symbol file is good for.
@@ -143,13 +142,13 @@ type Verdict string
 // The verdicts.
 const (
 	GoodForUnwinding  Verdict = "good for unwinding"
-	NotMeasured       Verdict = "unwinding not measured" // there is call frame information, but the share of the code is unknown
+	NotMeasured       Verdict = "unwinding not measured" // there is call frame information, but its share of the code is unknown
 	SymbolicationOnly Verdict = "symbolication only"
-	VariablesOnly     Verdict = "variables only" // of a file that has them apart from the symbols
+	VariablesOnly     Verdict = "variables only" // for a file with variables, separate from the symbols
 	Unusable          Verdict = "unusable"
 )
 
-// Label describes the record of a gap, with its name if that is known.
+// Label describes the record of a gap, with its name if known.
 func (g *Gap) Label() string {
 	switch {
 	case g.Line == 0:
@@ -160,8 +159,8 @@ func (g *Gap) Label() string {
 	return fmt.Sprintf(", line %d %s", g.Line, quoteName(g.Name))
 }
 
-// ReadNames reads the symbol file a second time, up to the last listed function, and sets the
-// names of the listed functions, which a check does not keep.
+// ReadNames reads the symbol file a second time, up to the last function in Worst or WorstLines, and
+// sets the names of the listed functions. A check does not keep them.
 func (c *Coverage) ReadNames(in io.Reader) error {
 	want := map[int][]*Gap{}
 	last := 0
@@ -201,7 +200,7 @@ func (c *Coverage) ReadNames(in io.Reader) error {
 // maxName is the length in bytes at which Label cuts a name.
 const maxName = 80
 
-// quoteName formats a name in the file for people: escaped and shortened.
+// quoteName formats a name from the file for people: escaped and shortened.
 func quoteName(name string) string {
 	if len(name) > maxName {
 		name = strings.ToValidUTF8(name[:maxName], "") + "..."

@@ -12,9 +12,9 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 )
 
-// Baseline is a list of known findings, so that only new ones count. lint writes it, and a project keeps it, in the
-// format of package lint/config. Two findings are the same if they have the same rule, are in files with the same base
-// name, and differ only in numbers in their functions and messages: lines and addresses change with each build. If a
+// Baseline is a list of known findings, so that only new findings count. lint writes it, and a project stores it, in
+// the format of package lint/config. Two findings are the same if they have the same rule, are in files with the same
+// base name, and their functions and messages differ only in numbers: lines and addresses change with each build. If a
 // finding occurs more often than in the baseline, the last ones are new. Several files with the same base name are each
 // compared with it separately.
 type Baseline struct {
@@ -38,17 +38,16 @@ func (e *Entry) key() baselineKey { return baselineKey{e.File, e.Rule, e.Fingerp
 // isOf reports whether the entry belongs to a file.
 func (e *Entry) isOf(file string) bool { return e.File == BaseName(file) }
 
-// example describes the entry in messages.
+// example returns the message that represents the entry in messages.
 func (e *Entry) example() string { return cmp.Or(e.Message, "any message") }
 
 type baselineKey struct{ file, rule, fingerprint string }
 
-// restFingerprint is the fingerprint of an entry that stands for any finding, as there were too
-// many to list.
+// restFingerprint is the fingerprint of an entry that stands for any finding, because there were too many to list.
 const restFingerprint = "*"
 
-// maxBaselineEntries is the number of different findings of a rule in a file
-// that a baseline lists. One more entry counts the others.
+// maxBaselineEntries is the number of different findings that a baseline lists for each rule and file. One more entry
+// counts the others.
 const maxBaselineEntries = 1000
 
 func (k baselineKey) rest() baselineKey { return baselineKey{k.file, k.rule, restFingerprint} }
@@ -58,9 +57,8 @@ func fingerprintOf(name string, f *finding.Finding) baselineKey {
 	return baselineKey{name, f.Rule.ID, Fingerprint(f)}
 }
 
-// Fingerprint returns a hash that identifies a finding across builds: of rule, function and
-// message without their numbers, as 16 hexadecimal digits. For a rule that reports a file once,
-// it is the hash of the rule.
+// Fingerprint returns a hash, as 16 hexadecimal digits, that identifies a finding across builds. It covers the rule,
+// function and message without their numbers. For a rule that reports a file once, it covers the rule only.
 func Fingerprint(f *finding.Finding) string {
 	text := f.Rule.ID
 	if !f.Rule.PerFile {
@@ -102,12 +100,11 @@ func isWordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-// isDecimal reports whether a word is a number in names of functions, which compilers number:
-// f.isra.0.
+// isDecimal reports whether a word of a function's name is a number: compilers number functions, as in f.isra.0.
 func isDecimal(word string) bool { return strings.Trim(word, "0123456789") == "" }
 
-// isNumber reports whether a word is a number in messages. It is also true for
-// words such as "add", which does no harm.
+// isNumber reports whether a word of a message is a number. It is also true for words such as "add", which does no
+// harm.
 func isNumber(word string) bool {
 	word = strings.TrimPrefix(word, "0x")
 	return word != "" && strings.Trim(word, "0123456789abcdefABCDEF") == ""

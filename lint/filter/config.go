@@ -10,13 +10,13 @@ import (
 // Config is a project's configuration of lint. Package lint/config reads it from a file.
 type Config struct {
 	File           string   // used in messages
-	Preset         string   // the name of one, or ""
+	Preset         string   // the name of a preset, or ""
 	Select, Ignore []string // see SelectRules
 	// MinCFI and MinLines are percentages, or nil for no limit.
 	MinCFI, MinLines *float64
 	Suppressions     []Suppression
 
-	Severities map[string]finding.Severity // by prefix of an ID; the longest decides
+	Severities map[string]finding.Severity // by prefix of an ID; the longest prefix decides
 }
 
 // Suppression drops findings.
@@ -32,7 +32,8 @@ type Suppression struct {
 	glob *regexp.Regexp
 }
 
-// Severity returns a rule's severity: the entry with the longest prefix of its ID decides.
+// Severity returns the severity of a rule: the entry with the longest prefix of the rule's ID
+// decides.
 func (c *Config) Severity(r *finding.Rule) finding.Severity {
 	severity, length := r.Severity, 0
 	for prefix, s := range c.Severities {
@@ -43,7 +44,7 @@ func (c *Config) Severity(r *finding.Rule) finding.Severity {
 	return severity
 }
 
-// matches reports whether a finding is suppressed, in a file that the pattern matches.
+// matches reports whether s suppresses a finding in a file that its pattern matches.
 func (s *Suppression) matches(f *finding.Finding) bool {
 	return s.matchesBesides(f) && (s.Function == nil || s.Function.MatchString(f.Function))
 }

@@ -26,11 +26,11 @@ type Filter struct {
 	mu         sync.Mutex
 	files      int
 	suppressed []int               // number of findings, by suppression
-	matched    []int               // number of files that the pattern matched, by suppression
+	matched    []int               // number of files that the pattern matches, by suppression
 	names      map[string]bool     // base names of the files
 	unread     []string            // files that were not read to their end
-	seen       map[baselineKey]int // findings in the baseline; the highest number in one file
-	record     *Baseline           // nil if none is recorded
+	seen       map[baselineKey]int // findings in the baseline; for each, the largest number in one file
+	record     *Baseline           // nil if findings are not recorded
 }
 
 // New returns a filter for a configuration and a baseline, either of which may be nil.
@@ -46,15 +46,15 @@ func New(c *Config, b *Baseline) *Filter {
 	return f
 }
 
-// Today sets the day by which suppressions expire. It must be called before files are checked;
+// Today sets the date at which suppressions expire. It must be called before files are checked;
 // otherwise none expires.
 func (f *Filter) Today(t time.Time) { f.today = t.Format(time.DateOnly) }
 
 // expired reports whether a suppression's last day has passed.
 func (f *Filter) expired(s *Suppression) bool { return s.Expires != "" && s.Expires < f.today }
 
-// Record makes the filter record all findings, including known ones, for Recorded. It must be
-// called before files are checked.
+// Record makes the filter record all findings, including known ones, for Recorded. It must be called
+// before files are checked.
 func (f *Filter) Record() { f.record = NewBaseline("") }
 
 // Recorded returns a baseline of all findings since Record.
@@ -92,7 +92,7 @@ type File struct {
 	record     *Baseline
 }
 
-// File begins a file.
+// File begins a file with the given name.
 func (f *Filter) File(name string) *File {
 	ff := &File{filter: f, name: BaseName(name), matched: map[int]*matched{}, seen: map[baselineKey]int{}}
 	if f.record != nil {
@@ -110,8 +110,8 @@ func (f *Filter) File(name string) *File {
 	return ff
 }
 
-// BaseName returns the name by which a baseline identifies a file. Folders in a
-// symbol store contain the module's id, which changes with each build.
+// BaseName returns the name by which a baseline identifies a file: the last element of its path.
+// Folders in a symbol store contain the module's id, which changes with each build.
 func BaseName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
 
 // Severity returns the severity of a rule's findings.
@@ -174,7 +174,7 @@ func (ff *File) KeepUnseen(rule *finding.Rule, n int) int {
 	return n - known
 }
 
-// Close ends the file.
+// Close ends the file, and adds its numbers to the filter's.
 func (ff *File) Close() {
 	f := ff.filter
 	f.mu.Lock()
@@ -193,16 +193,16 @@ func (ff *File) Close() {
 	}
 }
 
-// Unread records that a file was not read to its end: filter entries for it may be needed
-// although they matched nothing.
+// Unread records that a file was not read to its end. Suppressions and baseline entries for it may be
+// needed although they matched nothing.
 func (f *Filter) Unread(file string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unread = append(f.unread, file)
 }
 
-// matched holds the functions whose names a suppression matches, as a bit for
-// each index in the facts instead of their names.
+// matched holds the functions whose names a suppression matches: a bit for each index in the facts,
+// instead of their names.
 type matched struct{ funcs, publics facts.Bitset }
 
 func (m *matched) has(own finding.Owner) bool {
@@ -212,8 +212,8 @@ func (m *matched) has(own finding.Owner) bool {
 	return m.funcs.Has(uint32(own.Index))
 }
 
-// See examines the name of a FUNC or PUBLIC record, before the file's findings about it are made.
-// index is the one that its findings' Owner has.
+// See examines the name of a FUNC or PUBLIC record before rules report findings about the record.
+// index is the Owner.Index of those findings.
 func (ff *File) See(r *symfmt.Record, index int) {
 	name := r.Name[:min(len(r.Name), finding.MaxFunction)]
 	for i, m := range ff.matched {

@@ -48,7 +48,7 @@ Fix the defect, or enter another day and the reason.`,
 func (f *Filter) Report(rules []*finding.Rule) *finding.Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	own := &Filter{config: f.config} // nothing is suppressed
+	own := &Filter{config: f.config} // a filter that suppresses nothing
 	p := check.New(check.Options{File: f.config.File, Rules: described(rules)})
 	p.Sieve = own.File("")
 	checked := func(prefix string) bool {
@@ -84,7 +84,7 @@ func (f *Filter) Report(rules []*finding.Rule) *finding.Report {
 	return p.Result
 }
 
-// described returns the rules as those of a check.
+// described wraps the rules in check rules.
 func described(rules []*finding.Rule) []*check.Rule {
 	list := make([]*check.Rule, len(rules))
 	for i, r := range rules {

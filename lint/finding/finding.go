@@ -15,14 +15,14 @@ type Finding struct {
 	File     string // as given
 	Line     int    // from 1; 0 for the file as a whole
 	Col      int    // in bytes, from 1; 0 for the whole line
-	Message  string // lower case, without the place
+	Message  string // lower case, without the position
 	RVA      symfmt.RVA
 	HasRVA   bool
 	Function string // function that contains it, or ""; see Report.ReadNames
 	Source   Source // where that function begins, or zero; see Report.ReadSources
 
-	// Late means that the finding was made at the end of the file, when names are gone. Owner is
-	// then the function that contains it.
+	// Late means that the finding was made at the end of the file, when names are no longer known.
+	// Owner is then the function that contains it.
 	Late  bool
 	Owner Owner
 }
@@ -30,7 +30,7 @@ type Finding struct {
 // MaxFunction is the length at which findings cut a function's name.
 const MaxFunction = 1 << 10
 
-// Owner is a FUNC or PUBLIC record. The zero value is none.
+// Owner identifies a FUNC or PUBLIC record. The zero value means no record.
 type Owner struct {
 	Line   int // in the file, from 1
 	Index  int // among the file's FUNC records, or among its PUBLIC records

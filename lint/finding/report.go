@@ -17,23 +17,23 @@ import (
 type Report struct {
 	File     string
 	Err      error            // why the file could not be read at all; see Unreadable
-	Damage   error            // damage of compressed data, which ended the reading, or nil
-	Lost     []symfmt.Problem // what readers leave out of the file, up to 1,000 or MaxPerRule, whatever the rules
-	Findings []Finding        // sorted by place
+	Damage   error            // damage to compressed data that ended the reading, or nil
+	Lost     []symfmt.Problem // parts of the file that readers leave out, whatever the rules; at most 1,000 or MaxPerRule
+	Findings []Finding        // sorted by position
 	Counts   map[string]int   // findings by rule, including those not kept
 	Totals   [Error + 1]int   // findings by severity, including those not kept
 	Module   *Module          // the MODULE record, or nil
 	Coverage *coverage.Coverage
-	Bytes    int64 // length of the text
+	Bytes    int64 // length of the text in bytes
 	Lines    int
 
 	Suppressed int // number of findings removed by the configuration
 	Known      int // number of findings removed by the baseline
 
-	Rules []*Rule // those that were checked
+	Rules []*Rule // the rules that were checked
 }
 
-// Module is what a MODULE record says.
+// Module is the contents of a MODULE record.
 type Module struct{ Name, ID, OS, CPU string }
 
 // Found returns the number of findings, including those that were only counted.
@@ -75,7 +75,7 @@ func (r *Report) NotKept() []RuleCount {
 	return list
 }
 
-// ByRule returns the number of findings of each rule that has any, by ID.
+// ByRule returns, in order of ID, the number of findings of each rule that has any.
 func (r *Report) ByRule() []RuleCount {
 	severities := map[*Rule]Severity{}
 	for _, rule := range r.Rules {
@@ -94,7 +94,7 @@ func (r *Report) ByRule() []RuleCount {
 	return list
 }
 
-// Sort sorts the findings by place.
+// Sort sorts the findings by position.
 func (r *Report) Sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
@@ -133,8 +133,8 @@ func (r *Report) UnreadText() string {
 	return what + text.Printable(why)
 }
 
-// ReadNames reads a symbol file a second time, for the functions with findings whose names were
-// gone when the findings were made.
+// ReadNames reads a symbol file a second time, and sets the functions of findings whose names were
+// no longer known when the findings were made.
 func (r *Report) ReadNames(in io.Reader) error {
 	want := map[int][]*Finding{}
 	last := 0

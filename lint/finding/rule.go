@@ -12,12 +12,12 @@ type Severity uint8
 const (
 	Note    Severity = iota // worth knowing
 	Warning                 // readers cope, or something is missing
-	Error                   // readers refuse the file, lose a part, or answer wrongly
+	Error                   // readers reject the file, lose a part of it, or give wrong answers
 )
 
 var severityNames = [...]string{"note", "warning", "error"}
 
-// String returns the severity's name, as outputs show it.
+// String returns the severity's name, as in outputs.
 func (s Severity) String() string { return severityNames[s] }
 
 // SeverityByName returns the severity with the given name; ok is false if there is none.
@@ -36,18 +36,18 @@ type Rule struct {
 	Doc      string   // why it matters and what to do, for people
 	Cites    []string // reports of the defect: "dump_syms#535"
 
-	// Refused means that rust-minidump rejects the whole file because of a finding,
-	// and not only the record.
+	// Refused means that a finding makes rust-minidump reject the whole file, and not only the record.
 	Refused bool
-	// Misleads means that a finding is a STACK CFI INIT that leads walks astray.
+	// Misleads means that a finding is a STACK CFI INIT that leads stack walks astray.
 	Misleads bool
 
-	// PerFile means that the rule counts, and reports a file once for each kind:
-	// baselines then compare neither message nor function.
+	// PerFile means that the rule counts, and reports each kind of problem once per file. Baselines then compare
+	// neither message nor function.
 	PerFile bool
 
-	// Bad is a symbol file with this finding, at line At, and no other of its family (except SYM702, beside which
-	// SYM706 names what is missing). Good is one without the finding. Rules that need a binary have neither.
+	// Bad is a symbol file with this finding, at line At, and no other finding of its family, except that
+	// SYM702's example also has SYM706, which names what is missing. Good is a file without the finding. Rules
+	// that need a binary have neither.
 	Bad, Good string
 	At        int
 }

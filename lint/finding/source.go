@@ -11,12 +11,12 @@ import (
 
 // Source is a place in a source file.
 type Source struct {
-	File string // as the FILE record has it
+	File string // as in the FILE record
 	Line int    // from 1
 }
 
-// ReadSources reads a symbol file a second time, for the places in source files where the functions begin that
-// findings are about. Those of code without lines have none.
+// ReadSources reads a symbol file a second time, and sets the Source of each finding to the beginning of its function.
+// Findings in code without lines have none.
 func (r *Report) ReadSources(in io.Reader) error {
 	s := newSources(r.Findings)
 	if len(r.Findings) == 0 {
@@ -36,17 +36,17 @@ func (r *Report) ReadSources(in io.Reader) error {
 	}
 }
 
-// sources finds the functions of findings: by the lines of records, or by address.
+// sources finds the functions of findings, by the line of a record or by address.
 type sources struct {
 	files     map[uint32]string
 	byLine    map[int][]*Finding
-	byRVA     []*Finding // those with an address, by it
-	next      []int      // of each in byRVA, and of their end, itself; or if it was taken, one behind it
-	within    []*Finding // the current function, by address
-	about     []*Finding // the same, by a record of it
+	byRVA     []*Finding // findings with an address, sorted by it
+	next      []int      // by index in byRVA: itself while it waits, else a later index; also one for the end
+	within    []*Finding // findings in the current function, by address
+	about     []*Finding // findings about a record of the current function
 	file      symfmt.FileID
-	line      uint32 // of its first line record; 0 if there was none
-	ownerless bool   // no function is current
+	line      uint32 // line number of the function's first line record; 0 if there was none
+	ownerless bool   // there is no current function
 }
 
 func newSources(findings []Finding) *sources {
@@ -90,8 +90,8 @@ func (s *sources) record(rec *symfmt.Record) {
 	s.about = append(s.about, s.byLine[rec.Pos().Line]...)
 }
 
-// take takes the findings at addresses of a FUNC from those that wait for theirs: functions that overlap must not make
-// this quadratic.
+// take moves the waiting findings with addresses in fn to s.within. Each finding is taken once, so that overlapping
+// functions do not make this quadratic.
 func (s *sources) take(fn *symfmt.Record) {
 	i := s.waiting(sort.Search(len(s.byRVA), func(i int) bool { return s.byRVA[i].RVA >= fn.RVA }))
 	for i < len(s.byRVA) && uint64(s.byRVA[i].RVA-fn.RVA) < fn.Size {
@@ -101,8 +101,8 @@ func (s *sources) take(fn *symfmt.Record) {
 	}
 }
 
-// waiting returns the first index in byRVA from i on of a finding that no function took. It shortens the chains that it
-// follows.
+// waiting returns the index of the first finding in byRVA, from i on, that no function has taken. It shortens the
+// chains that it follows.
 func (s *sources) waiting(i int) int {
 	for s.next[i] != i {
 		s.next[i] = s.next[s.next[i]]
@@ -111,8 +111,8 @@ func (s *sources) waiting(i int) int {
 	return i
 }
 
-// endFunction gives the findings about the current function its place. Where functions overlap, a record of the function
-// says more than an address in it.
+// endFunction sets the source of the findings in the current function. Where functions overlap, the record that a
+// finding is about decides, rather than its address.
 func (s *sources) endFunction() {
 	if name := s.files[uint32(s.file)]; name != "" && s.line > 0 {
 		at := Source{name, int(s.line)}

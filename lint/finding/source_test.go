@@ -20,7 +20,8 @@ const sourceText = "MODULE Linux x86_64 000000000000000000000000000000010 a\n" +
 	"PUBLIC 4000 0 g\n" + // 11
 	"STACK CFI INIT 1010 10 .cfa: $rsp 8 +\n" // 12
 
-// A finding belongs to the function whose records it is in, or that holds its address; its place is where that begins.
+// A finding belongs to the function whose records it is in, or that contains its address. Its source is the beginning
+// of that function.
 func TestReadSources(t *testing.T) {
 	start := Source{"/src/a.c", 7}
 	for _, c := range []struct {
@@ -49,7 +50,7 @@ func TestReadSources(t *testing.T) {
 	}
 }
 
-// Of functions that overlap, the first at an address counts, unless the finding is about another's record.
+// If functions overlap, the first at an address counts, unless the finding is about a record of another.
 func TestReadSourcesOverlap(t *testing.T) {
 	text := strings.Replace(sourceText, "FUNC 2000 10", "FUNC 1000 10 0 second\n1000 10 8 0\nFUNC 2000 10", 1)
 	var r Report
@@ -70,7 +71,7 @@ func TestReadSourcesOverlap(t *testing.T) {
 	}
 }
 
-// Each of many functions takes its finding in about the same time, wherever it begins.
+// The time to assign findings does not depend on where the many functions begin.
 func TestReadSourcesMany(t *testing.T) {
 	const many = 1 << 18
 	var r Report

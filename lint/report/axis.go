@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// axis is the address axis of a chart: the pieces of the module, concatenated. A position on it is
-// in bytes from its start.
+// axis is the address axis of a chart: the pieces of the module, concatenated. A position on the
+// axis is in bytes from its start.
 type axis struct {
 	pieces []coverage.Extent
 	starts []uint64 // positions on the axis
@@ -76,7 +76,7 @@ func (a *axis) address(at uint64) symfmt.RVA {
 	return a.pieces[i].RVA + symfmt.RVA(min(at-a.starts[i], a.pieces[i].Size()))
 }
 
-// columns returns how much of each column a list covers, in thousandths; the list is sorted,
+// columns returns how much of each column a list covers, in thousandths. The list is sorted,
 // without overlaps.
 func (a *axis) columns(list []coverage.Extent) []uint16 {
 	bytes := make([]uint64, a.width)
@@ -86,7 +86,7 @@ func (a *axis) columns(list []coverage.Extent) []uint16 {
 			i := from / a.step
 			n := min(size, (i+1)*a.step-from)
 			if i >= uint64(a.width) || n == 0 {
-				break // rounding, beyond the last column
+				break // rounding: beyond the last column
 			}
 			bytes[i] += n
 			from, size = from+n, size-n

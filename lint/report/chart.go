@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxPieces is the maximum number of pieces of the axis, which leaves out empty addresses
-	// between them.
+	// maxPieces is the maximum number of pieces of the axis. Empty addresses between the pieces are
+	// left out.
 	maxPieces = 128
-	// A hole smaller than this fraction of the code stays in the axis, and so does
-	// padding between functions, up to a size in bytes.
+	// A hole smaller than this fraction of the code stays in the axis; so does padding between
+	// functions, if it is smaller than minHole bytes.
 	holePart = 100
 	minHole  = 64
 )
 
-// chart is a Map as shown on a page: a picture and tables for every reader, and
-// data from which a script draws details.
+// chart is a Map as shown on a page: a picture and tables that need no script, and data from which
+// a script draws details.
 type chart struct {
 	File    string // ID of the file on the page
 	Picture *picture
@@ -33,7 +33,7 @@ type chart struct {
 	Data    *chartData
 }
 
-// chartGap is a piece of the module that lacks something.
+// chartGap is a piece of the module that lacks call frame information or lines.
 type chartGap struct {
 	Place
 	What     string
@@ -45,7 +45,7 @@ type chartGap struct {
 type chartFunc struct {
 	Place
 	Name    string
-	NoCFI   coverage.Share // Covered is what is lacking
+	NoCFI   coverage.Share // here Covered is the number of missing bytes
 	NoLines coverage.Share
 	Line    uint32
 }
@@ -82,7 +82,7 @@ func without(list, other []coverage.Extent) (out []coverage.Extent) {
 	return out
 }
 
-// gaps lists the largest runs that lack something; among equal sizes the first come first.
+// gaps lists the largest runs that lack something; runs of the same size are in order of address.
 func (c *chart) gaps(m *lint.Map, runs []run, most int) {
 	var list []run
 	for _, r := range runs {
@@ -106,8 +106,8 @@ func (c *chart) gaps(m *lint.Map, runs []run, most int) {
 	}
 }
 
-// functionAt returns the function at an address, or the public symbol exactly there. Of a few
-// overlapping functions it returns the last.
+// functionAt returns the function that contains an address, or the public symbol exactly there. If
+// a few functions overlap, it returns the last.
 func functionAt(m *lint.Map, rva symfmt.RVA) *lint.MappedFunc {
 	after := func(f lint.MappedFunc, rva symfmt.RVA) int {
 		if f.RVA <= rva {
@@ -128,8 +128,8 @@ func functionAt(m *lint.Map, rva symfmt.RVA) *lint.MappedFunc {
 	return nil
 }
 
-// worst lists the functions with the most bytes without call frame information,
-// and those with the most without lines, in the order of Coverage.
+// worst lists the functions with the most bytes without call frame information, then those with the
+// most bytes without lines, in the order of Coverage.
 func (c *chart) worst(m *lint.Map, most int) {
 	var list []*lint.MappedFunc
 	for i := range m.Functions {
@@ -167,8 +167,8 @@ func (c *chart) addCode(cov *coverage.Coverage, m *lint.Map) {
 	slices.SortStableFunc(c.Worst, func(a, b chartFunc) int { return cmp.Compare(b.NoCFI.Covered, a.NoCFI.Covered) })
 }
 
-// withoutRepeats returns the functions of one list that lack call frame
-// information, and those of the other that are not among them.
+// withoutRepeats returns the functions in noCFI, followed by those in noLines that are not in
+// noCFI.
 func withoutRepeats(noCFI, noLines []*lint.MappedFunc) (list []*lint.MappedFunc) {
 	seen := map[*lint.MappedFunc]bool{}
 	for _, f := range noCFI {

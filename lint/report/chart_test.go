@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// mapText makes the map of a symbol file.
+// mapText returns the map of a symbol file.
 func mapText(t testing.TB, text string) (*lint.Map, *lint.Report) {
 	t.Helper()
 	m := &lint.Map{}
@@ -72,7 +72,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// A gap in both is reported once.
+// A gap in both lines and call frame information is reported once.
 func TestChartBothMissing(t *testing.T) {
 	m, _ := mapText(t, mapModule+"FUNC 1000 10 0 f\n")
 	if c := newChart(m, limitsFor(1)); len(c.Gaps) != 1 || c.Gaps[0].What != "no CFI, no lines" {
@@ -80,7 +80,7 @@ func TestChartBothMissing(t *testing.T) {
 	}
 }
 
-// Columns have as many bytes as the list, whatever the pieces of the axis are; each byte is
+// The columns contain as many bytes as the list, whatever the pieces of the axis are. Each byte is
 // examined.
 func TestAxisColumns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -13,10 +13,9 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// The Code Quality report of GitLab: an array of issues, with their keys in
-// order. GitLab stops reading at the first one without description,
-// fingerprint, severity or location, and keeps the last one of those with the
-// same fingerprint.
+// The Code Quality report of GitLab: an array of issues, with their keys in order. GitLab stops
+// reading at the first issue without a description, fingerprint, severity or location. If several
+// have the same fingerprint, it keeps the last.
 type (
 	qualityIssue struct {
 		Check       string            `json:"check_name"` // ID of the rule
@@ -28,15 +27,15 @@ type (
 	}
 	qualityLocation struct {
 		Lines qualityLines `json:"lines"`
-		Path  string       `json:"path"` // relative to the root of the repository, if lint was called there; without leading ./
+		Path  string       `json:"path"` // relative to the repository's root, if lint was started there; no leading ./
 	}
 	qualityLines struct {
 		Begin int `json:"begin"` // from 1
 	}
 )
 
-// qualitySeverities are GitLab's names for the severities. A file that could not
-// be read counts as the worst, as its defects were not found.
+// qualitySeverities are GitLab's names for the severities. A file that could not be read counts as
+// the worst, because its defects were not found.
 var qualitySeverities = [...]string{lint.Note: "info", lint.Warning: "minor", lint.Error: "major"}
 
 const (
@@ -44,10 +43,9 @@ const (
 	qualityUnreadCheck = "unreadable-file"
 )
 
-// WriteCodeQuality writes the results as a Code Quality report for GitLab, which
-// compares it with the target branch's by fingerprint. If there are many
-// findings, those of one rule in one file become one issue, as in WriteSARIF.
-// Files that could not be read come first.
+// WriteCodeQuality writes the results as a Code Quality report for GitLab, which compares it by
+// fingerprint with the report of the target branch. If there are many findings, those of one rule
+// in one file become one issue, as in WriteSARIF. Files that could not be read come first.
 func WriteCodeQuality(w io.Writer, r *Results) error {
 	q := qualityWriter{jsonEncoder: jsonEncoder{w: bufio.NewWriter(w)}, prints: map[string]int{}}
 	all := r.all()
@@ -82,7 +80,7 @@ func WriteCodeQuality(w io.Writer, r *Results) error {
 type qualityWriter struct {
 	jsonEncoder
 	n      int
-	prints map[string]int // number of issues with a fingerprint, apart from the number in it
+	prints map[string]int // number of issues with the same fingerprint, apart from the number in it
 }
 
 func (q *qualityWriter) issue(issue qualityIssue) {
@@ -94,9 +92,9 @@ func newQualityLocation(p place) qualityLocation {
 	return qualityLocation{qualityLines{max(1, p.line)}, text.Printable(path.Clean(p.file))}
 }
 
-// fingerprint distinguishes a finding in a file from all others in the report. Like baselines, it
-// uses only the file's base name, as the folders of a store are the ids of one build. Equal
-// findings are numbered.
+// fingerprint returns a text that distinguishes a finding in a file from all others in the report.
+// Like baselines, it uses only the file's base name, because a store's folders contain the ids of
+// one build. Equal findings are numbered.
 func (q *qualityWriter) fingerprint(file, check, print string) string {
 	key := filter.BaseName(file) + "\x00" + check + "\x00" + print
 	q.prints[key]++

@@ -64,7 +64,7 @@ func TestCodeQualityFingerprints(t *testing.T) {
 	}
 }
 
-// Issues of many files, some with the same name, and of findings that are only counted.
+// The report covers many files, some with the same name, and findings that are only counted.
 func TestCodeQualityCounts(t *testing.T) {
 	if list := qualityIssues(t, goldenResults(t)); len(list) < 10 {
 		t.Errorf("%d issues", len(list))

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// FuzzNames checks that whatever the names are, the output is written, does not affect a terminal, and
-// has the right numbers. Each execution writes one of the outputs.
+// FuzzNames checks that, whatever the names are, the output is written, does not affect a terminal,
+// and contains the right numbers. Each execution writes one of the outputs.
 func FuzzNames(f *testing.F) {
 	fuzzNames(f, slices.DeleteFunc(slices.Sorted(maps.Keys(outputs)), func(name string) bool { return name == "findings.sarif" }))
 }

@@ -15,14 +15,13 @@ import (
 // githubShown is the number of annotations of each severity that GitHub shows for a step.
 const githubShown = 10
 
-// githubMessage is roughly how long a message may be; GitHub cuts those over 4 KB.
+// githubMessage is the approximate limit of a message's length in bytes; GitHub cuts messages over 4 KB.
 const githubMessage = 3000
 
-// WriteGitHub writes the results as commands of GitHub Actions, which shows them as annotations. As
-// it shows only 10 of each severity, each rule and file gets one annotation with the number of
-// findings. If these are more than 10, each rule gets one with the number of files, and if that is
-// still too many, the last one summarises the rest. Files that could not be read come first, as
-// errors.
+// WriteGitHub writes the results as commands of GitHub Actions, which shows them as annotations. Because GitHub
+// shows only 10 of each severity, each rule and file gets one annotation with the number of findings. If there are
+// more than 10, each rule gets one with the number of files; if that is still too many, the last one summarises the
+// rest. Files that could not be read come first, as errors.
 func WriteGitHub(w io.Writer, r *Results) error {
 	bw := bufio.NewWriter(w)
 	all := r.all()
@@ -49,14 +48,14 @@ type annotation struct {
 	line    int
 	title   string
 	message string
-	symbols string // the place in the symbol file, if file is a source file
+	symbols string // position in the symbol file, if file is a source file
 	id      string
 	count   int
 	files   int
 }
 
-// annotations returns an annotation for each rule and file. It points at the source, and its message names the place
-// in the symbol file.
+// annotations returns an annotation for each rule and file. It points at the source, and its message contains the
+// position in the symbol file.
 func (r *Results) annotations(reports []*lint.Report, severity lint.Severity) (list []annotation) {
 	if severity == lint.Error {
 		list = unreadAnnotations(reports)
@@ -93,8 +92,8 @@ func unreadAnnotations(reports []*lint.Report) (list []annotation) {
 	return list
 }
 
-// byRuleOnly joins the annotations of a rule in all files. Those with the most
-// findings come first, after that for files that could not be read.
+// byRuleOnly joins the annotations of a rule in all files. The one for files that could not be read comes first,
+// then those with the most findings.
 func byRuleOnly(list []annotation) (joined []annotation) {
 	for _, a := range list {
 		i := slices.IndexFunc(joined, func(j annotation) bool { return j.id == a.id })
@@ -114,7 +113,7 @@ func byRuleOnly(list []annotation) (joined []annotation) {
 	return joined
 }
 
-// shortened keeps as many annotations as are shown; the last one stands for the rest.
+// shortened keeps as many annotations as GitHub shows; the last one stands for the rest.
 func shortened(list []annotation) []annotation {
 	rest := annotation{title: "other findings"}
 	var ids []string
@@ -157,8 +156,8 @@ func (a *annotation) command(severity lint.Severity) string {
 	return fmt.Sprintf("::%s %s::%s\n", githubLevels[severity], strings.Join(properties, ","), githubData.Replace(message))
 }
 
-// githubData escapes the data of a command, and githubProperty a property:
-// printable text has no line breaks, but its escapes contain percent signs.
+// githubData escapes the data of a command, and githubProperty a property. Printable text has no line breaks, but
+// its escapes contain percent signs.
 var (
 	githubData       = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	githubProperties = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

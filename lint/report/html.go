@@ -65,7 +65,7 @@ type htmlFile struct {
 }
 
 // worstFirst compares files: those that could not be read come first, then those with the worst
-// verdict, then those with most findings.
+// verdict, then those with the most findings.
 func worstFirst(a, b *htmlFile) int {
 	rank := func(f *htmlFile) int {
 		if f.Err != nil {
@@ -76,7 +76,7 @@ func worstFirst(a, b *htmlFile) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Errors(), a.Errors()), cmp.Compare(b.Warnings(), a.Warnings()), cmp.Compare(b.Notes(), a.Notes()))
 }
 
-// CFIShare returns the share of the code with call frame information; "" if it was not measured.
+// CFIShare returns the share of the code with call frame information, or "" if it was not measured.
 func (f *htmlFile) CFIShare() string {
 	if c := f.Coverage; c != nil && c.All.Total > 0 {
 		return c.All.Share.String()
@@ -84,7 +84,7 @@ func (f *htmlFile) CFIShare() string {
 	return ""
 }
 
-// LineShare returns the share of the bytes of functions with lines; "" if it was not measured.
+// LineShare returns the share of the functions' bytes with lines, or "" if it was not measured.
 func (f *htmlFile) LineShare() string {
 	if c := f.Coverage; c != nil && c.Lines.Total > 0 {
 		return c.Lines.String()
@@ -98,7 +98,7 @@ type htmlFigure struct {
 	coverage.Share
 }
 
-// Errors returns the number of findings of severity error; the others are similar.
+// Errors returns the number of findings of severity error; Warnings and Notes are similar.
 func (f *htmlFile) Errors() int   { return f.Totals[lint.Error] }
 func (f *htmlFile) Warnings() int { return f.Totals[lint.Warning] }
 func (f *htmlFile) Notes() int    { return f.Totals[lint.Note] }
@@ -117,8 +117,8 @@ func (f *htmlFile) Tone() string {
 	return "error"
 }
 
-// Row returns the row of a finding. It is not a template like the rest of the page, because 18,000
-// rows of eleven values took three times as long as everything else.
+// Row returns the row of a finding. It does not use a template like the rest of the page, because
+// 18,000 rows of eleven values took three times as long as everything else.
 func (f *htmlFile) Row(x *lint.Finding) template.HTML {
 	place, address := "", ""
 	if x.Line != 0 {
@@ -176,7 +176,7 @@ func holds(r *lint.Report) string {
 	return strings.Join(list, ", ")
 }
 
-// figures returns the shares of the coverage, except shares of nothing.
+// figures returns the shares of the coverage, except those whose whole is empty.
 func figures(c *coverage.Coverage) (list []htmlFigure) {
 	add := func(name string, s coverage.Share) {
 		if s.Total > 0 {

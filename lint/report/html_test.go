@@ -43,7 +43,7 @@ func hostilePage(t testing.TB) string {
 	return page.String()
 }
 
-// Names of files are text, whatever they are, and the page loads nothing.
+// File names appear as text, whatever they contain, and the page loads nothing.
 func TestHTMLHostile(t *testing.T) {
 	page := hostilePage(t)
 	for _, bad := range []string{"<script>window", "<img", "</script><script>w", "\x00", "\x1b", "\u202e", "src=\"", "http:", "https:", "@import", "url("} {

@@ -14,8 +14,8 @@ import (
 
 var programHash = regexp.MustCompile(`&#39;sha256-[^ "]*&#39;`)
 
-// withScript makes a page run another script, which its policy otherwise forbids, in place of
-// a text.
+// withScript inserts a script after a text of the page, and extends the page's policy, which
+// otherwise forbids it.
 func withScript(t *testing.T, page, place, script string) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(script))
@@ -30,7 +30,7 @@ func withScript(t *testing.T, page, place, script string) string {
 	return strings.Replace(page, place, place+"<script>"+script+"</script>", 1)
 }
 
-// framesScript is for a browser that only dumps the document, and draws no frames.
+// framesScript is for a browser that only dumps the document and draws no frames.
 const framesScript = "window.requestAnimationFrame = f => setTimeout(f, 16)"
 
 //go:embed testdata/page_user.js
@@ -41,12 +41,12 @@ func userPage(t *testing.T, page string) string {
 	return withScript(t, withScript(t, page, "<body>", framesScript), "\n</script>", userScript)
 }
 
-// The page is loaded, zoomed, moved, clicked at and sorted in a browser.
+// The page is loaded, zoomed, panned, clicked and sorted in a browser.
 func TestOracleHTML(t *testing.T) {
 	testenv.Oracle(t)
 	page, seen := userPage(t, hostilePage(t)), ""
-	// The page's clock runs while a busy machine is still drawing the first frame;
-	// without that frame there is no map. Then the test tries again.
+	// The page's clock runs while a busy machine is still drawing the first frame, and without that
+	// frame there is no map. In that case the test tries again.
 	for range 5 {
 		dom := testenv.DOM(t, page)
 		m := regexp.MustCompile(`(?s)<pre id="seen">(.*?)</pre>`).FindStringSubmatch(dom)

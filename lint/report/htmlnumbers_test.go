@@ -43,7 +43,7 @@ var pageTag = regexp.MustCompile(`<[^>]*>`)
 
 func textOf(markup string) string { return html.UnescapeString(pageTag.ReplaceAllString(markup, "")) }
 
-// pageTexts returns the texts that a form finds.
+// pageTexts returns the texts that a regular expression finds.
 func pageTexts(page, form string) (list []string) {
 	for _, m := range regexp.MustCompile(form).FindAllStringSubmatch(page, -1) {
 		list = append(list, textOf(m[1]))
@@ -51,7 +51,7 @@ func pageTexts(page, form string) (list []string) {
 	return list
 }
 
-// numberedFiles returns files with findings of many kinds, and real ones.
+// numberedFiles returns files with findings of many kinds, and real files.
 func numberedFiles(t *testing.T) []string {
 	list := []string{}
 	for _, pattern := range []string{"../golden/dwarf2sym/*.sym", "../golden/input/*.sym", "testdata/*.sym"} {
@@ -77,7 +77,7 @@ func numberedFiles(t *testing.T) []string {
 	return list
 }
 
-// The page's numbers are those of the JSON document.
+// The page's numbers equal those of the JSON document.
 func TestHTMLNumbers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

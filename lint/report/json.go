@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// documentVersion is the version of the JSON document. Fields may be added; none
-// is renamed or gets another unit.
+// documentVersion is the version of the JSON document. Fields may be added; none will be renamed or
+// get another unit.
 const documentVersion = 1
 
 // The JSON document; golden/lint/report/schema.json describes it. Keys are in order.
@@ -26,7 +26,7 @@ type (
 		Coverage   *coverage.Coverage `json:"coverage,omitempty"`
 		CPU        string             `json:"cpu,omitempty"`
 		DebugID    string             `json:"debug_id,omitempty"`
-		Error      string             `json:"error,omitempty"` // why the file was not read, or not to its end
+		Error      string             `json:"error,omitempty"` // why the file was not read, or not read to its end
 		File       string             `json:"file"`
 		Findings   []jsonFinding      `json:"findings"`
 		InBaseline int                `json:"in_baseline"`
@@ -54,7 +54,7 @@ type (
 	jsonRule struct {
 		Family   string `json:"family"`
 		ID       string `json:"id"`
-		Severity string `json:"severity"` // without a configuration
+		Severity string `json:"severity"` // severity of the rule without a configuration
 		Title    string `json:"title"`
 	}
 	jsonSuppression struct {
@@ -65,8 +65,8 @@ type (
 	}
 )
 
-// WriteJSON writes the results as one JSON document with an entry for each file.
-// Unprintable text is written with Go's escapes.
+// WriteJSON writes the results as one JSON document with an entry for each file. Unprintable text
+// is written with Go's escapes.
 func WriteJSON(w io.Writer, r *Results) error {
 	e := jsonEncoder{w: bufio.NewWriter(w)}
 	all := r.all()
@@ -167,7 +167,7 @@ func newJSONFile(rep *lint.Report) jsonFile {
 	return f
 }
 
-// printableCoverage returns a copy whose names are printable.
+// printableCoverage returns a copy of c in which all names are printable.
 func printableCoverage(c *coverage.Coverage) *coverage.Coverage {
 	out := *c
 	for _, list := range []*[]coverage.Gap{&out.Worst, &out.WorstLines} {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 )
 
-// JUnit's XML, as test report readers accept it.
+// JUnit's XML, in the form that readers of test reports accept.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -87,14 +87,14 @@ func newJUnitSuite(rep *lint.Report, rules []*lint.Rule) junitSuite {
 		ofFamily := func(r *lint.Rule) bool { return r.Family() == family }
 		found := slices.DeleteFunc(slices.Clone(broken), func(c finding.RuleCount) bool { return !ofFamily(c.Rule) })
 		if len(found) == 0 && (family.Name == "lint" || !slices.ContainsFunc(rules, ofFamily)) {
-			continue // not about the file, or not asked for
+			continue // does not report on files, or was not selected
 		}
 		s.add(rep, family, found)
 	}
 	return s
 }
 
-// add adds the test of a family, with the rules that were broken.
+// add adds the test for a family, with the rules of the family that have findings.
 func (s *junitSuite) add(rep *lint.Report, family finding.Family, found []finding.RuleCount) {
 	test := junitCase{Name: family.Name + ": " + family.Title, Class: s.Name}
 	worst, n := lint.Note, 0

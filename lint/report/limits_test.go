@@ -30,7 +30,7 @@ func manyReports(files, perFile, length int) []*lint.Report {
 	return list
 }
 
-// GitHub accepts the document with any number of findings, and it has the total number.
+// GitHub accepts the document whatever the number of findings, and it contains the total number.
 func TestSARIFLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -41,7 +41,7 @@ func TestSARIFLimits(t *testing.T) {
 		{1, 9000, 10, 3002}, // the warnings, too
 		{1, 30000, 10, 3},   // all
 		{40, 300, 10, 4080}, // of 12,000 findings, the notes and warnings by file
-		{6000, 3, 10, 5000}, // still too many: the most severe stay
+		{6000, 3, 10, 5000}, // still too many: the most severe remain
 		{1, 300, 50000, 3},  // 15 MB of messages
 	} {
 		reports := manyReports(c.files, c.perFile, c.length)
@@ -79,7 +79,7 @@ func TestSARIFLimits(t *testing.T) {
 	}
 }
 
-// There are at most 10 annotations of each severity, which together have all findings.
+// There are at most 10 annotations of each severity, which together account for all findings.
 func TestGitHubLimits(t *testing.T) {
 	for _, c := range []struct{ files, perFile, want int }{{1, 30, 3}, {10, 30, 30}, {11, 30, 3}} {
 		out := string(written(t, WriteGitHub, &Results{Reports: manyReports(c.files, c.perFile, 10)}))

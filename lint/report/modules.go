@@ -12,14 +12,14 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// unread is what stands for the verdict of a file about which nothing is known.
+// unread replaces the verdict of a file about which nothing is known.
 const unread coverage.Verdict = "not read"
 
 // verdicts are in the order of the table, worst first. Files of variables have no row: what they
-// are good for depends on the symbols beside them.
+// are good for depends on the symbols that accompany them.
 var verdicts = []coverage.Verdict{unread, coverage.Unusable, coverage.SymbolicationOnly, coverage.NotMeasured, coverage.GoodForUnwinding}
 
-// moduleRow is what the table has about a file.
+// moduleRow is a row of the table.
 type moduleRow struct {
 	file       string
 	verdict    coverage.Verdict
@@ -27,8 +27,8 @@ type moduleRow struct {
 }
 
 // WriteModules writes a table of the files if there are several: the share of the code with call
-// frame information, that of the functions' bytes with lines, and the verdict. The worst come
-// first, and a total of all last.
+// frame information, the share of the functions' bytes with lines, and the verdict. The worst files
+// come first, and a total of all comes last.
 func WriteModules(w io.Writer, r *Results) error {
 	rows := moduleRows(r.Reports)
 	if len(rows) < 2 {
@@ -51,8 +51,8 @@ func WriteModules(w io.Writer, r *Results) error {
 	return bw.Flush()
 }
 
-// moduleRows returns the rows of the table, the worst first; files that are alike are in order of
-// their names.
+// moduleRows returns the rows of the table, the worst first; files with equal results are in order
+// of their names.
 func moduleRows(reports []*lint.Report) (rows []moduleRow) {
 	for _, rep := range reports {
 		row := moduleRow{file: rep.File, verdict: unread}
@@ -77,7 +77,7 @@ func sum(a, b coverage.Share) coverage.Share {
 	return coverage.Share{Covered: a.Covered + b.Covered, Total: a.Total + b.Total}
 }
 
-// percent returns a share for the table: a dash if it is one of nothing.
+// percent returns a share for the table, or a dash if the whole is empty.
 func percent(s coverage.Share) string {
 	if s.Total == 0 {
 		return "-"

@@ -9,7 +9,8 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// moduleReport returns the report of a file with a verdict and shares of 1000 bytes; -1 is of none.
+// moduleReport returns the report of a file with a verdict and shares of 1000 bytes; -1 means a
+// share of nothing.
 func moduleReport(file string, verdict coverage.Verdict, cfi, lines int) *lint.Report {
 	share := func(n int) coverage.Share {
 		if n < 0 {
@@ -20,7 +21,8 @@ func moduleReport(file string, verdict coverage.Verdict, cfi, lines int) *lint.R
 	return &lint.Report{File: file, Coverage: &coverage.Coverage{Verdict: verdict, All: coverage.CodeShare{Share: share(cfi)}, Lines: share(lines)}}
 }
 
-// The table has the worst file first, whatever the order of the files, and no file of variables.
+// The table has the worst file first, whatever the order of the files, and no row for a file of
+// variables.
 func TestWriteModules(t *testing.T) {
 	reports := []*lint.Report{
 		moduleReport("good.sym", coverage.GoodForUnwinding, 1000, 1000),

@@ -13,16 +13,15 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// pageLimits limit what the page shows of a file, so that the page stays small whatever the file
-// is.
+// pageLimits limits what the page shows of a file, so that the page stays small whatever the file
+// contains.
 type pageLimits struct {
-	columns int // of the picture
-	rows    int // of tables about the map
+	columns int // columns of the picture
+	rows    int // rows of tables about the map
 	data    int // bytes of data for the script
 }
 
-// maxPageData limits the data of all files on a page; minFileData is what any file
-// may have.
+// maxPageData limits the data of all files on a page; minFileData is what any file may use.
 const (
 	maxPageData = 9 << 18
 	minFileData = 24 << 10
@@ -37,12 +36,12 @@ func limitsFor(files int) pageLimits {
 	return l
 }
 
-// chartData are the script's data, compressed with gzip and encoded in URL-safe
-// base64, which needs no escaping anywhere. Numbers are unsigned LEB128. A place on
-// the axis is in bytes from its start.
+// chartData is the script's data, compressed with gzip and encoded in URL-safe base64, which needs
+// no escaping anywhere. Numbers are unsigned LEB128. A position on the axis is in bytes from its
+// start.
 type chartData struct {
-	// Runs: the number of pieces of the axis, their addresses, their sizes; the
-	// number of runs, their sizes, and for each a byte for what it has.
+	// Runs: the number of pieces of the axis, their addresses, their sizes; the number of runs,
+	// their sizes, and a byte with the properties of each.
 	Runs string
 	// Functions: the number of functions and public symbols, by address; for each,
 	// the distance of its start from the previous end (zigzag); the sizes, 0 for a
@@ -57,9 +56,8 @@ type chartData struct {
 	LongName  int    // length in characters at which names are cut
 }
 
-// newChartData fits the data into a limit: runs and functions may each take a
-// third, and names take what is left. Trials use fast compression, which takes
-// more room.
+// newChartData fits the data into a limit: runs and functions may each use a third of it, and names
+// use the rest. Trials use fast compression, whose results are larger.
 func newChartData(a *axis, m *lint.Map, runs []run, limit int) *chartData {
 	d := &chartData{}
 	raw := encodeRuns(a, runs)
@@ -87,8 +85,8 @@ func newChartData(a *axis, m *lint.Map, runs []run, limit int) *chartData {
 	return d
 }
 
-// mappedSymbols returns the functions, and the public symbols outside them, by
-// address, leaving out those that have no place on the axis.
+// mappedSymbols returns the functions, and the public symbols outside them, by address. It leaves
+// out those whose address is not on the axis.
 func mappedSymbols(a *axis, m *lint.Map) []*lint.MappedFunc {
 	list := make([]*lint.MappedFunc, 0, len(m.Functions)+len(m.Publics))
 	for i := range m.Functions {
@@ -184,7 +182,7 @@ func packedSize(data []byte) int {
 func compressed(data []byte, level int) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, level) // the levels are valid
-	_, _ = z.Write(data)                   // a Buffer takes everything
+	_, _ = z.Write(data)                   // writing to a Buffer does not fail
 	_ = z.Close()
 	return b.Bytes()
 }

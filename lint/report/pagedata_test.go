@@ -129,7 +129,7 @@ func (n numbers) end() {
 	}
 }
 
-// randomMap returns a file's with everything that may overlap, and its text.
+// randomMap returns the map of a file in which everything that may overlap does.
 func randomMap(t testing.TB, rnd *rand.Rand, functions int) *lint.Map {
 	var b strings.Builder
 	b.WriteString(mapModule)

@@ -8,13 +8,12 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// The picture has a band each for functions, lines and call frame information;
-// in units that the page's script and style know, too.
+// The picture has a band each for functions, lines and call frame information. The page's script
+// and style know these units, too.
 const (
 	bandHeight = 40
 	bandPitch  = 44
-	// leastHas and leastLacks are the minimum heights for what is there, or
-	// missing, in a column.
+	// leastHas and leastLacks are the minimum heights for what is present, or missing, in a column.
 	leastHas, leastLacks = 1, 9
 )
 
@@ -22,7 +21,7 @@ const (
 type picture struct {
 	Width, Height int
 	Bands         []pictureBand
-	Cuts          string // where addresses are left out
+	Cuts          string // positions where addresses are left out
 	Ticks         []pictureTick
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// run is a piece of the axis with uniform properties, in 24 bytes.
+// run is a piece of the axis with uniform properties. It takes 24 bytes.
 type run struct {
 	coverage.Extent
 	has uint8
@@ -20,8 +20,8 @@ const (
 	hasCFI
 )
 
-// lacks describes what is missing, or returns "". Padding between functions
-// lacks nothing.
+// lacks describes what is missing from a run, or returns "". Padding between functions lacks
+// nothing.
 func (r run) lacks() string {
 	switch r.has {
 	case hasFunc:
@@ -36,9 +36,8 @@ func (r run) lacks() string {
 	return ""
 }
 
-// newRuns cuts the axis where something begins or ends. Runs that lack something
-// are also cut where functions and public symbols begin: each is a gap of only
-// one.
+// newRuns cuts the axis where something begins or ends. Runs that lack something are also cut where
+// functions and public symbols begin, so that each belongs to only one.
 func newRuns(a *axis, m *lint.Map, funcs []coverage.Extent) (runs []run) {
 	lists := [...]extentCursor{{list: funcs}, {list: m.Lines}, {list: m.CFI}}
 	functions, publics := mappedCursor{list: m.Functions}, mappedCursor{list: m.Publics}
@@ -66,10 +65,10 @@ func newRuns(a *axis, m *lint.Map, funcs []coverage.Extent) (runs []run) {
 	return runs
 }
 
-// extentCursor goes once through a sorted and joined list.
+// extentCursor visits a sorted and joined list once.
 type extentCursor struct{ list []coverage.Extent }
 
-// at reports whether an address is in the list, and returns where that changes.
+// at reports whether an address is in the list, and returns the address where that changes.
 func (c *extentCursor) at(rva symfmt.RVA) (in bool, change symfmt.RVA) {
 	for len(c.list) > 0 && c.list[0].End <= rva {
 		c.list = c.list[1:]
@@ -83,7 +82,7 @@ func (c *extentCursor) at(rva symfmt.RVA) (in bool, change symfmt.RVA) {
 	return true, c.list[0].End
 }
 
-// mappedCursor goes once through sorted functions.
+// mappedCursor visits sorted functions once.
 type mappedCursor struct{ list []lint.MappedFunc }
 
 // after returns where the next function begins.

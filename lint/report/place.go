@@ -7,14 +7,14 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// place is where a document shows a finding.
+// place is the position at which a document shows a finding.
 type place struct {
 	file string
 	line int // from 1; 0 for the file as a whole
 }
 
-// place returns where the function begins that a finding is about, if that is known, and otherwise the place in the
-// symbol file. source reports which of the two it is.
+// place returns the position where the function of a finding begins, if that is known, and otherwise the finding's
+// position in the symbol file. source reports whether it is in a source file.
 func (r *Results) place(f *lint.Finding) (p place, source bool) {
 	name := f.Source.File
 	if r.Source != nil && name != "" {
@@ -26,7 +26,7 @@ func (r *Results) place(f *lint.Finding) (p place, source bool) {
 	return place{name, f.Source.Line}, true
 }
 
-// symbols names a place in a symbol file, in messages that point at a source file.
+// symbols names a position in a symbol file, for messages that point at a source file.
 func symbols(f *lint.Finding) string {
 	if f.Line == 0 {
 		return text.Printable(f.File)

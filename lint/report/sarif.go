@@ -25,14 +25,14 @@ const (
 // sourceRoot is a custom SARIF name for the folder that relative paths refer to.
 const sourceRoot = "%SRCROOT%"
 
-// WriteSARIF writes the results as SARIF 2.1.0. If there are many findings, those
-// of one rule in one file are joined to one result with their number, the least
-// severe first, until GitHub accepts the document. A file that could not be read is
-// a notification of the invocation, which was then not successful.
+// WriteSARIF writes the results as SARIF 2.1.0. If there are many findings, those of one rule in
+// one file are joined into one result with their number, the least severe first, until GitHub
+// accepts the document. A file that could not be read becomes a notification of the invocation,
+// which then counts as unsuccessful.
 func WriteSARIF(w io.Writer, r *Results) error {
 	all := r.all()
 	index := map[string]int{}
-	rules, results := []sarifObject{}, []sarifObject{} // not null, as GitHub requires both
+	rules, results := []sarifObject{}, []sarifObject{} // empty, not null: GitHub requires both
 	for _, rule := range sarifRules(r, all) {
 		index[rule.ID] = len(index)
 		rules = append(rules, sarifRule(rule))
@@ -57,16 +57,15 @@ func WriteSARIF(w io.Writer, r *Results) error {
 	}}})
 }
 
-// sarifObject is an object of the document that contains only what is set. The
-// schema allows -1 for a number that is not set, but GitHub requires 0 or more in
-// places.
+// sarifObject is an object of the document. It contains only keys that are set: the schema allows
+// -1 for a number that is not set, but GitHub requires 0 or more in some places.
 type sarifObject map[string]any
 
 func sarifText(s string) sarifObject { return sarifObject{"text": s} }
 
-// sarifRules returns the rules that were checked, whether they found something or
-// not: what GitHub knows about a tool's rules must not change with the files.
-// Rules about lint itself are included if they found something.
+// sarifRules returns all rules that were checked, including those without findings: what GitHub
+// knows about a tool's rules must not change with the files. Rules about lint itself are included
+// if they have findings.
 func sarifRules(r *Results, all []*lint.Report) (list []*lint.Rule) {
 	checked := r.rules()
 	for _, rule := range lint.Rules() {
@@ -78,7 +77,7 @@ func sarifRules(r *Results, all []*lint.Report) (list []*lint.Rule) {
 	return list
 }
 
-// sarifInvocation describes whether all files were read to their ends.
+// sarifInvocation reports whether all files were read to their ends.
 func sarifInvocation(all []*lint.Report) sarifObject {
 	call := sarifObject{"executionSuccessful": true}
 	var notes []sarifObject
@@ -122,7 +121,7 @@ func sarifRule(rule *lint.Rule) sarifObject {
 // sarifProblems are GitHub's names for the severities of a rule.
 var sarifProblems = [...]string{lint.Note: "recommendation", lint.Warning: "warning", lint.Error: "error"}
 
-// shortText cuts a text to n bytes.
+// shortText cuts a text to at most n bytes.
 func shortText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -157,9 +156,8 @@ func (g *sarifGroup) result(r *Results, index map[string]int) sarifObject {
 	if f.Function != "" {
 		location["logicalLocations"] = []sarifObject{{"fullyQualifiedName": text.Printable(f.Function), "kind": "function"}}
 	}
-	// GitHub recognises a result only by primaryLocationLineHash. Without it, the
-	// upload makes one from the text of the line, which changes with every
-	// address.
+	// GitHub recognises a result only by primaryLocationLineHash. Without it, the upload computes
+	// one from the text of the line, which changes with every address.
 	print := fmt.Sprintf("%s:%d", filter.Fingerprint(f), g.again+1)
 	res := sarifObject{
 		"ruleId": f.Rule.ID, "ruleIndex": index[f.Rule.ID], "level": f.Severity.String(), "message": sarifText(g.message()),

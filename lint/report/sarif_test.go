@@ -27,7 +27,7 @@ func sarifSchemaOf(t testing.TB) *jsonschema.Schema {
 	return schema
 }
 
-// sarifVarieties returns results that make every part of the document.
+// sarifVarieties returns results that produce every part of the document.
 func sarifVarieties(t testing.TB) map[string]*Results {
 	damaged := namesOnly(t, "cut.sym.gz", nameText, nil, 0)
 	damaged.Damage = &bin.Error{File: "cut.sym.gz", Err: errors.New("gzip data: unexpected EOF")} // in the form of a Reader

@@ -10,10 +10,10 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// GitHub's limits for code scanning: it refuses a file with more runs than 20, more
-// results in a run than 25,000 or more than 10 MB of gzip, and shows the first
-// 5,000 results by severity. The document has one run, at most as many results as
-// are shown, and stays below the size even uncompressed.
+// GitHub's limits for code scanning: it rejects a file with more than 20 runs, more than 25,000
+// results in a run, or more than 10 MB of gzip, and shows the first 5,000 results by severity. The
+// document has one run and at most as many results as GitHub shows, and stays below the size limit
+// even uncompressed.
 const (
 	sarifResults = 5000
 	sarifBytes   = 9 << 20
@@ -26,8 +26,8 @@ type sarifGroup struct {
 	again int // number of earlier results with its fingerprint
 }
 
-// sarifGroups turns findings into results, one each. A rule whose findings were only counted, or
-// do not fit, gets one result per file. Notes are joined first, errors last.
+// sarifGroups turns each finding into a result. A rule whose findings were only counted, or do not
+// fit, gets one result per file. Notes are joined first, errors last.
 func sarifGroups(reports []*lint.Report, maxResults, maxBytes int) []sarifGroup {
 	for merged := lint.Note; ; merged++ {
 		groups, size := sarifGroupsBelow(reports, merged)

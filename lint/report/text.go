@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// Results are the input of all outputs. Equal results give equal outputs: files are in the given
-// order, and a file's findings by place.
+// Results is the input of all outputs. Equal results give equal outputs: files are in the given order, and a file's
+// findings are sorted by position.
 type Results struct {
 	Version string // of symtool
 	Reports []*lint.Report
@@ -25,8 +25,8 @@ type Results struct {
 	// Filter is the filter that the files were checked with, or nil; its own report follows the
 	// files.
 	Filter *filter.Filter
-	// Source returns the path of a source file, as a FILE record has it, in the documents that point at the source; ""
-	// if it is not known. If Source is nil, it is the name of the record.
+	// Source returns the path that documents use for a source file, given its name in a FILE record, or "" if it is
+	// unknown. If Source is nil, documents use the name in the record.
 	Source func(name string) string
 }
 
@@ -61,7 +61,7 @@ func WriteFindings(w io.Writer, rep *lint.Report) error {
 	return bw.Flush()
 }
 
-// WriteSummary writes what comes after the findings of all files.
+// WriteSummary writes the text that follows the findings of all files.
 func WriteSummary(w io.Writer, r *Results) error {
 	all := r.all()
 	if own := all[len(r.Reports):]; len(own) > 0 {
@@ -101,7 +101,7 @@ type summary struct {
 	totals     [lint.Error + 1]int
 	rules      map[string]int
 	found      int
-	hidden     int // number that were only counted
+	hidden     int // number of findings that were only counted
 	suppressed int
 	known      int
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// outputs are the forms of the results.
+// outputs are the functions that write the results, by name of the output.
 var outputs = map[string]func(io.Writer, *Results) error{
 	"findings.txt": writeText, "findings.json": WriteJSON, "findings.sarif": WriteSARIF,
 	"findings.github": WriteGitHub, "findings.junit.xml": WriteJUnit, "findings.codequality.json": WriteCodeQuality,
@@ -36,15 +36,15 @@ const (
 	moduleLine = "MODULE Linux x86_64 " + goodID + " a\n"
 )
 
-// nameText has findings of several rules: some once, one over the limit of those
-// that are kept.
+// nameText has findings of several rules: some once, and one rule more often than findings are
+// kept.
 const nameText = "MODULE Linux x86_64 " + goodID + " lib/a.so\n" +
 	"FILE 0 src/a.c\nFILE 1 /home/joe/a/a/b.c\nINLINE_ORIGIN 0  \n" +
 	"FUNC 1000 10 0 foo::bar(int)\n1000 10 1 0\nFUNC 1010 10 0 _ZN3foo3bazEv\n1010 10 1 0\n" +
 	"PUBLIC 2000 0 bad\x1b[31m\nPUBLIC 2010 0 bad\x07\nPUBLIC 2020 0 bad\x01\nPUBLIC m 2030 0 caf\xe9\n"
 
-// hostileText has names that attack the outputs: the terminal, the ends of text in XML and
-// for GitHub, and their escapes.
+// hostileText has names that attack the outputs: the terminal, the ends of text in XML and for
+// GitHub, and the outputs' escapes.
 const hostileText = "MODULE Linux x86_64 " + goodID + " \"><a>]]>&amp;/../x\n" +
 	"PUBLIC 10 0 \x1b]0;title\x07\x00::error file=a::b%0A\r::set-output name=x::y\n" +
 	"PUBLIC 20 0 ]]>\x01</failure><x y=\"'&#0;\n" +
@@ -79,7 +79,7 @@ func written(t testing.TB, write func(io.Writer, *Results) error, r *Results) []
 	return b.Bytes()
 }
 
-// goldenResults returns three files with a configuration's work on them.
+// goldenResults returns three files, with the effects of a configuration.
 func goldenResults(t testing.TB) *Results {
 	rules, err := lint.SelectRules([]string{"names", "lint"}, nil)
 	if err != nil {
@@ -190,7 +190,7 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 	}
 }
 
-// junitCounts are what a reader of JUnit's XML sees.
+// junitCounts is what a reader of JUnit's XML sees.
 type junitCounts struct {
 	Tests    int `xml:"tests,attr"`
 	Failures int `xml:"failures,attr"`
@@ -224,7 +224,7 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
-// xmllint reads the XML, whatever is in the names.
+// xmllint accepts the XML, whatever the names contain.
 func TestOracleXMLLint(t *testing.T) {
 	testenv.Oracle(t)
 	xmllint := testenv.Tool(t, "xmllint")

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 )
 
-// A file that was not read is in every output.
+// A file that was not read appears in every output.
 func TestOutputsReportUnreadFiles(t *testing.T) {
 	cut := namesOnly(t, "cut.sym", moduleLine, nil, 0)
 	cut.Damage = &bin.Error{File: "cut.sym", Err: errors.New("gzip data: unexpected EOF")} // in the form of a Reader

@@ -17,17 +17,17 @@ import (
 // with it.
 type Image struct {
 	*object.File
-	Own   bool // the symbols were made from it, whatever its id
-	Other bool // SYM501 reports that it is not the file's binary
+	Own   bool // the symbols were made from it, even if the ids differ
+	Other bool // SYM501 reports that it is not the binary of the symbol file
 	// Problems are messages about parts that could not be read.
 	Problems []string
 
-	begins []uint64 // where functions begin, in order; nil until Begins
+	begins []uint64 // where functions begin, in ascending order; nil until Begins is called
 
 	rows *follow.Table // nil until the first STACK CFI INIT
 	mini *object.File
-	all  []execcode.Part   // nil until Parts
-	data []coverage.Extent // pieces of code that are data according to symbols; nil until DataSymbols
+	all  []execcode.Part   // nil until Parts is called
+	data []coverage.Extent // pieces of code that are data according to symbols; nil until DataSymbols is called
 	not  []coverage.Extent // other pieces that do not count as code
 	done bool
 }
@@ -39,7 +39,7 @@ func (p *Pass) Open(f *object.File, own bool) {
 	p.Watch(func(r *symfmt.Record) { b.see(r, &p.CFI, p.Arch) }, symfmt.KindCFIInit, symfmt.KindCFI)
 }
 
-// Problem records a part that could not be read.
+// Problem records that a part could not be read; it does nothing if err is nil.
 func (b *Image) Problem(what string, err error) {
 	if err == nil {
 		return
@@ -49,7 +49,7 @@ func (b *Image) Problem(what string, err error) {
 	}
 }
 
-// Parts returns the sections with code or, in a file without sections, the segments.
+// Parts returns the sections that contain code or, if the file has no sections, the segments.
 func (b *Image) Parts() []execcode.Part {
 	if b.all == nil {
 		b.all = execcode.Parts(b.File)
@@ -70,11 +70,11 @@ func (b *Image) DataSymbols() []coverage.Extent {
 	return b.data
 }
 
-// Exclude notes pieces of code that do not count, beside the DataSymbols.
+// Exclude records further pieces of code that do not count, besides the DataSymbols.
 func (b *Image) Exclude(pieces []coverage.Extent) { b.not = append(b.not, pieces...) }
 
-// NotCode returns the pieces of the parts with code that do not count: data, and the start-up code of the C library and
-// of the compiler. What is known by its bytes only is known once the coverage was measured.
+// NotCode returns the pieces of Parts that do not count: data, and the start-up code of the C library and of the
+// compiler. Pieces recognised only by their bytes are included once the coverage has been measured.
 func (b *Image) NotCode() []coverage.Extent {
 	return extent.Join(slices.Concat(b.DataSymbols(), b.not))
 }
@@ -95,7 +95,7 @@ func (b *Image) see(r *symfmt.Record, facts *facts.Rows, cpu *arch.Arch) {
 	b.rows.Add(r, set.Changes)
 }
 
-// Rows returns the rows of STACK CFI, once complete, in order.
+// Rows completes the rows of STACK CFI at the first call, and returns them in order.
 func (b *Image) Rows() *follow.Table {
 	if !b.done {
 		if b.rows == nil {
@@ -107,10 +107,10 @@ func (b *Image) Rows() *follow.Table {
 	return b.rows
 }
 
-// RVA converts an address of the binary to one of the symbol file.
+// RVA converts an address of the binary to an RVA of the symbol file.
 func (b *Image) RVA(addr uint64) symfmt.RVA { return symfmt.RVA(addr - b.Base) }
 
-// Addr converts an address of the symbol file to one of the binary.
+// Addr converts an RVA of the symbol file to an address of the binary.
 func (b *Image) Addr(rva symfmt.RVA) uint64 { return uint64(rva) + b.Base }
 
 // CodeAt returns the binary's code at an address up to the end of its section, or nil.
@@ -133,8 +133,8 @@ func (b *Image) CodeAt(addr uint64) []byte {
 // HasCode reports whether the file contains the bytes of its code.
 func (b *Image) HasCode() bool { return len(b.Parts()) > 0 }
 
-// DebugID returns the id that MODULE has in a symbol file of the binary, and what it is made
-// from; "" if there is none.
+// DebugID returns the id that a symbol file of the binary has in its MODULE record, and what the id is made from. It
+// returns "" if there is none.
 func (b *Image) DebugID() (id, what string) {
 	raw, what := b.BuildID(), "build-id"
 	if raw == nil {

@@ -7,13 +7,12 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// EachFunction calls fn for the function symbols in executable code of all
-// tables. The Symbol is reused.
+// EachFunction calls fn for the function symbols of all tables that lie in executable code. The Symbol is reused.
 func (b *Image) EachFunction(fn func(s *object.Symbol, addr uint64)) {
 	b.eachSymbol((*object.Symbol).IsFunction, fn)
 }
 
-// eachSymbol calls fn for the wanted symbols in executable code of all tables.
+// eachSymbol calls fn for the wanted symbols of all tables that lie in executable code.
 func (b *Image) eachSymbol(wanted func(*object.Symbol) bool, fn func(s *object.Symbol, addr uint64)) {
 	one := func(f *object.File, which object.Table) {
 		err := f.Symbols(which, func(s *object.Symbol) {
@@ -38,8 +37,8 @@ func (b *Image) eachSymbol(wanted func(*object.Symbol) bool, fn func(s *object.S
 	}
 }
 
-// Exported calls fn for each function that other modules may call. An empty function is never
-// called: code that the compiler found to be unreachable has the address of whatever comes next.
+// Exported calls fn for each function that other modules may call. It skips empty functions, which are never called:
+// code that the compiler found to be unreachable has the address of whatever comes next.
 func (b *Image) Exported(fn func(addr uint64)) {
 	err := b.Symbols(object.Dynamic, func(s *object.Symbol) {
 		if s.Kind == object.Function && s.Size > 0 && !s.Undefined {
@@ -49,8 +48,8 @@ func (b *Image) Exported(fn func(addr uint64)) {
 	b.Problem("symbols", err)
 }
 
-// Begins reports whether a function, or an object among the code, begins in [from, to): GHC declares some functions as
-// objects, as they have tables.
+// Begins reports whether a function, or an object that lies in code, begins in [from, to). GHC declares some functions
+// as objects, as they have tables.
 func (b *Image) Begins(from, to uint64) bool {
 	if b.begins == nil {
 		b.begins = []uint64{}

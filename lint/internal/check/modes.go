@@ -10,15 +10,14 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// CodeMode says how to decode code from an address on.
+// CodeMode says how to decode code from an address onwards.
 type CodeMode struct {
 	Addr uint64
 	Step insn.Step // nil for data
 }
 
-// Modes returns the addresses where instructions and data begin according to
-// mapping symbols, ascending; there is at least one, for the CPU's
-// instructions.
+// Modes returns the addresses where instructions and data begin according to mapping symbols, in
+// ascending order. There is at least one entry, for the CPU's instructions.
 func (b *Image) Modes() []CodeMode {
 	var step insn.Step
 	switch {
@@ -40,8 +39,8 @@ func (b *Image) Modes() []CodeMode {
 	return modes
 }
 
-// mapping adds the places marked by mapping symbols (ELF for the Arm Architecture, section 5.5.5):
-// a name, optionally followed by a dot and anything else.
+// mapping appends the addresses marked by mapping symbols (ELF for the Arm Architecture, section
+// 5.5.5), whose names may be followed by a dot and any text.
 func (b *Image) mapping(modes []CodeMode, known map[string]insn.Step) []CodeMode {
 	err := b.Symbols(object.Symtab, func(s *object.Symbol) {
 		if len(s.Name) < 2 || s.Name[0] != '$' || len(s.Name) > 2 && s.Name[2] != '.' {
@@ -56,7 +55,7 @@ func (b *Image) mapping(modes []CodeMode, known map[string]insn.Step) []CodeMode
 	return modes
 }
 
-// modesARM returns the places where A32, T32 and data begin. Without mapping symbols, the
+// modesARM returns the addresses where A32, T32 and data begin. Without mapping symbols, the
 // functions' addresses decide if all agree.
 func (b *Image) modesARM() []CodeMode {
 	modes := b.mapping(nil, map[string]insn.Step{"$a": insn.ARM, "$t": insn.Thumb, "$d": nil})

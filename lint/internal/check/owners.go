@@ -9,14 +9,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// lateness is the way to find the function of a finding that is reported at the
-// end of a file, when names are gone.
+// lateness says how to find the function of a finding that is reported at the end of a file, when
+// names are no longer known.
 type lateness uint8
 
 const (
 	notLate    lateness = iota
-	lateByRVA           // by address, or the FUNC or PUBLIC at the line
-	lateByLine          // by line: it is in a record that belongs to the FUNC before it
+	lateByRVA           // by address, or by line if a FUNC or PUBLIC is there
+	lateByLine          // by line: the finding is in a record that belongs to the FUNC before it
 )
 
 // owners finds the owners of late findings.
@@ -24,7 +24,7 @@ type owners struct {
 	facts  *facts.Facts
 	ended  bool                     // all functions are known
 	sorted int                      // number of sorted functions
-	byRVA  facts.Sorted[facts.Func] // those, by address
+	byRVA  facts.Sorted[facts.Func] // the sorted functions, by address
 }
 
 // of returns the owner of a late finding.
@@ -44,7 +44,7 @@ func (o *owners) of(f *finding.Finding, late lateness) finding.Owner {
 	return o.function(o.at(f.RVA))
 }
 
-// function returns the owner that the FUNC with an index is, if that is not negative.
+// function returns the i-th FUNC as an owner, or the zero Owner if i is negative.
 func (o *owners) function(i int) finding.Owner {
 	if i < 0 {
 		return finding.Owner{}
@@ -52,7 +52,8 @@ func (o *owners) function(i int) finding.Owner {
 	return finding.Owner{Line: int(o.facts.Functions.At(i).Line), Index: i}
 }
 
-// funcOfLine returns the index of the last FUNC at or above a line, or -1.
+// funcOfLine returns the index of the last FUNC at or above a line, or -1. exact reports whether
+// the FUNC is at that line.
 func funcOfLine(list *facts.Table[facts.Func], line int) (i int, exact bool) {
 	i, exact = sort.Find(list.Len(), func(i int) int { return cmp.Compare(line, int(list.At(i).Line)) })
 	if !exact {
@@ -65,11 +66,11 @@ func publicOfLine(list *facts.Table[facts.Public], line int) (i int, exact bool)
 	return sort.Find(list.Len(), func(i int) int { return cmp.Compare(line, int(list.At(i).Line)) })
 }
 
-// recent is how many functions after the sorted ones are examined.
+// recent is how many of the latest functions that are not yet sorted are examined.
 const recent = 16
 
-// at returns the index of the function at an address, or -1. Of several sorted functions, the one
-// that begins last counts.
+// at returns the index of the function at an address, or -1. If several sorted functions contain
+// the address, the one that begins last counts.
 func (o *owners) at(rva symfmt.RVA) int {
 	o.sort()
 	list := &o.facts.Functions
@@ -86,8 +87,8 @@ func (o *owners) at(rva symfmt.RVA) int {
 	return o.byRVA.Index(k)
 }
 
-// sort sorts the functions. As a finding may follow each of them while they are
-// read, it waits until there are an eighth more.
+// sort sorts the functions. While functions are being read, each may be followed by a finding, so
+// sort waits until their number has grown by an eighth.
 func (o *owners) sort() {
 	n := o.facts.Functions.Len()
 	if n == o.sorted || !o.ended && n < o.sorted+o.sorted/8 {

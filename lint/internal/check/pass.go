@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Pass is a check of one file: it shows rules the file and takes their findings.
+// Pass is a check of one file: it shows the file to rules and takes their findings.
 type Pass struct {
 	*facts.Facts
 	Options  Options
@@ -22,7 +22,7 @@ type Pass struct {
 	rule   *Rule // rule whose function is running
 	owners owners
 	states map[reflect.Type]any
-	looks  map[*sharedLook]bool // those that a rule has taken
+	looks  map[*sharedLook]bool // looks that a rule has already taken
 
 	records [symfmt.KindCFI + 1][]listener // by kind of record
 	faults  []listener                     // for line records with a fault
@@ -33,17 +33,18 @@ type Pass struct {
 type Options struct {
 	File  string // used in messages
 	Rules []*Rule
-	// MaxPerRule is the number of findings of a rule that are kept; further ones
-	// are only counted. 0 means DefaultMaxPerRule.
+	// MaxPerRule is the number of findings kept for each rule; 0 means DefaultMaxPerRule. Further
+	// findings are only counted.
 	MaxPerRule int
-	// MinCFI and MinLines are the required shares, in percent, of functions' bytes
-	// with call frame information and with lines; 0 means no requirement.
+	// MinCFI is the required share, in percent, of the code with call frame information (see
+	// coverage.CodeShare). MinLines is the required share of functions' bytes with lines. 0 means
+	// no requirement.
 	MinCFI, MinLines float64
 	// StorePath is the path of the file in a symbol store,
 	// NAME/ID/NAME.sym. If it is empty, File is used if it has this form.
 	StorePath string
-	// Stored reports whether the store that contains the file also has its module's symbols
-	// under the given name; nil without a store.
+	// Stored reports whether the store that contains the file also has symbols of the file's module
+	// under the given name. It is nil without a store.
 	Stored func(name string) bool
 }
 
@@ -82,7 +83,7 @@ func New(o Options) *Pass {
 	}
 }
 
-// described returns what describes the rules.
+// described returns the descriptions of the rules.
 func described(rules []*Rule) []*finding.Rule {
 	list := make([]*finding.Rule, len(rules))
 	for i, r := range rules {
@@ -91,8 +92,8 @@ func described(rules []*Rule) []*finding.Rule {
 	return list
 }
 
-// Watch registers a function for records of some kinds. It must be called before Begin, so that
-// the function sees a record before rules do.
+// Watch registers a function for records of some kinds. It must be called before Begin, so that the
+// function sees each record before rules do.
 func (p *Pass) Watch(record func(*symfmt.Record), kinds ...symfmt.Kind) {
 	for _, k := range kinds {
 		p.records[k] = append(p.records[k], listener{nil, record})
@@ -129,7 +130,7 @@ func (p *Pass) listen(rule *Rule, record func(*symfmt.Record)) {
 func (p *Pass) See(r *symfmt.Record) {
 	p.Facts.See(r)
 	records := p.records[r.Kind]
-	for i := range records { // by index, to avoid copies: a large file takes millions of these calls
+	for i := range records { // by index, to avoid copies: this runs millions of times for a large file
 		l := &records[i]
 		p.rule = l.rule
 		l.record(r)
@@ -154,7 +155,7 @@ func (p *Pass) EndRecords() {
 	}
 }
 
-// EndRules calls the functions of the rules for the end.
+// EndRules calls the functions that rules registered for the end of the file.
 func (p *Pass) EndRules() {
 	for _, l := range p.ends {
 		p.rule = l.rule
@@ -162,7 +163,7 @@ func (p *Pass) EndRules() {
 	}
 }
 
-// As calls report with the rule of the given ID as the current one, if that rule is enabled.
+// As calls report with the rule of the given ID as the current rule, if that rule is enabled.
 func (p *Pass) As(id string, report func()) {
 	i := slices.IndexFunc(p.Options.Rules, func(r *Rule) bool { return r.ID == id })
 	if i < 0 {
@@ -174,7 +175,8 @@ func (p *Pass) As(id string, report func()) {
 	p.rule = was
 }
 
-// State returns state that rules of a pass share: one T for all that ask for it.
+// State returns state that the rules of a pass share: all callers with the same T get the same
+// value.
 func State[T any](p *Pass) *T {
 	key := reflect.TypeFor[T]()
 	if s, ok := p.states[key]; ok {

@@ -38,7 +38,7 @@ func public(id string, check Func) *Rule {
 	return &Rule{Rule: &finding.Rule{ID: id, Severity: finding.Warning}, On: []symfmt.Kind{symfmt.KindPublic}, Check: check}
 }
 
-// messages returns the messages of the findings, with rule and place.
+// messages returns the messages of the findings, with rule and position.
 func messages(r *finding.Report) string {
 	var list []string
 	for _, f := range r.Findings {
@@ -108,7 +108,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// dropper is a Sieve that lets findings with a word through.
+// dropper is a Sieve that keeps findings with a word.
 type dropper struct {
 	word   string
 	unseen int

@@ -39,8 +39,8 @@ func (p *Pass) ReportLine(line int, format string, args ...any) {
 	p.add(finding.Finding{Line: line, Message: fmt.Sprintf(format, args...)}, notLate)
 }
 
-// ReportAt is like ReportLine, at the end of the file, about an address. It returns the finding,
-// valid until the next one, or nil if the finding is not kept.
+// ReportAt is like ReportLine, for a finding about an address that is made at the end of the file.
+// It returns the finding, which is valid until the next one, or nil if the finding is not kept.
 func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) *finding.Finding {
 	if p.skip() {
 		return nil
@@ -48,7 +48,7 @@ func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) *f
 	return p.add(finding.Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)}, lateByRVA)
 }
 
-// function returns the name of the function that a record is or belongs to.
+// function returns the name of the function that r declares or belongs to.
 func (p *Pass) function(r *symfmt.Record) string {
 	name := []byte(nil)
 	switch r.Kind {
@@ -62,7 +62,7 @@ func (p *Pass) function(r *symfmt.Record) string {
 	return string(name[:min(len(name), finding.MaxFunction)])
 }
 
-// ReportFirst is like ReportAt, for a finding that stands for many: it is not assigned to a
+// ReportFirst is like ReportAt, for a finding that stands for many and is not assigned to a
 // function.
 func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any) {
 	if p.skip() {
@@ -71,7 +71,7 @@ func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any)
 	p.add(finding.Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)}, notLate)
 }
 
-// ReportPos is like ReportLine, for a place in a record that belongs to no FUNC.
+// ReportPos is like ReportLine, for a position in a record that belongs to no FUNC.
 func (p *Pass) ReportPos(pos symfmt.Pos, format string, args ...any) {
 	if p.skip() {
 		return
@@ -87,11 +87,11 @@ func (p *Pass) ReportOwned(pos symfmt.Pos, format string, args ...any) {
 	p.add(finding.Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)}, lateByLine)
 }
 
-// full reports whether no more findings of the current rule are kept.
+// full reports whether the current rule has as many findings as are kept.
 func (p *Pass) full() bool { return p.Result.Counts[p.rule.ID] >= p.Options.MaxPerRule }
 
-// skip counts a finding that is not kept, and reports whether its text is not needed either. Most
-// sieves need the text of every finding to decide whether it counts.
+// skip counts a finding whose text is not needed because it is not kept, and reports whether it did
+// so. Some sieves need the text of every finding to decide whether it counts.
 func (p *Pass) skip() bool {
 	if !p.full() || p.Sieve != nil && p.Sieve.NeedsWords() {
 		return false

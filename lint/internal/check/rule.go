@@ -12,21 +12,20 @@ import (
 // Rule is one check of a symbol file.
 type Rule struct {
 	*finding.Rule
-	// With sets the options for checking Bad and Good; may be nil.
+	// With, if non-nil, sets the options for checking Bad and Good.
 	With func(*Options)
 
 	// On lists the kinds of records for which Check's first function is called.
 	On []symfmt.Kind
-	// Faults restricts the line records among them to those with one of these
-	// faults; if empty, it is called for all. Nine in ten records are line
-	// records without a fault.
+	// Faults restricts the line records among them to those with one of these faults; if empty, the
+	// function is called for all. Nine in ten records are line records without a fault.
 	Faults facts.LineFaults
 	// Check begins a run. It returns the functions to call for each record in On and at the end;
-	// either may be nil. Check itself is nil for rules that others report.
+	// either may be nil. Check itself is nil for rules that other rules report.
 	Check func(p *Pass) (record func(*symfmt.Record), end func())
 }
 
-// Starts and parts of the rules' examples.
+// Beginnings and parts of the rules' examples.
 const (
 	// Head is the first line of most examples.
 	Head = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
@@ -34,8 +33,8 @@ const (
 	HeadFunc = Head + "FUNC 1000 40 0 f\n1000 40 1 0\n"
 	// Init is call frame information for the function of HeadFunc.
 	Init = "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
-	// Inlined is a FUNC with an INLINE and a line, without the FILE and INLINE_ORIGIN that
-	// these refer to.
+	// Inlined is a FUNC with an INLINE and a line, without the FILE and INLINE_ORIGIN that they
+	// refer to.
 	Inlined = "FUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 0\n"
 )
 
@@ -58,8 +57,8 @@ func AtEnd(check func(p *Pass)) Func {
 
 type sharedLook struct{ look func(p *Pass) }
 
-// SharedAtEnd returns a check for several rules that runs once, at the end, for the first of them
-// that is enabled. look assigns each finding to its rule with Pass.As.
+// SharedAtEnd returns a check that several rules share. It runs once, at the end, for the first of
+// them that is enabled. look assigns each finding to its rule with Pass.As.
 func SharedAtEnd(look func(p *Pass)) Func {
 	shared := &sharedLook{look}
 	return func(p *Pass) (func(*symfmt.Record), func()) {
@@ -71,8 +70,8 @@ func SharedAtEnd(look func(p *Pass)) Func {
 	}
 }
 
-// Ascending is a check that reports the first record whose address is below the
-// previous record's, and how many there are.
+// Ascending is a check that reports the first record whose address is below the previous record's,
+// and the number of such records.
 func Ascending(p *Pass) (record func(*symfmt.Record), end func()) {
 	var last, rva, above symfmt.RVA
 	line, n := 0, 0

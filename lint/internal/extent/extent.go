@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Of returns the extent of size bytes at an address. A piece that would pass the last address ends there.
+// Of returns the extent of size bytes at rva. An extent that would pass the last address ends there.
 func Of(rva symfmt.RVA, size uint64) coverage.Extent {
 	end := rva + symfmt.RVA(size)
 	if end < rva {
@@ -20,7 +20,7 @@ func Of(rva symfmt.RVA, size uint64) coverage.Extent {
 	return coverage.Extent{RVA: rva, End: end}
 }
 
-// Between returns the extent of the addresses from one up to another.
+// Between returns the extent [from, to).
 func Between(from, to symfmt.RVA) coverage.Extent { return coverage.Extent{RVA: from, End: to} }
 
 var extents = span.Type[coverage.Extent]{
@@ -31,7 +31,7 @@ var extents = span.Type[coverage.Extent]{
 // Join sorts list and joins extents that touch or overlap. It reuses the memory of list.
 func Join(list []coverage.Extent) []coverage.Extent { return extents.Join(list) }
 
-// Missing returns the pieces of e that are not in list, which is sorted and joined.
+// Missing returns the pieces of e that list does not contain. list must be sorted and joined.
 func Missing(e coverage.Extent, list []coverage.Extent) iter.Seq[coverage.Extent] {
 	return extents.Gaps(e, list)
 }
@@ -52,7 +52,7 @@ func Append(list []coverage.Extent, e coverage.Extent) []coverage.Extent {
 	return append(list, e)
 }
 
-// Sum adds two sizes, saturating: damaged files contain functions of 2^63 bytes.
+// Sum returns the sum of two sizes, saturating: damaged files contain functions of 2^63 bytes.
 func Sum(a, b uint64) uint64 {
 	n, carry := bits.Add64(a, b, 0)
 	if carry != 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Spans are sorted ranges of addresses that do not touch. Consecutive ranges
-// added in order, each starting where the previous one ends, form one span.
+// Spans is a set of addresses, as sorted ranges that do not touch. Consecutive ranges added in
+// order, each starting where the previous one ends, form one span.
 type Spans struct {
 	list   []run
 	Forgot bool // part of what was added is no longer in the list
@@ -16,10 +16,9 @@ type Spans struct {
 // run is [from, to], where to is the last address: an end after 2^64-1 would not fit.
 type run struct{ from, to symfmt.RVA }
 
-// maxSpans is how many spans are remembered. Above it the lowest span is
-// forgotten: an overlap with it will be missed, but none is invented. Compilers
-// write the records of a function in order of address, so this affects only
-// damaged files.
+// maxSpans is how many spans are remembered. When there are more, the lowest span is forgotten: an
+// overlap with it will be missed, but none is invented. Compilers write the records of a function
+// in order of address, so this affects only damaged files.
 const maxSpans = 1024
 
 // Reset removes all spans.

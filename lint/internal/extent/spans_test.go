@@ -63,7 +63,7 @@ func TestSpansForget(t *testing.T) {
 	if again := s.Add(3*maxSpans*4-4, 2); again != 2 {
 		t.Errorf("the last span: %d bytes were there, want 2", again)
 	}
-	for i := range symfmt.RVA(2 * maxSpans) { // in between, backwards: all are new
+	for i := range symfmt.RVA(2 * maxSpans) { // in between, in descending order: all are new
 		if again := s.Add((2*maxSpans-i)*4+2, 1); again != 0 {
 			t.Fatalf("%d bytes were there", again)
 		}

@@ -18,8 +18,8 @@ func (f *Facts) PublicsByRVA() Sorted[Public] {
 	return SortTable(&f.Publics, func(a, b *Public) int { return cmp.Compare(a.RVA, b.RVA) })
 }
 
-// MaxShared is how many functions before an address are examined for one that contains it. Unless
-// functions overlap, the first does.
+// MaxShared is how many functions before an address are examined to find one that contains it.
+// Unless functions overlap, the first does.
 const MaxShared = 8
 
 // Starts returns the addresses where FUNCs and PUBLICs begin, in ascending order.

@@ -20,7 +20,7 @@ type Facts struct {
 	Arch      *arch.Arch // nil if unknown
 
 	Records int         // number of records read
-	Last    symfmt.Kind // kind of the previous record; KindNone at first
+	Last    symfmt.Kind // kind of the previous record; KindNone before the first
 
 	Variables bool // there are records of variables
 
@@ -28,13 +28,13 @@ type Facts struct {
 	Layout symfmt.Layout // layout of the text; set at the end
 	Cut    error         // symfmt.Report.Cut; set at the end
 
-	Func      Func        // last FUNC; Size 0 if there is none
-	FuncName  []byte      // of Func; changes with it
+	Func      Func        // last FUNC; its Size is 0 if there is none
+	FuncName  []byte      // name of Func; overwritten by the next FUNC
 	InFunc    bool        // the record belongs to Func
 	FuncLost  bool        // the record belongs to a malformed FUNC
 	funcOpen  bool        // Func is not in Functions yet
 	Line      LineFaults  // faults of the record, if it is a line record
-	Functions Table[Func] // all of them, in file order
+	Functions Table[Func] // all FUNCs, in file order
 	Publics   Table[Public]
 	Blocks    Table[Block] // STACK CFI INITs in file order
 	Files     IDs
@@ -43,9 +43,9 @@ type Facts struct {
 	Again     bool            // the record is a FILE or INLINE_ORIGIN with a number declared before
 	Forms     inlineForms
 
-	Nest     Nesting      // nesting of the INLINEs of Func
-	spans    extent.Spans // code covered by line records of Func
-	lineFrom symfmt.RVA   // start of the last one
+	Nest     Nesting      // nesting of Func's INLINEs
+	spans    extent.Spans // code covered by Func's line records
+	lineFrom symfmt.RVA   // start of Func's last line record
 	lastFile uint32       // file of the last line record, plus 1
 	CFI      Rows
 	Programs programTable
@@ -54,7 +54,7 @@ type Facts struct {
 	Startup  []symfmt.Range // FUNCs and PUBLICs named like start-up code; PUBLICs have no size
 }
 
-// Func is a FUNC record: 32 bytes.
+// Func is a FUNC record. It takes 32 bytes.
 type Func struct {
 	RVA     symfmt.RVA
 	Size    uint64
@@ -81,7 +81,7 @@ type Public struct {
 	Line uint32
 }
 
-// Block is a STACK CFI INIT record with its STACK CFI records: 24 bytes.
+// Block is a STACK CFI INIT record with its STACK CFI records. It takes 24 bytes.
 type Block struct {
 	RVA  symfmt.RVA
 	Size uint64
@@ -89,17 +89,17 @@ type Block struct {
 	Rows uint32
 }
 
-// IDs is a set of declared numbers, and records which are used.
+// IDs is a set of declared numbers that records which of them are used.
 type IDs struct {
 	Early []earlyUse // first uses of numbers not declared before; at most maxEarly
 	early map[uint32]bool
 
 	declared, used Bitset
-	far            map[uint32]bool // numbers too large for the bitsets; true if used
+	far            map[uint32]bool // numbers too large for the bitsets; the value is true if used
 	Count          int             // number of declared numbers
 }
 
-// maxDense is the largest number in the bitsets, which then take 8 MB.
+// maxDense is the limit of the numbers in the bitsets, which then take 8 MB.
 const maxDense = 1 << 26
 
 // declare adds a number, and reports whether it was there already.
@@ -212,8 +212,8 @@ func (f *Facts) See(r *symfmt.Record) {
 	}
 }
 
-// Index returns the index of a FUNC or PUBLIC record that has just been seen: a FUNC enters the
-// table when it ends.
+// Index returns the index of a FUNC or PUBLIC record that has just been seen. (A FUNC enters the
+// table only when it ends.)
 func (f *Facts) Index(r *symfmt.Record) int {
 	if r.Kind == symfmt.KindFunc {
 		return f.Functions.Len()
@@ -257,7 +257,7 @@ func (f *Facts) noteStartup(r *symfmt.Record, size uint64) {
 	}
 }
 
-// seeInline adds an INLINE.
+// seeInline processes an INLINE.
 func (f *Facts) seeInline(r *symfmt.Record) {
 	in := &r.Inline
 	f.Forms.inline(r)
@@ -274,7 +274,7 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 	f.Nest.see(r, &f.Func)
 }
 
-// closeFunc adds the function that ended.
+// closeFunc adds the function that has ended to the table.
 func (f *Facts) closeFunc() {
 	if f.funcOpen {
 		f.Func.Covered = f.cover.end()
@@ -291,7 +291,7 @@ func (f *Facts) End() {
 }
 
 // AddressField returns the number of the address field of a FUNC or PUBLIC, counted as in
-// symfmt.Record.FieldPos. It depends on the word "m".
+// symfmt.Record.FieldPos. The number depends on whether the record has the word "m".
 func AddressField(r *symfmt.Record) int {
 	if r.Multiple {
 		return 2

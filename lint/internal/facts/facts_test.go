@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Text from the file in messages is unchanged up to a maximum length.
+// Text from the file appears in messages unchanged, up to a maximum length.
 func TestQuote(t *testing.T) {
 	long := strings.Repeat("x", MaxQuoted)
 	for text, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// The table of rule sets has a bound, whatever the texts are.
+// The table of rule sets is bounded, whatever the texts are.
 func TestRuleSetsBound(t *testing.T) {
 	var s ruleSets
 	for i := range 3 * maxSets / 2 {

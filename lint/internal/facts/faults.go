@@ -8,13 +8,14 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// RuleFault is a fault in a text.
+// RuleFault is a fault in the text of STACK CFI rules.
 type RuleFault struct {
 	Field int // index of the token, from 0
 	Text  string
 }
 
-// checkExpr returns the reason why an expression has no value, whatever the registers hold.
+// checkExpr returns the fault that prevents an expression from having a value, whatever the
+// registers hold, or nil.
 func checkExpr(e cfi.Expr) *RuleFault {
 	if err := e.Check(); err != nil {
 		f := exprFault(err)
@@ -23,8 +24,8 @@ func checkExpr(e cfi.Expr) *RuleFault {
 	return checkTokens(e)
 }
 
-// exprFault returns a fault found by the parser or by cfi.Expr.Check. Its Field is
-// the number of the token, from 1.
+// exprFault converts an error of the parser or of cfi.Expr.Check to a fault. Its Field is the
+// number of the token, from 1.
 func exprFault(err error) RuleFault {
 	var ce *cfi.Error
 	if !errors.As(err, &ce) {
@@ -40,7 +41,7 @@ func exprFault(err error) RuleFault {
 	return RuleFault{ce.Token, text}
 }
 
-// checkTokens finds operands that an operator does not accept.
+// checkTokens finds an operand that its operator does not accept.
 func checkTokens(e cfi.Expr) *RuleFault {
 	if e.IsUndef() {
 		return nil
@@ -64,7 +65,7 @@ func checkTokens(e cfi.Expr) *RuleFault {
 	return nil
 }
 
-// constToken parses a token of cfi.Expr.String.
+// constToken parses a constant in the form of cfi.Expr.String.
 func constToken(token string) (uint64, bool) {
 	var v int64
 	n, err := fmt.Sscan(token, &v)
@@ -83,8 +84,8 @@ func ruleStarts(text string) (starts []int) {
 	return starts
 }
 
-// faultField returns the index of the token with a syntax fault. For a rule without an
-// expression, that is its register.
+// faultField returns the index of the token with a syntax fault. If a rule has no expression, that
+// is the token of its register.
 func faultField(text string, err error) int {
 	if f := exprFault(err); f.Field > 0 {
 		return f.Field - 1

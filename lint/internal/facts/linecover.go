@@ -16,7 +16,7 @@ type lineCover struct {
 	room   int        // number of runs kept before they are joined
 }
 
-// lineSpan is a range of offsets or RVAs, the end not included.
+// lineSpan is a range of offsets or RVAs, [start, end).
 type lineSpan struct{ start, end uint64 }
 
 func (c *lineCover) begin(f *Func) {
@@ -46,7 +46,7 @@ func (c *lineCover) add(rva symfmt.RVA, size uint64) {
 	c.run = lineSpan{start, end}
 }
 
-// keep adds the run to the earlier ones.
+// keep moves the current run to the earlier ones.
 func (c *lineCover) keep() {
 	if c.run.start == c.run.end {
 		return
@@ -58,10 +58,10 @@ func (c *lineCover) keep() {
 	}
 }
 
-// minRoom is the least number of runs that are kept.
+// minRoom is the least number of runs that are kept before they are joined.
 const minRoom = 1 << 12
 
-// end returns the number of bytes covered.
+// end ends the function, and returns the number of its bytes that lines cover.
 func (c *lineCover) end() (n uint64) {
 	c.keep()
 	c.before = lineSpans.Join(c.before)

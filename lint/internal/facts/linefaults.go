@@ -18,7 +18,7 @@ const (
 	LineOrphan                          // no FUNC precedes it
 )
 
-// seeLine adds a line record of f.Func.
+// seeLine processes a line record of f.Func.
 func (f *Facts) seeLine(r *symfmt.Record) {
 	l := &r.Line
 	fn := &f.Func

@@ -17,7 +17,7 @@ const MaxDepth = 512
 type Nesting struct {
 	levels []nestLevel
 	used   int // number of levels with ranges of the FUNC
-	open   int // number of levels in which the next INLINE may be, plus one
+	open   int // highest level at which the next INLINE may be
 
 	Overlaps bool // the record shares bytes with another of its level and parent
 
@@ -100,7 +100,7 @@ func (n *Nesting) all(depth int) *extent.Spans {
 	return &n.levels[depth].all
 }
 
-// see adds an INLINE of the FUNC f. One that is too deep is ignored.
+// see processes an INLINE of f, ignoring it if it is too deep.
 func (n *Nesting) see(r *symfmt.Record, f *Func) {
 	in := &r.Inline
 	d := int(in.Depth)
@@ -120,7 +120,7 @@ func (n *Nesting) see(r *symfmt.Record, f *Func) {
 	}
 }
 
-// make creates the levels up to d.
+// make creates the levels up to and including d.
 func (n *Nesting) make(d int) {
 	for d >= len(n.levels) {
 		n.levels = append(n.levels, nestLevel{})
@@ -145,11 +145,11 @@ func (n *Nesting) openLevel(d int, in *symfmt.Inline) {
 	}
 }
 
-// place looks for the record's ranges in the level above. Ranges outside the FUNC are left to
+// place looks for the record's ranges in the level above. It leaves ranges outside the FUNC to
 // another rule.
 func (n *Nesting) place(d int, r *symfmt.Record, f *Func, fits bool) {
 	if d == 0 {
-		return // always fits
+		return // level 0 always fits
 	}
 	above := &n.levels[d-1]
 	for i, x := range r.Inline.Ranges {

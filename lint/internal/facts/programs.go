@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// winBlock is a STACK WIN record: 32 bytes.
+// winBlock is a STACK WIN record. It takes 32 bytes.
 type winBlock struct {
 	RVA    symfmt.RVA
 	Size   uint64
@@ -35,7 +35,7 @@ const (
 	WinFrameData = 4
 )
 
-// programTable are what is known of program strings, by text.
+// programTable caches the analyses of program strings, by text.
 type programTable struct {
 	names    *cfi.Names
 	programs map[string]*Program
@@ -51,7 +51,7 @@ type Program struct {
 	Numbers string // registers that it names by number: "$20 for $ebx"
 }
 
-// see updates the state with a record, and adds the record to f.Wins.
+// see updates the state for a record, and adds the record to f.Wins.
 func (w *programTable) see(f *Facts, r *symfmt.Record) {
 	w.Program = nil
 	if r.Win.HasProgram {
@@ -118,7 +118,7 @@ func (w *programTable) run(text string) *Program {
 	return &Program{Missing: strings.Join(missing, " and "), Numbers: w.numbered(program)}
 }
 
-// numbered lists the registers that a program refers to by a name that readers do not know.
+// numbered lists the registers that a program refers to by names that readers do not know.
 func (w *programTable) numbered(program cfi.Program) string {
 	var found []string
 	program.Uses(func(reg cfi.Reg) {
@@ -133,7 +133,7 @@ func (w *programTable) numbered(program cfi.Program) string {
 	return strings.Join(found, ", ")
 }
 
-// winFault returns an error of a program. The parser splits "=$eip" into two
+// winFault returns a Program with the fault that err describes. The parser splits "=$eip" into two
 // tokens, so the token's index may be too high.
 func winFault(err error) *Program {
 	var ce *cfi.Error

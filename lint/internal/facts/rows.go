@@ -12,7 +12,7 @@ import (
 type Rows struct {
 	Sets ruleSets
 
-	Set   *RuleSet // of the record
+	Set   *RuleSet // rule set of the record
 	Odd   Oddity   // what is wrong with the record
 	Block int      // index of its INIT in Facts.Blocks
 	At    symfmt.RVA
@@ -49,7 +49,7 @@ type hole struct {
 	RVA, end symfmt.RVA
 }
 
-// see updates the state with a record. An INIT is already the last of f.Blocks.
+// see updates the state for a record. An INIT is already the last element of f.Blocks.
 func (c *Rows) see(f *Facts, r *symfmt.Record) {
 	c.Odd, c.Set = 0, nil
 	switch r.Kind {
@@ -80,7 +80,7 @@ func (c *Rows) next(f *Facts, r *symfmt.Record) {
 	case symfmt.OwnerMissing:
 		c.Odd = OddOrphan
 		return
-	case symfmt.OwnerLost: // the bad INIT is reported
+	case symfmt.OwnerLost: // the malformed INIT is reported
 		return
 	}
 	b := f.Blocks.At(c.Block)
@@ -125,8 +125,8 @@ func (c *Rows) finish(f *Facts, block int) {
 	c.useless = false
 }
 
-// maxRow is how many registers with a rule are tracked: no CPU has more. Rules for
-// further ones count as new in each record.
+// maxRow is how many registers with a rule are tracked: no CPU has more. Rules for further
+// registers count as new in each record.
 const maxRow = 512
 
 // apply puts the record's rules in force, and returns how many differ from the earlier ones.
@@ -147,8 +147,8 @@ func (c *Rows) apply() (changed int) {
 	return changed
 }
 
-// usable reports whether a reader can compute .cfa and .ra from the rules in force, or the frame
-// is the outermost one.
+// usable reports whether a reader can compute .cfa and .ra from the rules in force, or the frame is
+// the outermost one.
 func (c *Rows) usable() bool {
 	cfa, ra := InForce(c.Row, cfi.CFA), InForce(c.Row, cfi.RA)
 	return cfa != nil && ra != nil && !cfa.fails && !cfa.undef && !ra.fails

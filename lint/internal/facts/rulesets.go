@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// ruleSets cache what is known about the texts of STACK CFI rules. A module has hundreds of
-// thousands of records and a few thousand different texts.
+// ruleSets caches the analyses of texts of STACK CFI rules. A module has hundreds of thousands of
+// records and a few thousand different texts.
 type ruleSets struct {
 	Rules symfmt.RuleTable
 	Names *cfi.Names
@@ -29,12 +29,12 @@ const (
 	maxSetsBytes = 8 << 20
 )
 
-// RuleSet is the analysis of a text.
+// RuleSet is the analysis of the text of a record.
 type RuleSet struct {
 	ID    symfmt.RuleID
 	rules []setRule
-	Fault *RuleFault // why it does not parse: readers drop it entirely
-	// Each of these is reported by a rule of its own.
+	Fault *RuleFault // why the text does not parse: readers drop it entirely
+	// Each of these is reported by a separate rule.
 	Failing  []RuleFault // expressions that no reader can compute
 	Unknown  []RuleFault // registers that the CPU does not have, in expressions
 	Foreign  []RuleFault // registers that the CPU does not have, with a rule
@@ -44,7 +44,7 @@ type RuleSet struct {
 	Changes *follow.Changes // changes to the rows that are compared with a binary; nil until needed
 }
 
-// setRule is a rule of a set: 20 bytes.
+// setRule is one rule of a set. It takes 20 bytes.
 type setRule struct {
 	reg     cfi.Reg
 	expr    uint32  // number of the expression
@@ -54,7 +54,7 @@ type setRule struct {
 	undef   bool
 }
 
-// regKind is what a call does to a register.
+// regKind says what a call does to a register.
 type regKind uint8
 
 const (
@@ -120,8 +120,8 @@ func (s *ruleSets) analyse(id symfmt.RuleID) *RuleSet {
 	return set
 }
 
-// maxRepeated is the number of rules in a record up to which duplicates are searched for: no CPU
-// has more registers.
+// maxRepeated is the number of a record's rules among which duplicates are searched for: no CPU has
+// more registers.
 const maxRepeated = 256
 
 // rule analyses one rule.
@@ -179,8 +179,8 @@ func (s *ruleSets) number(e cfi.Expr) uint32 {
 	return n
 }
 
-// stranger describes a register that the CPU does not have, with a suggestion, as the dollar sign
-// is part of a name.
+// stranger describes a register that the CPU does not have. It adds a suggestion, as the dollar
+// sign is part of a name.
 func (s *ruleSets) stranger(name string) string {
 	msg := fmt.Sprintf("%s has no register %s", s.Names.Arch().Name, quote(name))
 	other := "$" + name

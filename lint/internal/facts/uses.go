@@ -2,8 +2,7 @@ package facts
 
 import "github.com/symtool/symtool/symfmt"
 
-// earlyUse is the first use of a FILE's or INLINE_ORIGIN's number that was not
-// declared before it.
+// earlyUse is the first use of a FILE or INLINE_ORIGIN number that was not declared before the use.
 type earlyUse struct {
 	ID   uint32
 	Kind symfmt.Kind // kind of the record that uses it
@@ -32,7 +31,8 @@ func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
 // UsedEarly reports whether a number was used before it was declared.
 func (s *IDs) UsedEarly(id uint32) bool { return s.early[id] || len(s.Early) >= maxEarly }
 
-// Unused returns how many numbers were declared but never used, and the lowest of them.
+// Unused returns how many numbers were declared but never used, and the lowest of them. used
+// reports uses that s does not know about.
 func (s *IDs) Unused(used func(id uint32) bool) (n int, least uint32) {
 	count := func(id uint32) {
 		if s.Used(id) || s.UsedEarly(id) || used(id) {
@@ -56,14 +56,14 @@ func (s *IDs) Unused(used func(id uint32) bool) (n int, least uint32) {
 	return n, least
 }
 
-// inlineForms are the forms of a file's INLINE records. The old one has no call file, and its
+// inlineForms counts the forms of a file's INLINE records. The old form has no call file, and its
 // INLINE_ORIGINs have the number of a FILE before the name. The form of an INLINE_ORIGIN is
 // ambiguous by itself: a name may begin with a number.
 type inlineForms struct {
 	Old, New int // numbers of INLINE records
 
-	Origins  IDs          // numbers of files that INLINE_ORIGINs refer to, if their form is the old one
-	Nameless []symfmt.Pos // places of names that are then empty; at most maxEarly
+	Origins  IDs          // numbers of the files that INLINE_ORIGINs refer to, if they have the old form
+	Nameless []symfmt.Pos // positions of names that are empty in the old form; at most maxEarly
 }
 
 func (x *inlineForms) inline(r *symfmt.Record) {

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 )
 
-// frameARM64 lists arm64's registers by their index in a frameState: the stack pointer, the
-// frame pointer, and the temporary registers in which code keeps an old stack pointer.
+// frameARM64 lists arm64's registers by their index in a frameState: the stack pointer, the frame
+// pointer, and the temporary registers in which code may keep an earlier stack pointer.
 var frameARM64 = &CPU{
 	regs:    [frameRegs]string{"x9", "x10", "x11", "x12", "sp", "x29", "x13", "x14", "x15", "x16", "x17", "x19", "x20", "x21", "x22", "x28"},
 	step:    stepARM64,
@@ -22,7 +22,7 @@ var frameARM64 = &CPU{
 // stack pointer.
 var placeARM64 = [32]int8{31: frameSP + 1, 29: frameFP + 1, 9: 1, 10: 2, 11: 3, 12: 4, 13: 7, 14: 8, 15: 9, 16: 10, 17: 11, 19: 12, 20: 13, 21: 14, 22: 15, 28: 16}
 
-// generalARM64 returns the index of a register where 31 means the zero register.
+// generalARM64 returns the index of register n, where 31 means the zero register.
 func generalARM64(n uint32) int {
 	if n &= 31; n == 31 {
 		return -1
@@ -30,7 +30,7 @@ func generalARM64(n uint32) int {
 	return int(placeARM64[n]) - 1
 }
 
-// orSPARM64 is like generalARM64, where 31 means the stack pointer.
+// orSPARM64 is like generalARM64, but 31 means the stack pointer.
 func orSPARM64(n uint32) int { return int(placeARM64[n&31]) - 1 }
 
 // stepARM64 decodes one instruction according to the classes in the Arm
@@ -64,10 +64,10 @@ func stepARM64(code []byte, addr uint64, s *frameState) step {
 	return st
 }
 
-// immediateARM64: data processing with immediates.
+// immediateARM64 handles data processing with immediates.
 func immediateARM64(in uint32, s *frameState) {
 	if in>>23&7 != 0b010 {
-		if in>>23&7 == 0b011 { // with tags: addg, subg
+		if in>>23&7 == 0b011 { // with tags (addg, subg)
 			s.forget(orSPARM64(in))
 			return
 		}
@@ -100,7 +100,7 @@ func immediateARM64(in uint32, s *frameState) {
 	s.copy(dst, src, by)
 }
 
-// branchARM64: branches, exceptions and system instructions.
+// branchARM64 handles branches, exceptions and system instructions.
 func branchARM64(in uint32, addr uint64) step {
 	st := step{size: 4}
 	switch {
@@ -113,7 +113,7 @@ func branchARM64(in uint32, addr uint64) step {
 	case in>>25&0x3f == 0b011011:
 		st.kind, st.target = stepBranch, addr+insn.OffsetARM64(in, 5, 14)
 	case in>>25 == 0b1101011:
-		switch in >> 21 & 7 { // pointer authentication is a bit above
+		switch in >> 21 & 7 { // the bit above selects pointer authentication
 		case 0:
 			st.kind = stepIndirect
 		case 1:
@@ -127,7 +127,7 @@ func branchARM64(in uint32, addr uint64) step {
 	return st
 }
 
-// memoryARM64: loads and stores. Only writeback moves the stack pointer.
+// memoryARM64 handles loads and stores. Only writeback moves the stack pointer.
 func memoryARM64(in uint32, s *frameState) {
 	base := orSPARM64(in >> 5)
 	vector := in>>26&1 != 0
@@ -155,7 +155,7 @@ func memoryARM64(in uint32, s *frameState) {
 		if in>>10&1 != 0 {
 			s.move(base, int64(int32(in<<11)>>23))
 		}
-	case 0b011: // literals; for memory copies and tags everything is forgotten
+	case 0b011: // literals; memory copies and tags forget everything
 		if !vector && in>>24&1 == 0 {
 			s.forget(generalARM64(in))
 			return
@@ -163,7 +163,7 @@ func memoryARM64(in uint32, s *frameState) {
 		if in>>24&1 != 0 {
 			tagARM64(in, s)
 		}
-	default: // exclusive, compare and swap, structures of vectors
+	default: // exclusive, compare and swap, vector structures
 		if vector {
 			if in>>23&1 != 0 {
 				s.forget(base)
@@ -199,7 +199,7 @@ func framePairARM64(in uint32, s *frameState) {
 	}
 }
 
-// tagARM64: stores of memory tags (stg, st2g, ldg) and memory copies.
+// tagARM64 handles stores of memory tags (stg, st2g, ldg) and memory copies.
 func tagARM64(in uint32, s *frameState) {
 	base := orSPARM64(in >> 5)
 	if in>>24 == 0xd9 && in>>21&1 != 0 {
@@ -227,7 +227,7 @@ func pairARM64(in uint32, vector bool) int64 {
 	return int64(int32(in<<10)>>25) << scale
 }
 
-// registerARM64: data processing with registers.
+// registerARM64 handles data processing with registers.
 func registerARM64(in uint32, s *frameState) {
 	switch {
 	case in>>24&0x1f == 0b01011 && in>>21&1 != 0: // add and sub with an extended register
@@ -248,15 +248,16 @@ func registerARM64(in uint32, s *frameState) {
 	}
 }
 
-// floatARM64: only conversions and moves write a general register.
+// floatARM64 handles floating point and vectors: only conversions and moves write a general
+// register.
 func floatARM64(in uint32, s *frameState) {
 	if in&0x5f20fc00 == 0x1e200000 || in&0xbfe0fc00&^0xa000 == 0x0e001c00&^0xa000 {
 		s.forget(generalARM64(in))
 	}
 }
 
-// scalableARM64: addvl and addpl move by a length known only at run time;
-// others write the registers in their lower bits.
+// scalableARM64 handles SVE: addvl and addpl move by a length known only at run time; others write
+// the registers in their lower bits.
 func scalableARM64(in uint32, s *frameState) {
 	if in&0xffa0f000 == 0x04205000 {
 		s.forget(orSPARM64(in))

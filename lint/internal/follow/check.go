@@ -12,8 +12,8 @@ type verdictOf struct {
 	saves    int // number of compared rules of the caller's registers
 }
 
-// check follows a block, whose code begins at start, and compares its rules. late is true if only
-// a call from elsewhere can show that the whole block is wrong.
+// check follows a block, whose code begins at start, and compares its rules. late is true if the whole block may be
+// wrong, and only a call from elsewhere can show it.
 func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, late bool) {
 	f.b, f.code, f.start, f.save = b, code, start, nil
 	f.stats.Blocks++
@@ -57,8 +57,8 @@ func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, 
 	return v.wrong, late
 }
 
-// outOfStep reports whether a function begins inside of what would be the block's first instruction: FDEs of GHC begin
-// a byte before the code, for walkers that look at the byte before a return address.
+// outOfStep reports whether a function begins inside what would be the block's first instruction: GHC's FDEs begin a
+// byte before the code, for walkers that look up the byte before a return address.
 func (f *follower) outOfStep() bool {
 	if f.begins == nil {
 		return false
@@ -112,7 +112,7 @@ func (f *follower) compare() (v verdictOf) {
 	return v
 }
 
-// add counts a mismatch, which may be at a call, and keeps the first.
+// add counts a mismatch and keeps the first. call means that the mismatch is at a call.
 func (v *verdictOf) add(call bool, m mismatch) {
 	if v.wrong == nil {
 		v.wrong = &m
@@ -123,9 +123,9 @@ func (v *verdictOf) add(call bool, m mismatch) {
 	}
 }
 
-// byExits checks a block with consistent rules against what must hold where control leaves it: a
-// function returns with the stack pointer of its first instruction, and the target of a jump has a
-// rule of its own. late is true if no exit decides.
+// byExits checks a block with consistent rules against what must hold where control leaves it: a function returns with
+// the stack pointer of its first instruction, and the target of a jump has its own rule. late is true if no exit
+// decides.
 func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 	var by int64
 	seen := 0
@@ -149,7 +149,7 @@ func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 	return m, false
 }
 
-// confirm notes the blocks that a function without a mistake jumps to, if their first rules are as it leaves the stack.
+// confirm records the blocks that a correct function jumps to, if their first rules agree with the stack at the jump.
 func (f *follower) confirm() {
 	for _, e := range f.exits {
 		if off, ok := f.entered(e.target); ok && off == int64(e.off) {
@@ -164,8 +164,8 @@ func (f *follower) whole(off, want int64) *mismatch {
 	return &mismatch{addr: f.start, reg: f.cpu.regs[frameSP], want: want, rule: off, line: row.Line, count: len(f.order), of: len(f.order), calls: len(f.sites)}
 }
 
-// entered returns the CFA minus the stack pointer for code that leaves a block: at a return (target
-// 0), or at the target of a jump. Code without rules is the procedure linkage table.
+// entered returns the CFA minus the stack pointer that is expected where control leaves a block: at a return (target
+// 0), or at the target of a jump. Code without rules is taken for the procedure linkage table.
 func (f *follower) entered(target uint64) (off int64, ok bool) {
 	rva := cfiRVA(target - f.base)
 	if target == 0 {

@@ -1,12 +1,13 @@
 package follow
 
-// saveEvidence decides which findings about the caller's registers count. That a return address is on the stack, and
-// that registers are the caller's, holds for code that is called. Code that is only jumped to, as GHC's, has a
-// convention of its own: code is called if a call leads to it, if it is exported, if it returns, or if code that is
-// called jumps to it. None of this is needed where the first rule is that of a function that was just called.
+// saveEvidence decides which findings about the caller's registers count. Only in code that is called is the return
+// address known to be on the stack, and do registers hold the caller's values. Code that is only jumped to, such as
+// GHC's, has its own convention. Code is called if a call leads to it, if it is exported, if it returns, or if code
+// that is called jumps to it. None of this is needed if the block's first rule is the rule of a function that was
+// just called.
 type saveEvidence struct {
 	found []foundSave
-	jumps map[uint64][]uint64 // by block: the code that it jumps to
+	jumps map[uint64][]uint64 // by block: the addresses that it jumps to
 	roots []uint64            // blocks that return
 }
 
@@ -14,10 +15,10 @@ type saveEvidence struct {
 type foundSave struct {
 	block uint64
 	save  *saveMismatch
-	sure  bool // its first rule is that of a function that was just called
+	sure  bool // the block's first rule is the rule of a function that was just called
 }
 
-// add notes what a block, which was just checked, says.
+// add records the evidence from a block that was just checked.
 func (e *saveEvidence) add(f *follower, block uint64) {
 	if f.save != nil {
 		_, reg, off := f.ruleAt(0)
@@ -35,7 +36,7 @@ func (e *saveEvidence) add(f *follower, block uint64) {
 	}
 }
 
-// report reports the findings about blocks that are called.
+// report reports the findings about blocks that are sure or called.
 func (e *saveEvidence) report(f *follower, bin *Binary, report func(Finding)) {
 	if len(e.found) == 0 {
 		return

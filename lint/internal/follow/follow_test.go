@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Following any bytes ends, without a panic.
+// Following any bytes terminates, without a panic.
 func FuzzFollow(f *testing.F) {
 	f.Add([]byte("\x55\x48\x89\xe5\x5d\xc3"), []byte("STACK CFI INIT 0 6 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1 .cfa: $rsp 16 +\n"), false)
 	f.Add([]byte("\xfd\x7b\xbf\xa9\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6"), []byte("STACK CFI INIT 0 c .cfa: sp 0 + .ra: x30\nSTACK CFI 4 .cfa: sp 16 +\n"), true)
@@ -54,7 +54,7 @@ func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *Table {
 	return rows
 }
 
-// binaryOf returns what the follower reads of a file.
+// binaryOf returns the follower's view of a file.
 func binaryOf(f *object.File) *Binary {
 	b := &Binary{Base: f.Base, Tables: f.OS == "windows"}
 	for _, r := range f.ExecRanges() {
@@ -86,8 +86,8 @@ func opened(t testing.TB, path string) (*object.File, *CPU) {
 	return f, CPUOf(f.Arch, f.AddrSize)
 }
 
-// Code behind a jump that nothing leads to yet may be a case of a switch; once other code leads to it, with another stack
-// pointer, that counts.
+// Code after a jump that no instruction has led to yet may be a case of a switch. Once other code leads to it, with
+// another stack pointer, that counts.
 func TestNoCase(t *testing.T) {
 	code := "\x55\x48\x89\xe5\x53\x48\x83\xec\x18" + // push %rbp; mov %rsp, %rbp; push %rbx; sub $24, %rsp
 		"\x74\x0d\xff\xe0" + // je 18; jmp *%rax

@@ -2,9 +2,9 @@
 //
 // The follower walks through the instructions of a STACK CFI INIT and tracks the CFA's offset from
 // each register. It takes the rule at the first instruction, and from then on relies on the
-// instructions alone. Where it cannot get from one instruction to the next (after an indirect
-// jump, a call that does not return, or at a landing pad) it starts again with the rule there.
-// Such code is anchored: through it, rules are compared with each other.
+// instructions alone. Where it cannot get from one instruction to the next (after an indirect jump,
+// a call that does not return, or at a landing pad), it starts again from the rule there. Such code
+// is anchored: in it, rules are only compared with each other.
 package follow
 
 import "github.com/symtool/symtool/symfmt/cfi"
@@ -21,10 +21,10 @@ const (
 	stepIndirect          // to an unknown address
 	stepReturn
 	stepStop // does not continue
-	stepTrap // like stepStop, in user code only
+	stepTrap // like stepStop, but only in user code
 )
 
-// step is the effect of an instruction other than the change of state.
+// step is the effect of an instruction, apart from the change to the state.
 type step struct {
 	size   int
 	kind   stepKind
@@ -54,38 +54,38 @@ type follower struct {
 	table  *Table
 	base   uint64     // address of RVA 0
 	numReg []int      // by cfi.Reg: index in a frameState, or -1
-	rules  []saveRule // by stackRow.saves; made on demand
+	rules  []saveRule // by Row.saves; computed on demand
 
 	// State of the current block:
 	b     *Block
 	code  []byte
-	start uint64 // address of code[0]
+	start uint64 // address of the first byte of code
 	state []frameState
-	index []int32 // by offset in code: index in state, plus 1; inside; or 0
+	index []int32 // by offset in code: index in state plus 1, or inside, or 0
 	order []uint32
 	sites map[uint32]bool // offsets of calls
-	now   []pathItem      // to follow first
-	later []pathItem      // returns of calls
+	now   []pathItem      // paths to follow first
+	later []pathItem      // paths after calls
 	ends  []uint32        // offsets after instructions that do not continue
 	jumps []pathItem
 
-	refuted map[uint32]bool // frameState.from of code to which others lead
+	refuted map[uint32]bool // frameState.from of code that other paths lead to
 	exits   []exitFact
-	leaves  map[uint64]bool // where control leaves the block to: targets of exits, whatever is known of the stack there
+	leaves  map[uint64]bool // where control leaves the block: targets of exits, even if the stack there is unknown
 	bad     [reasonCount]int
 	clash   []clashFact
 	self    bool
 	long    bool          // the block has more than maxInstructions
-	ruled   uint16        // caller's registers, see ruledSaves
-	save    *saveMismatch // what check found about the caller's registers
+	ruled   uint16        // the caller's registers that need rules; see ruledSaves
+	save    *saveMismatch // finding of check about the caller's registers
 
-	calls  map[uint64]bool            // targets of calls in all blocks, and whether they move the stack or frame pointer
+	calls  map[uint64]bool            // targets of calls in all blocks; true if they move the stack or frame pointer
 	codeAt func(addr uint64) []byte   // like Binary.Code, or nil
 	tables bool                       // like Binary.Tables
 	begins func(from, to uint64) bool // like Binary.Begins
 	stats  Stats
 
-	confirmed map[uint64]bool // where functions jump to, and the stack is as the rules say
+	confirmed map[uint64]bool // targets of jumps at which the stack agrees with the target's rules
 }
 
 type pathItem struct {
@@ -100,7 +100,8 @@ type exitFact struct {
 	target uint64 // 0 for a return
 }
 
-// clashFact is a place where code anchored at a rule meets other code.
+// clashFact is an instruction where code anchored at a rule meets other code with a different stack
+// pointer.
 type clashFact struct {
 	at         uint32
 	have, came int32

@@ -9,7 +9,7 @@ const (
 	reasonNone      reason = iota
 	reasonNoCode           // the binary has no bytes there
 	reasonStart            // the rule at the first instruction is not a register plus offset
-	reasonStep             // the first instruction begins before a function does
+	reasonStep             // a function begins inside the first instruction
 	reasonSelfCall         // a call into the same block
 	reasonLong             // the block is too long
 	reasonOverlap          // too many blocks share the code
@@ -33,33 +33,33 @@ func (r reason) String() string { return reasonText[r] }
 // Stats counts the comparisons of rules with instructions.
 type Stats struct {
 	Blocks       int // STACK CFI INITs with code
-	Followed     int // with all reached instructions compared
-	Partly       int // with some compared
-	Abstained    int // with none compared
-	Wrong        int // with findings
+	Followed     int // blocks in which all reached instructions were compared
+	Partly       int // blocks in which some were compared
+	Abstained    int // blocks in which none were compared
+	Wrong        int // blocks with findings
 	Instructions int // compared instructions
-	Anchored     int // of these, in code known from a rule only
+	Anchored     int // of Instructions, those whose state is known only from a rule
 	Saves        int // compared rules of the return address and of saved registers, one per instruction
-	WrongSaves   int // STACK CFI INITs with findings about those
+	WrongSaves   int // STACK CFI INITs with findings about saved registers
 	// NotCompared counts instructions, and AbstainedBy blocks, by reason.
 	NotCompared map[string]int
 	AbstainedBy map[string]int
 }
 
-// mismatch is the finding in a block.
+// mismatch is the finding about a block's CFA.
 type mismatch struct {
-	addr    uint64 // of the first wrong instruction
+	addr    uint64 // address of the first wrong instruction
 	reg     string
 	want    int64
 	rule    int64
 	line    uint32
 	count   int
-	why     string // the evidence, if it is not the instructions themselves
-	byExits bool   // only where the code leaves the block contradicts the rules
-	calls   int    // number of calls among count
-	of      int    // compared instructions of the block
-	// joined means that want is the rule's, and rule follows from other rules
-	// through the instructions.
+	why     string // the evidence, unless it is the instructions themselves
+	byExits bool   // the rules are contradicted only where control leaves the block
+	calls   int    // how many of count are at calls
+	of      int    // number of compared instructions in the block
+	// joined means that want is from the rule, and rule follows from other rules through the
+	// instructions.
 	joined bool
 	lost   bool // the rule's register has its caller's value again, so want is unknown
 }
@@ -81,8 +81,8 @@ func (m *mismatch) String() string {
 	return say
 }
 
-// broad reports whether walks through the function go wrong from most places, rather than from a
-// few instructions.
+// broad reports whether walks through the function fail at a call or at half of its instructions,
+// rather than at a few instructions.
 func (m *mismatch) broad() bool { return m.calls > 0 || 2*m.count >= m.of }
 
 func signedHex(v int64) string {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// followed is what the follower compared of a block.
+// followed is what the follower compared in a block.
 type followed struct {
 	certain, anchored []fact // instructions that were compared
 	next              map[symfmt.RVA]symfmt.RVA
@@ -21,7 +21,7 @@ type followed struct {
 	located           bool // something other than the first rule locates the stack pointer
 }
 
-// fact is what is known of an instruction without the rules.
+// fact is what is known at an instruction without the rules.
 type fact struct {
 	rva symfmt.RVA
 	s   frameState
@@ -86,7 +86,7 @@ type mutator struct {
 
 var mutations = []string{"+8", "-8", "+16", "INIT +8", "INIT +16", "drop", "shift"}
 
-// mutate changes a record of a block; false if no record is suitable.
+// mutate changes a record of a block. It returns false if no record is suitable.
 func (m *mutator) mutate(i int, kind string) bool {
 	b := &m.rows.Blocks[i]
 	var at []uint32 // rows with a rule for .cfa
@@ -137,7 +137,7 @@ func (m *mutator) mutate(i int, kind string) bool {
 
 type foundShare struct{ certain, certainOf, anchored, anchoredOf, harmless int }
 
-// mutationShares damages a symbol file and counts the damages that are found.
+// mutationShares damages a symbol file and counts how much of the damage is found.
 func mutationShares(t *testing.T, text []byte, path, kind string, misses *[]string) (share foundShare) {
 	f, followed := opened(t, path)
 	b, cpu := binaryOf(f), f.Arch
@@ -164,7 +164,7 @@ func mutationShares(t *testing.T, text []byte, path, kind string, misses *[]stri
 		}
 	})
 	number := newFollower(followed, after, b.Base).numReg
-	// A rule may be another one and right: "rsp + 16" and "rbp + 16" after a mov.
+	// A rule may differ and still be right: "rsp + 16" and "rbp + 16" after a mov.
 	wrongAt := func(i int, at []fact) bool {
 		for j := range at {
 			p := after.cfa(after.Row(&after.Blocks[i], at[j].rva))

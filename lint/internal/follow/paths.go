@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// walk follows a block from its first instruction, where the stack pointer is
-// first bytes below the CFA, or from its rule if known is false.
+// walk follows a block from its first instruction. If known is true, the stack pointer there is entry bytes below the
+// CFA; otherwise the block's rule says where it is. walk returns false if there is no usable rule.
 func (f *follower) walk(entry int64, known bool) bool {
 	f.state, f.order, f.now, f.later = f.state[:0], f.order[:0], f.now[:0], f.later[:0]
 	f.ends, f.jumps, f.exits, f.clash, f.self = f.ends[:0], f.jumps[:0], f.exits[:0], f.clash[:0], false
@@ -37,7 +37,7 @@ func (f *follower) walk(entry int64, known bool) bool {
 		s.saves = f.enteredSaves()
 	}
 	if at := f.padded(0); !known && f.ruleChanges(0, at) {
-		// A cold part that begins with a landing pad, which nothing leads to.
+		// This is a cold part that begins with a landing pad, to which no instruction leads.
 		f.ends = append(f.ends, at)
 	} else {
 		f.now = append(f.now, pathItem{0, 0, s})
@@ -49,7 +49,7 @@ func (f *follower) walk(entry int64, known bool) bool {
 	return true
 }
 
-// padded returns the end of the padding at an offset.
+// padded returns the end of the padding that begins at an offset.
 func (f *follower) padded(at uint32) uint32 {
 	for int(at) < len(f.code) {
 		n := f.cpu.nop(f.code[at:])
@@ -61,14 +61,15 @@ func (f *follower) padded(at uint32) uint32 {
 	return at
 }
 
-// A jump table has at least so many entries, of places at most so many bytes away.
+// A jump table has at least minTable entries, and its targets are at most this many bytes away.
 const (
 	minTable    = 3
 	maxTableFar = 1 << 18
 )
 
-// jumpTable returns the end of the table of a switch at an offset. Microsoft's compiler puts such tables, of RVAs,
-// behind the code of the function, and its library between pieces of code. What was followed as code is not a table.
+// jumpTable returns the end of a switch's table that begins at an offset. Microsoft's compiler puts such tables, of
+// RVAs, behind the function's code, and its library has them between pieces of code. Bytes followed as code are not a
+// table.
 func (f *follower) jumpTable(at uint32) uint32 {
 	if !f.tables {
 		return at
@@ -91,8 +92,8 @@ func (f *follower) followed(from, to uint32) bool {
 	return slices.ContainsFunc(f.index[from:to], func(i int32) bool { return i != 0 })
 }
 
-// filled returns the end of the padding and of the tables at an offset. A table, which is aligned, may begin with the byte of a
-// trap.
+// filled returns the end of the padding and tables that begin at an offset. A table is aligned, and may begin with the
+// byte of a trap.
 func (f *follower) filled(at uint32) uint32 {
 	for int(at) < len(f.code) {
 		if end := f.jumpTable(at); end > at {
@@ -129,7 +130,7 @@ func (f *follower) seed(at uint32) {
 	if !ok {
 		return
 	}
-	// The cases of a switch start from what was known at its jump, if the rule agrees.
+	// The cases of a switch start from the state at its jump, if the rule agrees.
 	row, reg, off := f.ruleAt(at)
 	for i := range f.jumps {
 		if j := &f.jumps[i].s; j.knows(reg) && int64(j.off[reg]) == off {
@@ -146,8 +147,8 @@ func (f *follower) seed(at uint32) {
 	f.drain()
 }
 
-// inStep reports whether code that nothing leads to consists of the same instructions as the code that was followed
-// before, where it gets there. If it does not, it begins in the middle of an instruction, or is data.
+// inStep reports whether code to which no instruction leads is in step with code followed before: where they meet, both
+// have the same instructions. If not, it begins in the middle of an instruction, or is data.
 func (f *follower) inStep(at uint32) bool {
 	var s frameState
 	for int(at) < len(f.code) && f.index[at] <= 0 {
@@ -164,8 +165,8 @@ func (f *follower) inStep(at uint32) bool {
 	return true
 }
 
-// drain follows all paths. Returns of calls come last, as other paths to the same place may show
-// that a call does not return.
+// drain follows all pending paths. Paths after calls come last, as another path to the same instruction may show that a
+// call does not return.
 func (f *follower) drain() {
 	for {
 		if n := len(f.now); n > 0 {
@@ -186,8 +187,8 @@ func (f *follower) drain() {
 	}
 }
 
-// returns reports whether a call returns to the code after it. If it does not, the rules change
-// after the call, or after padding, to what holds on another path to that place.
+// returns reports whether a call returns to the code after it. If it does not, the rules change after the call, or
+// after padding, to rules that fit another path to that code.
 func (f *follower) returns(item *pathItem) bool {
 	behind := f.padded(item.at)
 	if int(behind) >= len(f.code) {
@@ -268,7 +269,7 @@ func (f *follower) path(at uint32, s frameState) {
 			return
 		case stepTrap:
 			if s.anchored {
-				return // programs never run it: these bytes are data
+				return // programs never execute it: these bytes are data
 			}
 			f.ends = append(f.ends, next)
 			return
@@ -280,8 +281,8 @@ func (f *follower) path(at uint32, s frameState) {
 	}
 }
 
-// call notes a call, and follows a function that leaves the stack pointer or the frame pointer elsewhere: outlined
-// reports whether it does.
+// call records a call, and follows the called function if it may leave the stack pointer or the frame pointer
+// elsewhere. outlined reports whether it does.
 func (f *follower) call(target uint64, s *frameState) (outlined bool) {
 	if target == 0 {
 		return false
@@ -304,16 +305,17 @@ func (f *follower) call(target uint64, s *frameState) (outlined bool) {
 	return outlined
 }
 
-// apart is how far a caller's frame pointer is taken to be from its stack pointer: a function may set one to the other.
+// apart is the assumed distance between a caller's frame pointer and its stack pointer: a function may set one to the
+// other.
 const apart = 1 << 20
 
-// maxCalled is the maximum number of instructions of a function that called follows.
+// maxCalled is the maximum number of instructions that called follows in a function.
 const maxCalled = 16
 
 // called follows a short function up to its return, and reports whether it gets there with a known stack pointer. ABIs
-// want that to be where it was, and the frame pointer, but compilers make functions of pieces of prologues and epilogues: arm64's
-// __security_push_cookie and __security_pop_cookie of Microsoft's, and those of LLVM's machine outliner. They return
-// where no branch is taken.
+// require a function to restore the stack pointer and the frame pointer, but compilers also make functions of parts of
+// prologues and epilogues: Microsoft's __security_push_cookie and __security_pop_cookie on arm64, and the functions of
+// LLVM's machine outliner. These return if no branch is taken.
 func (f *follower) called(addr uint64, s *frameState) bool {
 	if f.codeAt == nil {
 		return false
@@ -338,7 +340,8 @@ func (f *follower) called(addr uint64, s *frameState) bool {
 	return false
 }
 
-// switches notes the state at an indirect jump. If paths with different stack pointers met before it, the last one counts.
+// switches records the state at an indirect jump. If paths with different stack pointers met before the jump, the last
+// one counts.
 func (f *follower) switches(at uint32, s *frameState) {
 	j := *s
 	j.from = 0
@@ -376,8 +379,8 @@ func appendState[T frameState | pathItem](list []T, item T) []T {
 	return append(list, item)
 }
 
-// refutes reports whether code was followed with the state at a switch, as nothing seemed to lead to it, but other
-// code with another state does.
+// refutes reports whether the code at an instruction, to which nothing seemed to lead, was followed with the state at a
+// switch, but is now reached with another state.
 func (f *follower) refutes(at uint32, have, s *frameState) bool {
 	if have.from == 0 || have.from == s.from || at != have.from-1 && !f.refuted[have.from] {
 		return false
@@ -386,10 +389,10 @@ func (f *follower) refutes(at uint32, have, s *frameState) bool {
 	return true
 }
 
-// inside is the index of the bytes of an instruction but for its first. A jump may lead there: past a lock prefix.
+// inside is the index of an instruction's bytes other than the first. A jump may lead there, to skip a lock prefix.
 const inside = -1
 
-// cover marks the bytes in [from, to) as those of an instruction.
+// cover marks the bytes in [from, to) as part of an instruction.
 func (f *follower) cover(from, to uint32) {
 	for at := from; at < to; at++ {
 		if f.index[at] == 0 {
@@ -398,12 +401,12 @@ func (f *follower) cover(from, to uint32) {
 	}
 }
 
-// enter joins a state with what is known at an instruction, and reports whether the instruction
-// must be followed, again or for the first time.
+// enter joins s with the known state at an instruction, and reports whether the instruction must be followed, for the
+// first time or again.
 func (f *follower) enter(at uint32, s *frameState) bool {
 	i := f.index[at]
 	if i == inside && s.anchored {
-		return false // out of step with code that was followed
+		return false // out of step with code followed before
 	}
 	if i <= 0 {
 		if len(f.state) == maxInstructions {
@@ -424,7 +427,7 @@ func (f *follower) enter(at uint32, s *frameState) bool {
 		}
 		if s.anchored {
 			f.clash = append(f.clash, clashFact{at, have.off[sp], s.off[sp]})
-			return false // what is known without a rule counts
+			return false // what is known without a rule takes precedence
 		}
 		f.bad[reasonPaths]++
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The rules of Windows binaries, and of those of macOS, agree with their instructions, at each of them. Differences are
-// listed: functions in assembly that do not match their unwind codes.
+// The rules of Windows and macOS binaries agree with each of their instructions. Exceptions are listed: assembly
+// functions that do not match their unwind codes.
 func TestPE(t *testing.T) {
 	known := map[string]string{
 		"pe-unwind64.exe 0x10d0": "faulted: nothing was called, the system pushed a machine frame",

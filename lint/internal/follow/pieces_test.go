@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// What compilers do besides prologues and epilogues is followed.
+// Code of compilers that is neither prologue nor epilogue is followed.
 func TestPieces(t *testing.T) {
 	const (
 		// __security_push_cookie and __security_pop_cookie, and a function that calls them.
@@ -23,14 +23,14 @@ func TestPieces(t *testing.T) {
 		outlinedRules = "STACK CFI INIT 1008 14 .cfa: sp 0 + .ra: x30\nSTACK CFI 100c .cfa: sp 16 + .ra: .cfa 8 - ^ x29: .cfa 16 - ^\n" +
 			"STACK CFI 1010 .cfa: x29 16 +\nSTACK CFI 1018 .cfa: sp 0 + .ra: x30 x29: x29\n"
 
-		// The table of a switch, whose bytes as instructions are pop rbx, pop rcx ...
+		// The table of a switch, whose bytes decode as pop rbx, pop rcx ...
 		table = "\x53\x90\x90\x5b\xc3\x66\x90\x90" + "\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00\x5b\x00\x00\x00" +
 			"\x5b\xc3"
 		tableRules = "STACK CFI INIT 1000 1a .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1004 .cfa: $rsp 8 + $rbx: $rbx\nSTACK CFI 1005 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1019 .cfa: $rsp 8 + $rbx: $rbx\n"
 
-		// The same behind a call that does not return: push rbx; je; pop rbx; ret; call; nop; the table.
+		// The same after a call that does not return: push rbx; je; pop rbx; ret; call; nop; the table.
 		afterCall = "\x53\x74\x02\x5b\xc3\xe8\x00\x10\x00\x00\x66\x90" + "\xcc\x10\x00\x00\x5b\x11\x00\x00\x5b\x12\x00\x00"
 		callRules = "STACK CFI INIT 1000 18 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1004 .cfa: $rsp 8 + $rbx: $rbx\nSTACK CFI 1005 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n"
@@ -43,22 +43,22 @@ func TestPieces(t *testing.T) {
 			"STACK CFI 1005 .cfa: $rsp 64 +\nSTACK CFI 1016 .cfa: $rsp 16 +\nSTACK CFI 1017 .cfa: $rsp 8 +\n" +
 			"STACK CFI 1018 .cfa: $rsp 64 +\nSTACK CFI 1035 .cfa: $rsp 16 +\nSTACK CFI 1036 .cfa: $rsp 8 +\n"
 
-		// A byte of data, with which the next instruction would begin: push rbx; sub rsp, 0x30; test; js 0x10; add; pop; ret;
+		// A byte of data that could begin the next instruction: push rbx; sub rsp, 0x30; test; js 0x10; add; pop; ret;
 		// the byte; 0x10: add; pop; ret.
 		data      = "\x53\x48\x83\xec\x30\x85\xff\x78\x07\x48\x83\xc4\x30\x5b\xc3\xb8\x48\x83\xc4\x30\x5b\xc3"
 		dataRules = "STACK CFI INIT 1000 16 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1005 .cfa: $rsp 64 +\nSTACK CFI 100d .cfa: $rsp 16 +\nSTACK CFI 100e .cfa: $rsp 8 +\n" +
 			"STACK CFI 100f .cfa: $rsp 64 +\nSTACK CFI 1014 .cfa: $rsp 16 +\nSTACK CFI 1015 .cfa: $rsp 8 +\n"
 
-		// The same with two instructions as data, which jump into the middle of the next one, where a pop would be: je 0x13;
-		// ret; 0x12: mov eax, 0x9090905b; add; pop; ret.
+		// The same with two instructions as data, which jump into the middle of the next one, where a pop would be: je
+		// 0x13; ret; 0x12: mov eax, 0x9090905b; add; pop; ret.
 		jumps = "\x53\x48\x83\xec\x30\x85\xff\x78\x09\x48\x83\xc4\x30\x5b\xc3\x74\x02\xc3" +
 			"\xb8\x5b\x90\x90\x90\x48\x83\xc4\x30\x5b\xc3"
 		jumpsRules = "STACK CFI INIT 1000 1d .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1005 .cfa: $rsp 64 +\nSTACK CFI 100d .cfa: $rsp 16 +\nSTACK CFI 100e .cfa: $rsp 8 +\n" +
 			"STACK CFI 100f .cfa: $rsp 64 +\nSTACK CFI 101b .cfa: $rsp 16 +\nSTACK CFI 101c .cfa: $rsp 8 +\n"
 
-		// A prefix of lock that a branch skips: push rbx; je 4; lock; 4: add [rax], eax; pop; ret.
+		// A lock prefix that a branch skips: push rbx; je 4; lock; 4: add [rax], eax; pop; ret.
 		lock      = "\x53\x74\x01\xf0\x01\x00\x5b\xc3"
 		lockRules = "STACK CFI INIT 1000 8 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\nSTACK CFI 1007 .cfa: $rsp 8 +\n"
 
@@ -69,7 +69,7 @@ func TestPieces(t *testing.T) {
 		probesRules = "STACK CFI INIT 1000 28 .cfa: sp 0 + .ra: x30\nSTACK CFI 1004 .cfa: sp 16 + .ra: .cfa 8 - ^ x29: .cfa 16 - ^\n" +
 			"STACK CFI 1008 .cfa: x29 16 +\nSTACK CFI 1024 .cfa: sp 0 + .ra: x30 x29: x29\n"
 
-		// A function whose other part takes arguments along on the stack to another function.
+		// A function whose second part passes arguments on the stack to another function.
 		part = "\x50\x85\xff\x75\x03\x58\xc3\xcc\xe9\x00\x00\x00\x00\x31\xc0\xc3" // push rax; test; jne 8; pop rax; ret; int3; 8: jmp 0xd; xor; ret
 		head = "STACK CFI INIT 1000 7 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1006 .cfa: $rsp 8 +\n"
 		tail = "STACK CFI INIT 1008 5 .cfa: $rsp 16 + .ra: .cfa 8 - ^\nSTACK CFI INIT 100d 3 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
@@ -107,7 +107,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// The same part without a function that jumps to it, or one that leaves the stack otherwise, is wrong.
+// The same part is wrong if no function jumps to it, or if a function jumps to it with another stack pointer.
 func TestDoubted(t *testing.T) {
 	code := "\x50\x85\xff\x75\x03\x58\xc3\xcc\xe9\x00\x00\x00\x00\x31\xc0\xc3"
 	for _, c := range []struct{ name, head string }{
@@ -129,10 +129,10 @@ func TestDoubted(t *testing.T) {
 	}
 }
 
-// A return address is on the stack where code is called, returns, or is jumped to by such code. What is only jumped
-// to, as the code of GHC, may have it elsewhere, and its registers are nobody's.
+// The return address is on the stack if code is called, returns, or is jumped to by such code. Code that is only jumped
+// to, such as GHC's, may have it elsewhere, and its registers do not belong to a caller.
 func TestJumpedTo(t *testing.T) {
-	// 1000: mov [rbp], rbx; jmp [rbp]. 1006: call 1000; ret. Or: jmp 1000. Or: nothing that leads there.
+	// 1000: mov [rbp], rbx; jmp [rbp]. Then either 1006: call 1000; ret, or a jmp 1000, or nothing that leads there.
 	const body = "\x48\x89\x5d\xf8\xff\x65\x00"
 	const rules = "STACK CFI INIT 1000 7 .cfa: $rbp 0 + .ra: .cfa ^\n"
 	const other = "STACK CFI INIT 1007 6 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"

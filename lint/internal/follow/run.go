@@ -6,13 +6,13 @@ import "github.com/symtool/symtool/symfmt/arch"
 type Binary struct {
 	Base uint64 // address of RVA 0
 	Size uint64 // size of the executable code in bytes
-	// Code returns the code at an address up to the end of its section, or nil.
+	// Code returns the code from an address to the end of its section, or nil.
 	Code func(addr uint64) []byte
 	// Tables reports whether there may be tables of RVAs between instructions, as in the code of Microsoft's compiler.
 	Tables bool
 	// Exported calls fn for each function that other modules may call.
 	Exported func(fn func(addr uint64))
-	// Begins reports whether a symbol begins in [from, to); nil if none is known.
+	// Begins reports whether a symbol begins in [from, to). It is nil if no symbol is known.
 	Begins func(from, to uint64) bool
 }
 
@@ -23,16 +23,16 @@ type Kind uint8
 const (
 	WrongCFA     Kind = iota // at a call, or at half of a STACK CFI INIT's instructions
 	WrongCFASome             // at fewer instructions
-	WrongReturn              // place of the return address, at a call
-	WrongSaved               // place of a saved register
+	WrongReturn              // where the return address is, at a call
+	WrongSaved               // where a saved register is
 	MissingRule              // a register was saved and overwritten, but has no rule
 )
 
 // Finding is a rule that the instructions contradict.
 type Finding struct {
 	Kind Kind
-	Addr uint64 // of the first wrong instruction
-	Line uint32 // line of the record
+	Addr uint64 // address of the first wrong instruction
+	Line uint32 // line of the record in the symbol file
 	Text string
 }
 
@@ -50,8 +50,8 @@ const (
 // maxJumps is the maximum number of states kept at indirect jumps.
 const maxJumps = 1 << 10
 
-// CPUOf returns the follower's description of a CPU with addresses of a size in bytes, or
-// nil: most CPUs are not supported.
+// CPUOf returns the follower's description of a CPU, given the size of its addresses in bytes, or nil if the CPU is not
+// supported, as most are not.
 func CPUOf(cpu *arch.Arch, addrSize int) *CPU {
 	switch {
 	case addrSize != 8:
@@ -63,8 +63,8 @@ func CPUOf(cpu *arch.Arch, addrSize int) *CPU {
 	return nil
 }
 
-// Run compares the rows of a table with the instructions of a binary, and calls report for each
-// mistake: at most two per STACK CFI INIT, one about the CFA and one about the other rules.
+// Run compares the rows of a table with the instructions of a binary, and calls report for each mistake: at most two
+// per STACK CFI INIT, one about the CFA and one about the other rules.
 func Run(cpu *CPU, rows *Table, b *Binary, report func(Finding)) *Stats {
 	f := newFollower(cpu, rows, b.Base)
 	f.codeAt, f.tables, f.begins = b.Code, b.Tables, b.Begins
@@ -72,7 +72,8 @@ func Run(cpu *CPU, rows *Table, b *Binary, report func(Finding)) *Stats {
 	return &f.stats
 }
 
-// lateBlock is a block that calls from elsewhere may prove wrong, or jumps right.
+// lateBlock is a block whose finding is decided at the end: calls from elsewhere may prove it wrong, or jumps prove it
+// right.
 type lateBlock struct {
 	addr uint64
 	m    *mismatch
@@ -124,8 +125,9 @@ func (f *follower) all(bin *Binary, report func(Finding)) {
 	f.checkLate(late, bin, report)
 }
 
-// checkDoubted reports those blocks that their exits contradict, unless a function that jumps to them agrees: it is the
-// jump to another function, then, that takes arguments along on the stack, as those of V8 do.
+// checkDoubted reports the blocks that their exits contradict, unless a function that jumps to them agrees with their
+// rules. In that case the exit is unusual: a jump to another function that passes arguments on the stack, as V8's
+// functions do.
 func (f *follower) checkDoubted(doubted []lateBlock, report func(Finding)) {
 	for _, d := range doubted {
 		if f.confirmed[d.addr] {
@@ -137,7 +139,7 @@ func (f *follower) checkDoubted(doubted []lateBlock, report func(Finding)) {
 	}
 }
 
-// checkLate reports those late blocks that are called, and therefore wrong.
+// checkLate reports the late blocks that are called, and are therefore wrong.
 func (f *follower) checkLate(late []lateBlock, bin *Binary, report func(Finding)) {
 	if len(late) > 0 {
 		bin.Exported(func(addr uint64) { f.calls[addr] = false })

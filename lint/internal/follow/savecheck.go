@@ -35,7 +35,7 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 			reg = f.table.Names.Lookup(f.table.CPU.RA)
 		}
 		p := f.table.places[set[k]]
-		// Words above the CFA were pushed by code before the function: the procedure linkage
+		// Words above the CFA were pushed by the code before the function, the procedure linkage
 		// table.
 		own := p.Off < 0 || k == 0 && !f.cpu.link
 		switch {
@@ -49,7 +49,7 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 }
 
 // ruledSaves returns the registers for which a block must have a rule once they are overwritten. A
-// block with a rule for .ra only, or for that and the frame pointer, may be from a language whose
+// block with rules for .ra only, or for .ra and the frame pointer only, may be from a language whose
 // functions do not preserve registers (Go, OCaml); what looks like a save is then a temporary value.
 func (f *follower) ruledSaves(b *Block) uint16 {
 	mem := uint16(1)
@@ -81,8 +81,7 @@ func (f *follower) anchoredSaves(r *saveRule) saveFacts {
 	return s
 }
 
-// pushedRA sets the place of the return address on CPUs whose calls push it:
-// just below the CFA.
+// pushedRA sets the location of the return address, just below the CFA, on CPUs whose calls push it.
 func (f *follower) pushedRA(s *saveFacts) {
 	if !f.cpu.link {
 		s.keep &^= 1
@@ -91,9 +90,9 @@ func (f *follower) pushedRA(s *saveFacts) {
 	}
 }
 
-// wrongSaves returns the registers that rules put in the wrong place: on the stack where the code
-// never wrote them or wrote them elsewhere, or nowhere although the code wrote them to the stack
-// and then overwrote them.
+// wrongSaves returns the registers whose rules are wrong: the rule says on the stack but the code
+// never wrote the register or wrote it elsewhere, or there is no rule although the code wrote the
+// register to the stack and then overwrote it.
 func (f *follower) wrongSaves(id uint32, s *frameState) (wrong uint16) {
 	r, facts := f.saveRule(id), &s.saves
 	wrong = r.mem & facts.keep &^ (facts.saved | facts.many)
@@ -106,7 +105,7 @@ func (f *follower) wrongSaves(id uint32, s *frameState) (wrong uint16) {
 	return wrong
 }
 
-// comparable returns the registers whose places are known from both the rules and the code.
+// comparable returns the registers whose locations are known from both the rules and the code.
 func (f *follower) comparable(id uint32, s *frameState) uint16 {
 	r, facts := f.saveRule(id), &s.saves
 	both := r.mem&(facts.saved|facts.keep) | r.none&(facts.keep|facts.lost&facts.saved&f.ruled)
@@ -115,16 +114,16 @@ func (f *follower) comparable(id uint32, s *frameState) uint16 {
 
 // saveMismatch is the finding in a block about the caller's registers.
 type saveMismatch struct {
-	addr   uint64 // first
+	addr   uint64 // address of the first wrong instruction
 	line   uint32
 	reg    string
 	ra     bool
-	absent bool // without a rule, or with one saying that the register holds the value
+	absent bool // there is no rule, or the rule says that the register holds the value
 	kept   bool // according to the code, the register was not stored
 	slot   int16
 	rule   int16
 	count  int // number of instructions
-	calls  int // number of calls among count
+	calls  int // how many of count are at calls
 	of     int
 }
 

@@ -18,11 +18,11 @@ var saveMutations = []string{"-8", "+8", "-16", "swap", "drop", ".ra"}
 // saveMutator damages a rule in a line of the symbol file.
 type saveMutator struct {
 	rnd   *rand.Rand
-	names []string // of registers, .ra first
+	names []string // names of registers, .ra first
 }
 
-// saveRulesOf returns the rules of a line that put registers on the stack: fields[at]
-// are their names.
+// saveRulesOf returns the fields of a line and the indices of the names of registers whose rules put
+// them on the stack.
 func saveRulesOf(line string, names []string) (fields []string, at []int) {
 	fields = strings.Split(line, " ")
 	for i := range fields {
@@ -34,7 +34,7 @@ func saveRulesOf(line string, names []string) (fields []string, at []int) {
 	return fields, at
 }
 
-// mutate returns the damaged line; false if the damage does not fit.
+// mutate returns the damaged line. It returns false if the damage does not fit.
 func (m *saveMutator) mutate(line, kind string) (changed string, ok bool) {
 	names := m.names[1:]
 	if kind == ".ra" {
@@ -70,9 +70,9 @@ func (m *saveMutator) mutate(line, kind string) (changed string, ok bool) {
 	return strings.Join(fields, " "), true
 }
 
-// detectable follows a block with its rules before the damage, and reports whether the rules after it
-// contradict what the code is known to do at any instruction. Knowledge about a part of a function
-// begins with its rules, which are damaged.
+// detectable follows a block with its rules before the damage, and reports whether the damaged rules
+// contradict, at any instruction, what the code is known to do. What is known about a part of a
+// function comes from its first rules, which are damaged.
 func detectable(cpu *CPU, b *Binary, before, after *Table, i int) bool {
 	f := newFollower(cpu, before, b.Base)
 	block := &before.Blocks[i]
@@ -153,7 +153,7 @@ func saveMutationShare(t *testing.T, text []byte, path, kind string) (share save
 	return share, misses
 }
 
-// Damage to a register's rule is found where the code shows what happens to the register.
+// Damage to a register's rule is found if the code shows what happens to the register.
 func TestMutatedSaves(t *testing.T) {
 	testenv.Oracle(t)
 	paths := []string{testenv.File(t, "/usr/bin/bash", "bash")}
@@ -167,7 +167,7 @@ func TestMutatedSaves(t *testing.T) {
 			s, misses := saveMutationShare(t, text, path, kind)
 			t.Logf("%s: %s: damaged %d STACK CFI INITs, the code contradicts %d for certain, found %d of them (%.2f %%) and %d others",
 				filepath.Base(path), kind, s.damaged, s.detectable, s.found, 100*float64(s.found)/float64(s.detectable), s.other)
-			// Of the rules that are dropped, the code contradicts half to four fifths.
+			// The code contradicts between half and four fifths of the dropped rules.
 			if s.found < s.detectable || s.detectable*3 < s.damaged {
 				t.Errorf("%s: %s: too few are found: %q", path, kind, misses[:min(len(misses), 12)])
 			}

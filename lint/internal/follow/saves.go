@@ -1,19 +1,18 @@
 package follow
 
-// maxSaves is the number of caller's registers that are tracked, including the
-// return address.
+// maxSaves is the number of the caller's registers that are tracked, including the return address.
 const maxSaves = 12
 
 // saveWord is the size of a register, in bytes.
 const saveWord = 8
 
-// saveFacts record, with one bit for each register of CPU.saves, where the caller's value of
-// the register is. A register in none of the sets is unknown.
+// saveFacts records, with one bit for each register of CPU.saves, where the caller's value of the
+// register is. If a register is in none of the sets, the location is unknown.
 type saveFacts struct {
-	keep  uint16          // in the register
-	lost  uint16          // the register was definitely overwritten
+	keep  uint16          // in the register itself
+	lost  uint16          // nowhere: the register was definitely overwritten
 	saved uint16          // on the stack, slot words below the CFA
-	many  uint16          // also elsewhere: in another register, in a second slot
+	many  uint16          // also elsewhere: in another register or a second slot
 	slot  [maxSaves]int16 // words below the CFA
 }
 
@@ -28,23 +27,23 @@ func (f *saveFacts) forget(k int) {
 	}
 }
 
-// write handles a register that is overwritten. One that was saved elsewhere may get its value
-// back.
+// write handles a register that is overwritten. If it was saved elsewhere, the write may restore
+// its value.
 func (f *saveFacts) write(k int) {
 	if f.forget(k); k >= 0 && f.many>>k&1 == 0 {
 		f.lost |= 1 << k
 	}
 }
 
-// elsewhere handles a register that is copied to a place that is not tracked.
+// elsewhere handles a register that is copied to a location that is not tracked.
 func (f *saveFacts) elsewhere(k int) {
 	if k >= 0 && f.keep>>k&1 != 0 {
 		f.many |= 1 << k
 	}
 }
 
-// load handles a register that is read from memory, at bytes below the CFA if
-// that is known.
+// load handles a register that is read from memory. If known is true, the memory is at bytes below
+// the CFA.
 func (f *saveFacts) load(k int, known bool, at int64) {
 	f.forget(k)
 	if k < 0 || !known || f.saved&^f.many>>k&1 == 0 {
@@ -57,8 +56,8 @@ func (f *saveFacts) load(k int, known bool, at int64) {
 	}
 }
 
-// store handles a register that is written to memory, at bytes below the CFA if that is
-// known. Memory known to be below the stack pointer does not count as a second place.
+// store handles a register that is written to memory. If known is true, the memory is at bytes
+// below the CFA. Memory known to be below the stack pointer does not count as a second location.
 func (s *frameState) store(k int, known bool, at int64) {
 	if k < 0 {
 		return

@@ -1,6 +1,6 @@
 package follow
 
-// saveOfARM64 returns the index of a register in frameARM64.saves by number.
+// saveOfARM64 returns the index in frameARM64.saves of register n.
 func saveOfARM64(n uint32) int {
 	switch n &= 31; {
 	case n == 30:
@@ -11,8 +11,8 @@ func saveOfARM64(n uint32) int {
 	return noSave
 }
 
-// savesARM64 updates the facts about the caller's registers with the effect of an instruction.
-// The state is the one before it.
+// savesARM64 updates the facts about the caller's registers with the effect of an instruction. s is
+// the state before the instruction.
 func savesARM64(in uint32, s *frameState) {
 	rd := saveOfARM64(in)
 	switch in >> 25 & 15 {
@@ -35,13 +35,13 @@ func savesARM64(in uint32, s *frameState) {
 		default:
 			s.saves.write(rd)
 		}
-	default: // vectors: count everything that may have been moved to them as elsewhere
+	default: // vectors: registers that may have been moved to them count as elsewhere
 		s.saves.elsewhere(saveOfARM64(in >> 5))
 		s.saves.forget(rd)
 	}
 }
 
-// memorySavesARM64: loads and stores.
+// memorySavesARM64 handles loads and stores.
 func memorySavesARM64(in uint32, s *frameState) {
 	if in>>26&1 != 0 {
 		return // of vectors

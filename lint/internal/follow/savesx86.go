@@ -12,8 +12,8 @@ func saveNumAMD64(r gprAMD64) int {
 	return saveOfAMD64[r.num]
 }
 
-// savesAMD64 updates the facts about the caller's registers with the effect of an instruction
-// that continues. The state is the one before it.
+// savesAMD64 updates the facts about the caller's registers with the effect of an instruction that
+// continues. s is the state before the instruction.
 func savesAMD64(in *x86asm.Inst, dst gprAMD64, s *frameState) {
 	k := saveNumAMD64(dst)
 	switch in.Op {
@@ -70,7 +70,7 @@ func moveAMD64(in *x86asm.Inst, dst gprAMD64, s *frameState) {
 	s.saves.write(to)
 }
 
-// memAMD64 returns how far below the CFA a memory operand is.
+// memAMD64 returns how many bytes below the CFA a memory operand is, if that is known.
 func memAMD64(m x86asm.Mem, s *frameState) (known bool, at int64) {
 	base := regAMD64(m.Base)
 	if m.Index != 0 || m.Segment != 0 || !base.wide || !s.knows(base.num) {

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Where code of this machine's libraries is followed, instructions begin for objdump, too.
+// In this machine's libraries, instructions that the follower finds begin where objdump's do.
 func TestStartsAMD64(t *testing.T) {
 	testenv.Oracle(t)
 	if !testenv.OracleFull() {
@@ -64,8 +64,8 @@ func isELF(path string) bool {
 	return err == nil && bytes.Equal(head, []byte("\x7fELF"))
 }
 
-// comparedStarts follows the code of a library, and returns the number of instructions and the addresses of those that
-// begin elsewhere than objdump's, without a reason. It counts the others by their reason.
+// comparedStarts follows the code of a library. It returns the number of instructions, and the addresses of
+// instructions that begin elsewhere than objdump's without a known reason. It counts those with a known reason in why.
 func comparedStarts(t *testing.T, path string, why map[string]int) (n int, apart []uint64) {
 	t.Helper()
 	file, cpu := opened(t, path)
@@ -89,7 +89,7 @@ func comparedStarts(t *testing.T, path string, why map[string]int) (n int, apart
 			continue
 		}
 		code = code[:min(block.Size, uint64(len(code)))]
-		f.order = f.order[:0] // of the block before, if this one is not followed
+		f.order = f.order[:0] // of the previous block, if this one is not followed
 		f.check(block, code, addr)
 		n += len(f.order)
 		for _, at := range f.order {

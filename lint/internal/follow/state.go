@@ -3,7 +3,7 @@ package follow
 // frameRegs is the number of registers tracked.
 const frameRegs = 16
 
-// Indices in a frameState that all CPUs share.
+// Indices in a frameState that are the same for all CPUs.
 const (
 	frameSP = 4
 	frameFP = 5
@@ -13,7 +13,7 @@ const (
 type frameState struct {
 	known    uint16
 	anchored bool
-	from     uint32 // 1 + the offset of code that was followed with the state at a switch; it may be no case of that. 0 if none
+	from     uint32 // 1 + offset of the code that was followed with the state at a switch, which it may not belong to; or 0
 	caller   bool   // the frame pointer has the caller's value
 	saved    bool   // the caller's frame pointer is on the stack, slot below the CFA
 	slot     int32
@@ -42,15 +42,15 @@ func (s *frameState) forget(r int) {
 	}
 }
 
-// save records that the frame pointer is written to memory, at bytes below the
-// CFA.
+// save records that the frame pointer is written to memory, at bytes below the CFA.
 func (s *frameState) save(at int32) {
 	if s.caller {
 		s.saved, s.slot = true, at
 	}
 }
 
-// restore handles a frame pointer that is read from memory at bytes below the CFA.
+// restore handles a frame pointer that is read from memory. If known is true, the memory is at
+// bytes below the CFA.
 func (s *frameState) restore(known bool, at int32) {
 	s.forget(frameFP)
 	s.caller = known && s.saved && s.slot == at

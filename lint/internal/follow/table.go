@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Table holds the STACK CFI rows of a file in a form for comparisons with a binary, in 32 bytes
-// per row. Call Add for each record, then Finish.
+// Table holds the STACK CFI rows of a file in a form for comparison with a binary, in 32 bytes per
+// row. Call Add for each record, then Finish.
 type Table struct {
 	Names  *cfi.Names
 	CPU    *arch.Arch
@@ -24,7 +24,7 @@ type Table struct {
 	setNum map[saveSet]uint32
 }
 
-// saveSet holds the rules for Table.saves as indices in places. There are few different ones.
+// saveSet holds the rules for Table.saves as indices in places. There are few different sets.
 type saveSet [maxSaves]uint32
 
 // Block is a STACK CFI INIT: rows[first:end] are its rows, starting with the
@@ -36,7 +36,7 @@ type Block struct {
 	first, end uint32
 }
 
-// Row is the place of a record and the rules in force from there on.
+// Row is the address of a record and the rules in force from there on.
 type Row struct {
 	RVA   symfmt.RVA
 	Line  uint32
@@ -44,7 +44,7 @@ type Row struct {
 	saves uint32    // index in sets
 }
 
-// Place is what a rule computes, if it has one of the simple forms.
+// Place is what a rule computes, if the rule has a simple form.
 type Place struct {
 	Kind PlaceKind
 	Base cfi.Reg
@@ -89,8 +89,8 @@ func NewTable(cpu *arch.Arch) *Table {
 	return t
 }
 
-// Add adds a STACK CFI INIT, or a STACK CFI of the last one, with the changes its rules make. A STACK
-// CFI whose INIT is missing or bad is ignored.
+// Add adds a STACK CFI INIT, or a STACK CFI of the last INIT, with the changes that its rules make. A
+// STACK CFI whose INIT is missing or malformed is ignored.
 func (t *Table) Add(r *symfmt.Record, changes *Changes) {
 	row := Row{}
 	if r.Kind == symfmt.KindCFIInit {
@@ -104,7 +104,7 @@ func (t *Table) Add(r *symfmt.Record, changes *Changes) {
 	row.RVA, row.Line = r.RVA, uint32(r.Pos().Line)
 	t.change(&row, changes)
 	b := &t.Blocks[len(t.Blocks)-1]
-	// Of two rows at the same address the later counts. One at a lower address is damage, which
+	// If two rows have the same address, the later counts. A row at a lower address is damage, which
 	// rules of family 4 report.
 	if last := &t.rows; b.end > b.first && (*last)[b.end-1].RVA == r.RVA {
 		(*last)[b.end-1] = row
@@ -170,7 +170,7 @@ func (t *Table) placeOf(e cfi.Expr) Place {
 }
 
 func placeOf(e cfi.Expr) Place {
-	if e.IsUndef() || e.EndsStack() { // the latter is what dumpers write for readers that do not know .undef
+	if e.IsUndef() || e.EndsStack() { // dumpers write EndsStack rules for readers that do not know .undef
 		return Place{Kind: PlaceUndef}
 	}
 	if base, off, ok := e.AsOffset(); ok {
@@ -205,7 +205,8 @@ func (t *Table) Finish() {
 	})
 }
 
-// Block returns the block that covers an address, or nil; of several, the one that begins last.
+// Block returns the block that covers an address, or nil. If several do, it returns the one that
+// begins last.
 func (t *Table) Block(rva symfmt.RVA) *Block {
 	i, _ := slices.BinarySearchFunc(t.Blocks, rva+1, func(b Block, at symfmt.RVA) int { return cmp.Compare(b.RVA, at) })
 	if i == 0 || uint64(rva-t.Blocks[i-1].RVA) >= t.Blocks[i-1].Size {
@@ -230,8 +231,8 @@ func (t *Table) Row(b *Block, rva symfmt.RVA) *Row {
 // RowsOf returns the rows of a block.
 func (t *Table) RowsOf(b *Block) []Row { return t.rows[b.first:b.end] }
 
-// Place returns the place that a rule of a row computes: for .cfa (0), .ra (1) or the frame pointer
-// (2).
+// Place returns the place that one of a row's rules computes: the rule for .cfa (0), .ra (1) or the
+// frame pointer (2).
 func (t *Table) Place(row *Row, rule int) Place { return t.places[row.rules[rule]] }
 
 // FramePointer returns the CPU's frame pointer, or cfi.NoReg.

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 )
 
-// frameAMD64 lists x86's registers in the order of their numbers in instructions.
+// frameAMD64 lists x86-64's registers in the order of their numbers in instructions.
 var frameAMD64 = &CPU{
 	entry: 8,
 	regs: [frameRegs]string{"$rax", "$rcx", "$rdx", "$rbx", "$rsp", "$rbp", "$rsi", "$rdi",
@@ -151,7 +151,7 @@ func effectAMD64(in *x86asm.Inst, s *frameState) {
 	forgetAMD64(in, s, dst.num)
 }
 
-// enterAMD64 handles enter: push rbp, rbp = rsp, rsp -= size, for a level of 0.
+// enterAMD64 handles enter with level 0: push rbp, rbp = rsp, rsp -= size.
 func enterAMD64(in *x86asm.Inst, s *frameState) {
 	size, _ := in.Args[0].(x86asm.Imm)
 	level, _ := in.Args[1].(x86asm.Imm)
@@ -165,7 +165,7 @@ func enterAMD64(in *x86asm.Inst, s *frameState) {
 	s.move(rsp, -int64(uint16(size)))
 }
 
-// forgetAMD64 forgets the registers that an instruction changes in other ways.
+// forgetAMD64 forgets the registers that an instruction changes in ways that are not tracked.
 func forgetAMD64(in *x86asm.Inst, s *frameState, dst int) {
 	s.forget(dst)
 	switch in.Op {
@@ -184,8 +184,8 @@ func forgetAMD64(in *x86asm.Inst, s *frameState, dst int) {
 	}
 }
 
-// gprAMD64 is a general register: its number, or -1, and whether the operand is
-// the whole of it.
+// gprAMD64 is a general register as an operand: its number or -1, and whether the operand is the
+// whole register.
 type gprAMD64 struct {
 	num  int
 	wide bool

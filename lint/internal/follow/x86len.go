@@ -1,8 +1,9 @@
 package follow
 
-// otherAMD64 returns the length of instructions that x86asm does not know: those of new extensions,
-// which all have a ModRM byte at a known place. None of them changes the stack pointer; a register
-// that one may write is forgotten. For any other encoding the size is 0 and the kind stepBad.
+// otherAMD64 returns the length of an instruction that x86asm does not know, if it belongs to a
+// newer extension with a ModRM byte at a known place. None of these changes the stack pointer;
+// registers that may be written are forgotten. For any other encoding the size is 0 and the kind
+// stepBad.
 func otherAMD64(code []byte, s *frameState) step {
 	x := x86Prefix{code: code}
 	if !x.read() {
@@ -42,7 +43,8 @@ func (x *x86Prefix) at(i int) byte {
 	return 0
 }
 
-// read reads up to the opcode; it returns false for instructions that x86asm should know.
+// read reads the prefixes and the opcode. It returns false for instructions that x86asm should
+// know.
 func (x *x86Prefix) read() bool {
 	i := 0
 	for ; i < 14; i++ {
@@ -87,8 +89,8 @@ func (x *x86Prefix) read() bool {
 	return x.table >= 1 && x.table <= 6 && x.table != 4 && i < len(x.code)
 }
 
-// modRM returns the length of ModRM, SIB and displacement; 0 if there are none, or if the opcode is
-// not known to have them.
+// modRM returns the length of ModRM, SIB and displacement. It returns 0 if there are none, or if
+// the opcode is not known to have them.
 func (x *x86Prefix) modRM() int {
 	if x.table == 1 && !x.vex && (x.op > 0x01 && x.op < 0x0d || x.op >= 0x80 && x.op < 0x90 || x.op >= 0xc8 && x.op < 0xd0) || x.pos >= len(x.code) {
 		return 0
@@ -126,7 +128,7 @@ func (x *x86Prefix) immediate() int {
 	}
 	if x.table == 1 {
 		switch x.op {
-		case 0x0f: // 3DNow, whose operation is the last byte
+		case 0x0f: // 3DNow, whose last byte is the operation
 			if !x.vex {
 				return 1
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// fdeEntry is an entry of .eh_frame_hdr's table; addresses are the binary's.
+// fdeEntry is an entry of .eh_frame_hdr's table. Addresses are the binary's.
 type fdeEntry struct {
 	start, fde uint64
 	size       uint64 // 0 if it cannot be read
@@ -48,8 +48,8 @@ var checkFDEs = sharedWithBinary(func(p *check.Pass, b *check.Image) {
 	}
 })
 
-// sameRange reports whether one of the blocks at the first one's address has the given size, or
-// blocks without gaps fill it: an FDE that another overlaps may be cut.
+// sameRange reports whether one of the blocks at the first block's address has the given size, or
+// several blocks without gaps fill it: an FDE that overlaps another may have been cut.
 func sameRange(blocks []follow.Block, size uint64) bool {
 	start, end := uint64(blocks[0].RVA), uint64(blocks[0].RVA)
 	for i := range blocks {
@@ -75,8 +75,8 @@ func reportLostFDE(p *check.Pass, rows *follow.Table, rva symfmt.RVA, e *fdeEntr
 	p.ReportAt(0, rva, "the FDE at 0x%x of .eh_frame begins at 0x%x (0x%x bytes): no STACK CFI INIT does", e.fde, uint64(rva), e.size)
 }
 
-// fdeTable reads the table of .eh_frame_hdr; it returns nil if there is none,
-// as in a separate debug file.
+// fdeTable reads the table of .eh_frame_hdr. It returns nil if the binary has none, as in a
+// separate debug file.
 func fdeTable(b *check.Image) []fdeEntry {
 	header := b.Section(".eh_frame_hdr")
 	if header == nil {
@@ -125,8 +125,8 @@ func readTable(c *bin.Cursor, addr uint64) (table []fdeEntry) {
 	return table
 }
 
-// pointerSize returns the size of a pointer with an encoding, or 0 for LEB128 or
-// the machine's size.
+// pointerSize returns the size of a pointer with the given encoding, or 0 for LEB128 or the
+// machine's size.
 func pointerSize(enc uint8) int {
 	switch enc & 7 {
 	case 2:

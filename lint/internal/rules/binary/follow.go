@@ -35,7 +35,7 @@ var followRules = map[follow.Kind]string{
 	follow.WrongCFA: "SYM551", follow.WrongCFASome: "SYM553", follow.WrongReturn: "SYM554", follow.WrongSaved: "SYM555", follow.MissingRule: "SYM556",
 }
 
-// checkFollow follows the instructions of functions.
+// checkFollow follows the instructions of functions and reports the rules that they contradict.
 var checkFollow = sharedWithBinary(func(p *check.Pass, b *check.Image) {
 	rows, cpu := b.Rows(), follow.CPUOf(b.Arch, b.AddrSize)
 	if cpu == nil || len(rows.Blocks) == 0 || rows.CPU == nil || rows.CPU != b.Arch {
@@ -46,7 +46,7 @@ var checkFollow = sharedWithBinary(func(p *check.Pass, b *check.Image) {
 		size += r.End - r.Start
 	}
 	code := &follow.Binary{Base: b.Base, Size: size, Code: b.CodeAt, Exported: b.Exported, Begins: b.Begins, Tables: b.OS == "windows"}
-	own := sync.OnceValue(func() *ownTable { return newOwnTable(b) }) // for the first finding that needs it
+	own := sync.OnceValue(func() *ownTable { return newOwnTable(b) }) // made for the first finding that needs it
 	p.Followed = follow.Run(cpu, rows, code, func(f follow.Finding) {
 		rule := followRules[f.Kind]
 		checked := f.Kind == follow.WrongCFA || f.Kind == follow.WrongCFASome || f.Kind == follow.WrongReturn
@@ -68,7 +68,7 @@ func reportFollowed(p *check.Pass, b *check.Image, f follow.Finding) {
 	}
 }
 
-// reportSkipped reports what could not be compared.
+// reportSkipped reports how much could not be compared, and why.
 func reportSkipped(p *check.Pass, s *follow.Stats) {
 	if s.Followed+s.Wrong == s.Blocks {
 		return
@@ -84,7 +84,7 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// byReason lists counts, the largest first.
+// byReason lists the reasons with their counts, the largest first.
 func byReason(counts map[string]int) string {
 	keys := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(keys, func(a, b string) int { return counts[b] - counts[a] })

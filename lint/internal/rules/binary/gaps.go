@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// minGap is the size in bytes from which code is reported as nameless if its bytes are not
-// available to recognise padding.
+// minGap is the least size in bytes at which code is reported as nameless if its bytes are not available, so that
+// padding cannot be recognised.
 const minGap = 64
 
 // maxCodePieces is the number of pieces that a finding lists.
@@ -40,8 +40,8 @@ func checkCodeNamed(p *check.Pass, b *check.Image) {
 	}
 }
 
-// namedRanges returns the code with a name as ascending, disjoint ranges of the binary's addresses:
-// FUNCs, and from each PUBLIC up to the next record.
+// namedRanges returns the code that has a name: FUNCs, and the code from each PUBLIC up to the next record. The ranges
+// are ascending and disjoint, in the binary's addresses.
 func namedRanges(f *facts.Facts, b *check.Image) []object.Range {
 	all := make([]object.Range, 0, f.Functions.Len()+f.Publics.Len())
 	for _, fn := range f.Functions.All {
@@ -62,8 +62,8 @@ func namedRanges(f *facts.Facts, b *check.Image) []object.Range {
 	return object.Ranges.Join(all)
 }
 
-// withTraps adds to a Padding the ud2 of x86, with which some linkers fill gaps. It needs no name there; as code it has
-// rules like any other, as programs end in it.
+// withTraps extends padding with x86's ud2, which some linkers use to fill gaps. As filler it needs no name; as code it
+// has rules like any other instruction, as programs end in it.
 func withTraps(padding execcode.Padding, cpu *arch.Arch) execcode.Padding {
 	if cpu != arch.X86 && cpu != arch.X86_64 {
 		return padding
@@ -76,8 +76,8 @@ func withTraps(padding execcode.Padding, cpu *arch.Arch) execcode.Padding {
 	}
 }
 
-// cutTrap reports whether the rest of a gap is the first byte of a padding instruction of two bytes that fills all before it:
-// linkers cut what they fill a gap with where the gap ends.
+// cutTrap reports whether rest is the first byte of a two-byte padding instruction that also precedes it: where a gap
+// ends, linkers cut the filler.
 func cutTrap(part *execcode.Part, gap, rest object.Range, padding execcode.Padding) bool {
 	if rest.End-rest.Start != 1 || rest.End != gap.End || rest.Start-gap.Start < 2 {
 		return false
@@ -91,7 +91,7 @@ func cutTrap(part *execcode.Part, gap, rest object.Range, padding execcode.Paddi
 	return filler[0] == data[at] && padding(filler) == len(filler)
 }
 
-// reportUnnamed reports a part's code without a name, excluding its padding.
+// reportUnnamed reports the code of a part that has no name, excluding padding.
 func reportUnnamed(p *check.Pass, b *check.Image, part *execcode.Part, left []object.Range, padding execcode.Padding) {
 	total, n := uint64(0), 0
 	for _, gap := range left {

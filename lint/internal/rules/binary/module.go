@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// withBinary returns a check that runs at the end if there is a binary and it is the file's.
+// withBinary returns a check that runs at the end, if there is a binary and it belongs to the file.
 func withBinary(compare func(p *check.Pass, b *check.Image)) check.Func {
 	return check.AtEnd(func(p *check.Pass) {
 		if b := p.Image; b != nil && !b.Other {
@@ -103,11 +103,11 @@ func checkModuleName(p *check.Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
-// ownContainer are the systems whose binaries are in a container that no other system has, as MODULE
-// has them, with their names. Those of all others are ELF.
+// ownContainer maps the systems, as in MODULE, whose binaries have a container format that no other
+// system uses to their names. Binaries of all other systems are ELF.
 var ownContainer = map[string]string{"windows": "Windows", "mac": "macOS", "ios": "iOS"}
 
-// sameFamily is for Breakpad's names that leave the word size open.
+// sameFamily reports whether name is Breakpad's name for cpu that leaves the word size open.
 func sameFamily(cpu *arch.Arch, name string) bool {
 	return cpu.Name == name+"64" && (name == "mips" || name == "riscv") || cpu.Name == name+"x" && name == "s390"
 }
@@ -128,8 +128,8 @@ func checkStorePath(p *check.Pass) {
 	}
 }
 
-// storePlace extracts NAME and ID from NAME/ID/NAME.sym. Unless the path is known to be in a store,
-// ID must look like an id and NAME occur twice.
+// storePlace extracts NAME and ID from NAME/ID/NAME.sym. Unless sure is true, so that the path is
+// known to be in a store, ID must look like an id and NAME must occur twice.
 func storePlace(path string, sure bool) (name, id string, ok bool) {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	if len(parts) < 3 {

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Paths that count as places in a store.
+// Paths that count as paths in a store.
 func TestStorePlaces(t *testing.T) {
 	digits := strings.Repeat("0123456789ABCDEF", 3)
 	for _, c := range []struct {

@@ -13,18 +13,18 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// ownRule is what a binary's .eh_frame says of an address: the CFA is a register and an offset, and the return address
-// is in memory at an offset from the CFA.
+// ownRule is the rule of a binary's .eh_frame for an address: the CFA is a register plus an offset, and the return
+// address is in memory at an offset from the CFA.
 type ownRule struct {
-	reg, ret       uint64 // DWARF numbers of the CFA's register, and of the return address's
+	reg, ret       uint64 // DWARF numbers of the CFA's register and of the return address
 	off, at        int64
-	known, inPlace bool // false for a CFA or a return address of another form
+	known, inPlace bool // false if the CFA, or the return address, has another form
 }
 
-// ownTable is a binary's .eh_frame, which is read once: rules are asked for at many addresses.
+// ownTable is a binary's .eh_frame. It is read once, because rules are needed at many addresses.
 type ownTable struct {
 	b    *check.Image
-	name string   // of the section
+	name string   // name of the section
 	fdes []ownFDE // by start
 }
 
@@ -35,9 +35,9 @@ type ownFDE struct {
 	program     []byte
 }
 
-// says reports whether the .eh_frame of the binary has the rule that the symbol file has at an address, for the CFA
-// and, with ret, for the return address: whoever is wrong then, it is not who made the symbol file. Tables of unusual
-// forms, and none, say nothing.
+// says reports whether the binary's .eh_frame has the same rule as the symbol file at an address, for the CFA and, if
+// ret is true, for the return address. If so, a wrong rule is not the fault of whatever made the symbol file. The
+// result is false if the table is missing or has an unusual form.
 func (t *ownTable) says(addr uint64, ret bool) bool {
 	b := t.b
 	rows := b.Rows()
@@ -58,8 +58,8 @@ func (t *ownTable) says(addr uint64, ret bool) bool {
 	return !ret || own.inPlace && ra == follow.Place{Kind: follow.PlaceLoad, Base: cfi.CFA, Off: own.at}
 }
 
-// ruleAt returns the rule of the FDE that covers an address. Of several it is the one that begins last, as where
-// unwinders search in .eh_frame_hdr.
+// ruleAt returns the rule of the FDE that covers an address. If several do, it is the one that begins last, as for
+// unwinders that search .eh_frame_hdr.
 func (t *ownTable) ruleAt(addr uint64) (rule ownRule, ok bool) {
 	i := sort.Search(len(t.fdes), func(i int) bool { return t.fdes[i].start > addr }) - 1
 	if i < 0 || addr-t.fdes[i].start >= t.fdes[i].size {
@@ -71,8 +71,8 @@ func (t *ownTable) ruleAt(addr uint64) (rule ownRule, ok bool) {
 	return s.ownRule, ok
 }
 
-// newOwnTable reads the FDEs of a binary. The table ends where its CIEs, which others may be within, are together longer
-// than it is.
+// newOwnTable reads the FDEs of a binary. It stops when the CIEs that it has read are together longer than the section:
+// CIEs of a damaged file may overlap.
 func newOwnTable(b *check.Image) *ownTable {
 	t := &ownTable{b: b}
 	s := b.Section(".eh_frame")
@@ -81,10 +81,10 @@ func newOwnTable(b *check.Image) *ownTable {
 	}
 	data, err := s.Data()
 	if err != nil {
-		return t // SYM510 names it
+		return t // SYM510 reports it
 	}
 	t.name = s.Name
-	cies := map[uint64]*ownCIE{} // by place; nil if unknown
+	cies := map[uint64]*ownCIE{} // by offset; nil if the CIE is unknown
 	left := len(data)
 	for off := uint64(0); off+8 <= uint64(len(data)); {
 		c := bin.New(s.Name, data[off:], b.Order)
@@ -114,7 +114,7 @@ func newOwnTable(b *check.Image) *ownTable {
 	return t
 }
 
-// add adds an FDE whose pointers begin at place.
+// add adds an FDE whose pointers begin at address place.
 func (t *ownTable) add(cie *ownCIE, data []byte, place uint64) {
 	c := bin.New(t.name, data, t.b.Order)
 	start := c.Uint(cie.size)
@@ -133,17 +133,17 @@ func (t *ownTable) add(cie *ownCIE, data []byte, place uint64) {
 	}
 }
 
-// ownCIE is what FDEs share.
+// ownCIE is what the FDEs of a CIE share.
 type ownCIE struct {
-	pointers  uint8 // their encoding
-	size      int   // their bytes
+	pointers  uint8 // encoding of pointers
+	size      int   // size of pointers in bytes
 	augmented bool
 	codeAlign uint64
 	dataAlign int64
 	initial   ownState
 }
 
-// readCIE reads a CIE, and returns its length; nil if it has an unusual form.
+// readCIE reads a CIE and returns it with its length. The CIE is nil if it has an unusual form.
 func readCIE(data []byte, b *check.Image) (cie *ownCIE, size int) {
 	c := bin.New(".eh_frame", data, b.Order)
 	length := uint64(c.U32())
@@ -172,7 +172,7 @@ func readCIE(data []byte, b *check.Image) (cie *ownCIE, size int) {
 	return cie, size
 }
 
-// augment reads what an augmentation adds to a CIE; it returns false if that is unusual.
+// augment reads the data that an augmentation adds to a CIE. It returns false if the augmentation is unusual.
 func (cie *ownCIE) augment(c *bin.Cursor, augmentation string, b *check.Image) bool {
 	if cie.augmented = strings.HasPrefix(augmentation, "z"); !cie.augmented {
 		return augmentation == ""
@@ -195,13 +195,13 @@ func (cie *ownCIE) augment(c *bin.Cursor, augmentation string, b *check.Image) b
 	return true
 }
 
-// ownState is the state of call frame instructions.
+// ownState is the state after executing call frame instructions.
 type ownState struct {
 	ownRule
 	kept []ownRule
 }
 
-// run interprets instructions up to those for code beyond addr; ok is false if it does not know one.
+// run executes instructions up to those for code beyond addr; ok is false if it does not know an instruction.
 func (cie *ownCIE) run(c *bin.Cursor, s *ownState, at, addr uint64) (ok bool) {
 	for c.Len() > 0 && c.Err() == nil {
 		op := c.U8()
@@ -218,7 +218,7 @@ func (cie *ownCIE) run(c *bin.Cursor, s *ownState, at, addr uint64) (ok bool) {
 	return c.Err() == nil
 }
 
-// advance returns how far an instruction moves on, if it does.
+// advance returns how far an instruction advances the location; is reports whether the instruction does so.
 func advance(c *bin.Cursor, op uint8) (delta uint64, is bool) {
 	switch {
 	case op&0xc0 == dw.CFAAdvanceLoc:
@@ -233,7 +233,7 @@ func advance(c *bin.Cursor, op uint8) (delta uint64, is bool) {
 	return 0, false
 }
 
-// apply interprets an instruction that changes rules.
+// apply executes an instruction that changes rules.
 func (cie *ownCIE) apply(c *bin.Cursor, s *ownState, op uint8) (ok bool) {
 	low := uint64(op & 0x3f)
 	switch op & 0xc0 {
@@ -271,7 +271,7 @@ func (cie *ownCIE) apply(c *bin.Cursor, s *ownState, op uint8) (ok bool) {
 		s.otherwise(c.ULEB())
 	case dw.CFARegister, dw.CFAValOffset, dw.CFAValOffsetSF:
 		s.otherwise(c.ULEB())
-		c.ULEB() // an SLEB has as many bytes
+		c.ULEB() // an SLEB has the same length
 	case dw.CFAExpression, dw.CFAValExpression:
 		s.otherwise(c.ULEB())
 		c.Skip(c.ULEB())
@@ -291,14 +291,14 @@ func (cie *ownCIE) apply(c *bin.Cursor, s *ownState, op uint8) (ok bool) {
 	return true
 }
 
-// saved sets the place of a register's value.
+// saved records where a register's value is saved.
 func (s *ownState) saved(reg uint64, at int64) {
 	if reg == s.ret {
 		s.at, s.inPlace = at, true
 	}
 }
 
-// otherwise notes that a register has a rule of another form.
+// otherwise records that a register has a rule of another form.
 func (s *ownState) otherwise(reg uint64) {
 	if reg == s.ret {
 		s.inPlace = false

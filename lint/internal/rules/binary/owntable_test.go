@@ -14,12 +14,12 @@ import (
 	"github.com/symtool/symtool/lint/internal/check"
 )
 
-// row matches a record of STACK CFI that sets .cfa to a register and an offset.
+// row matches a STACK CFI record that sets .cfa to a register plus an offset.
 var row = regexp.MustCompile(`^STACK CFI (?:INIT ([0-9a-f]+) [0-9a-f]+|([0-9a-f]+)) .*?\.cfa: \$?(\w+) (-?\d+) \+(?: [.$a-z]|$)`)
 
-// TestOwnRules compares what .eh_frame says of addresses with the symbol files of the same binaries, which dump made
-// with another reader. Only the rules of most FDEs are known: those of the PLT are an expression, and a fixture has an
-// FDE for each encoding.
+// TestOwnRules compares the rules in .eh_frame with the symbol files of the same binaries, which dump made with
+// another reader. For a few FDEs the rule is unknown: the PLT's rules are an expression, and a fixture has an FDE for
+// each encoding.
 func TestOwnRules(t *testing.T) {
 	for name, least := range map[string]int{
 		"gcc-dwarf5": 20, "clang-dwarf5": 15, "eh": 15, "eh-encodings": 10, "cpu-arm64": 10, "cpu-i686": 10, "cpu-s390x": 10,

@@ -94,7 +94,7 @@ a walker has to guess.`,
 			Doc: `An FDE's rules end where its range ends. A STACK CFI INIT that is shorter loses rows,
 and one that is longer has rules for code that they do not belong to.`,
 		},
-		Check: checkFDEs, // as SYM507
+		Check: checkFDEs, // shared with SYM507
 	},
 	{
 		Rule: &finding.Rule{
@@ -137,7 +137,7 @@ which has lost it.`,
 			Doc: `SYM551 follows the stack pointer through the code and abstains where it cannot. This
 finding says how many STACK CFI INITs were followed, and why others were not.`,
 		},
-		Check: checkFollow, // as SYM551
+		Check: checkFollow, // shared with SYM551
 	},
 	{
 		Rule: &finding.Rule{
@@ -149,7 +149,7 @@ epilogues: LLVM where it moves instructions between pops, GCC for arm64 where x2
 restored before the stack pointer.`,
 			Cites: []string{"llvm-project#63598"},
 		},
-		Check: checkFollow, // as SYM551
+		Check: checkFollow, // shared with SYM551
 	},
 	{
 		Rule: &finding.Rule{
@@ -160,7 +160,7 @@ says: on x86-64 it is always just below the CFA; on arm64 the code has saved x30
 elsewhere, or has called a function since, so x30 has another value. Only functions
 with a call at which this holds are reported: each walk through them goes wrong.`,
 		},
-		Check: checkFollow, // as SYM551
+		Check: checkFollow, // shared with SYM551
 	},
 	{
 		Rule: &finding.Rule{
@@ -173,7 +173,7 @@ where the caller's CFA is computed from it, all frames from there on are lost. A
 wrong return address that concerns no call of the function (see SYM554) is reported
 here.`,
 		},
-		Check: checkFollow, // as SYM551
+		Check: checkFollow, // shared with SYM551
 	},
 	{
 		Rule: &finding.Rule{
@@ -185,7 +185,7 @@ STACK CFI INITs with no rule for any register but .ra are not checked: functions
 Go and OCaml keep no registers for their callers, and what looks like a save is not
 one.`,
 		},
-		Check: checkFollow, // as SYM551
+		Check: checkFollow, // shared with SYM551
 	},
 	{
 		Rule: &finding.Rule{
@@ -197,6 +197,6 @@ read the binary go the same way. Most are mistakes in hand-written assembly; som
 meant, to skip a frame: __morestack of libgcc, which calls the function that called
 it, and StgRun of GHC. Report it to whoever wrote the function, or suppress it there.`,
 		},
-		Check: checkFollow, // as SYM551
+		Check: checkFollow, // shared with SYM551
 	},
 }

@@ -39,7 +39,7 @@ type sframeCheck struct {
 	rows    *follow.Table
 }
 
-// block compares the rows of a block, at their own addresses and at those of .sframe's rows, and
+// block compares the rules at the addresses of a block's rows and of .sframe's rows in it, and
 // reports the first difference.
 func (c *sframeCheck) block(b *follow.Block) {
 	for _, row := range c.rows.RowsOf(b) {
@@ -79,14 +79,13 @@ func (c *sframeCheck) at(b *follow.Block, rva symfmt.RVA) bool {
 	return false
 }
 
-// same compares a rule for .cfa, .ra or the frame pointer (which: 0, 1, 2).
+// same reports whether two rules for .cfa, .ra or the frame pointer (which: 0, 1, 2) agree.
 func (c *sframeCheck) same(which int, have follow.Place, rule sframe.Rule) bool {
 	want := c.place(rule)
 	if want.Kind == follow.PlaceOther || have == want {
 		return true
 	}
-	// .sframe says nothing about an outermost frame but that it is one, and
-	// before version 3 not even that.
+	// .sframe only marks an outermost frame as such, and before version 3 it does not do even that.
 	if have.Kind == follow.PlaceUndef || which == 0 && want.Kind == follow.PlaceNone {
 		return true
 	}
@@ -96,11 +95,11 @@ func (c *sframeCheck) same(which int, have follow.Place, rule sframe.Rule) bool 
 	if none(have) && none(want) {
 		return true
 	}
-	// This is all that .sframe says about an outermost frame.
+	// .sframe says nothing else about an outermost frame.
 	return want.Kind == follow.PlaceUndef && which != 1
 }
 
-// own returns the register that holds a value not yet moved by a rule.
+// own returns the register that holds a value before any rule moves it.
 func (c *sframeCheck) own(which int) cfi.Reg {
 	switch which {
 	case 1:

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// armHead begins examples.
+// armHead is the beginning of examples for ARM.
 const armHead = "MODULE Linux arm 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 40 1 0\n"
 
 const cfiSpec = "symbol_files: STACK CFI records"

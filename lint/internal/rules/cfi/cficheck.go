@@ -19,7 +19,7 @@ func rulesField(r *symfmt.Record) int {
 	return 3
 }
 
-// oddRow returns a check that reports an oddity of a row's address, which the message may contain.
+// oddRow returns a check that reports an oddity. The message may contain the row's address.
 func oddRow(o facts.Oddity, message string) check.Func {
 	withRVA := slices.Contains([]facts.Oddity{facts.OddBackwards, facts.OddSame, facts.OddNothing}, o)
 	return check.PerRecord(func(p *check.Pass, r *symfmt.Record) {
@@ -55,8 +55,8 @@ func checkSpace(p *check.Pass, r *symfmt.Record) {
 	}
 }
 
-// checkComplete reports, at their INIT, blocks in which a rule is missing at
-// first: a row may provide it later.
+// checkComplete reports, at their INIT, blocks whose INIT lacks a rule, even if a row provides it
+// later.
 func checkComplete(p *check.Pass) (func(*symfmt.Record), func()) {
 	var block facts.Block
 	var missing string
@@ -103,8 +103,8 @@ func checkScratch(p *check.Pass, r *symfmt.Record) {
 // blockOverlaps reports blocks that have the same range, or overlap.
 var blockOverlaps = checkClashes(blockClashes, "SYM402", "SYM403")
 
-// checkNameless reports blocks that begin where no name is known: outside any
-// FUNC, and with no PUBLIC between them and the end of the last FUNC.
+// checkNameless reports blocks that begin where no name is known: outside any FUNC, and with no
+// PUBLIC between them and the end of the last FUNC.
 func checkNameless(p *check.Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
 		if p.Functions.Len()+p.Publics.Len() == 0 {
@@ -120,14 +120,14 @@ func checkNameless(p *check.Pass) (func(*symfmt.Record), func()) {
 	}
 }
 
-// namedCode goes through the code in order of address and determines what has a name. A
-// PUBLIC names everything up to the next FUNC.
+// namedCode visits the code in order of address and determines what has a name. A PUBLIC names
+// everything up to the next FUNC.
 type namedCode struct {
 	funcs                facts.Sorted[facts.Func]
 	publics              facts.Sorted[facts.Public]
-	nextFunc, nextPublic int        // number of them that begin at or below the last address
-	last                 symfmt.RVA // highest byte of those FUNCs
-	any                  bool       // there is at least one
+	nextFunc, nextPublic int        // how many begin at or below the last address
+	last                 symfmt.RVA // highest byte of these FUNCs
+	any                  bool       // there is at least one such FUNC
 }
 
 // has reports whether an address, which must not be below the last one, has a name.

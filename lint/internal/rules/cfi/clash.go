@@ -25,27 +25,27 @@ type clash struct {
 	same          bool // both have the same range
 }
 
-// maxKept is the number of earlier records in a heap of overlaps that a record is compared with. A
-// larger heap is damage, which is then reported only in part.
+// maxKept is the number of earlier records, in a heap of overlapping records, with which a record
+// is compared. A larger heap is damage, which is then reported only in part.
 const maxKept = 512
 
-// claims are records that may clash, by their numbers in file order: a number takes
-// four bytes, and there may be millions.
+// claims are the records that may clash, as their numbers in file order: a number takes only four
+// bytes, and there may be millions.
 type claims struct {
 	list   []uint32 // without empty ones; the comparison reorders it
 	at     func(uint32) claim
-	nested bool // one may lie inside another
+	nested bool // a record may lie inside another
 }
 
 // clashes calls report with each record that Breakpad drops. Breakpad takes records in file order
-// and drops one that overlaps an earlier one (range_map-inl.h). If c.nested is set, one may lie
-// inside another unless the two are equal (contained_range_map-inl.h).
+// and drops a record that overlaps an earlier one (range_map-inl.h). If c.nested is set, a record
+// may lie inside another unless the two are equal (contained_range_map-inl.h).
 func (c *claims) clashes(report func(clash)) {
 	rva := func(i int) symfmt.RVA { return c.at(c.list[i]).rva }
 	slices.SortFunc(c.list, func(a, b uint32) int { return cmp.Or(cmp.Compare(c.at(a).rva, c.at(b).rva), cmp.Compare(a, b)) })
 	var kept []claim
 	for start := 0; start < len(c.list); {
-		first, reach := rva(start), c.at(c.list[start]).size // of the heap that starts at first
+		first, reach := rva(start), c.at(c.list[start]).size // reach of the heap that starts at first
 		end := start + 1
 		for end < len(c.list) && uint64(rva(end)-first) < reach {
 			reach = max(reach, extent.Sum(uint64(rva(end)-first), c.at(c.list[end]).size))
@@ -58,7 +58,7 @@ func (c *claims) clashes(report func(clash)) {
 	}
 }
 
-// settle finds the clashes in one heap. It returns kept for reuse.
+// settle finds the clashes in one heap of overlapping records. It returns kept for reuse.
 func (c *claims) settle(heap []uint32, kept []claim, report func(clash)) []claim {
 	slices.Sort(heap)
 next:
@@ -91,8 +91,8 @@ func (c *claim) within(o *claim) bool {
 	return c.rva >= o.rva && uint64(c.rva-o.rva) <= o.size && c.size <= o.size-uint64(c.rva-o.rva)
 }
 
-// checkClashes returns the check of the two rules about clashes, which share one search: for
-// records that overlap, and for those with the same range.
+// checkClashes returns the check for two rules about clashes, which share one search: one for
+// records that overlap, and one for records with the same range.
 func checkClashes(look func(*facts.Facts, func(clash)), overlap, same string) check.Func {
 	return check.SharedAtEnd(func(p *check.Pass) {
 		look(p.Facts, func(c clash) {

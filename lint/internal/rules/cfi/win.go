@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Starts of the examples of STACK WIN.
+// Beginnings of the examples for STACK WIN.
 const (
 	winHead    = "MODULE windows x86 0123456789ABCDEF0123456789ABCDEF1 a.pdb\nFUNC 1000 40 0 f\n1000 40 1 0\n"
 	winProg    = "$T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + ="
@@ -197,8 +197,8 @@ func checkWinCPU(p *check.Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
-// checkParams compares parameter sizes with those of STACK WIN records that begin where a FUNC
-// does.
+// checkParams compares the parameter sizes of FUNCs with those of STACK WIN records that begin at
+// the same address.
 func checkParams(p *check.Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
 		if p.Wins.Len() == 0 {

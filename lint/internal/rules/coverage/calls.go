@@ -12,11 +12,11 @@ import (
 )
 
 // Return addresses follow call instructions. They are counted in one sweep over the code that
-// starts anew at every function: instructions give the start of the next one, but data in
-// between do not.
+// starts anew at every function: an instruction's length gives the start of the next, but data
+// between functions breaks this chain.
 
-// countCalls counts the return addresses in code, and those with call frame
-// information. It returns nil without a binary whose calls can be decoded.
+// countCalls counts the return addresses in code, and how many of them have call frame information.
+// It returns nil without a binary whose calls can be decoded.
 func countCalls(p *check.Pass, code []object.Range, known []symfmt.Range) *coverage.Share {
 	var s coverage.Share
 	b := p.Image
@@ -36,8 +36,8 @@ func countCalls(p *check.Pass, code []object.Range, known []symfmt.Range) *cover
 	return &s
 }
 
-// eachCall calls fn for the last byte of each call instruction in ranges, which are
-// ascending; it returns false if the binary has no code that can be decoded.
+// eachCall calls fn for the last byte of each call instruction in ranges, which are ascending. It
+// returns false if the binary has no code that can be decoded.
 func eachCall(p *check.Pass, b *check.Image, ranges []object.Range, fn func(last uint64)) (read bool) {
 	sweep := callSweep{b: b, exec: b.ExecRanges(), loose: b.Kind == object.Relocatable}
 	modes := b.Modes()
@@ -82,11 +82,11 @@ func codeStarts(f *facts.Facts) []symfmt.RVA {
 type callSweep struct {
 	b     *check.Image
 	exec  []object.Range
-	loose bool // an object file: the targets of calls are unknown
+	loose bool // an object file, in which the targets of calls are unknown
 	read  bool
 }
 
-// part decodes code at addr in the mode in force. It stops at bytes that do not decode.
+// part decodes the code at addr in the mode in force. It stops at bytes that do not decode.
 func (c *callSweep) part(code []byte, addr uint64, modes *[]check.CodeMode, fn func(uint64)) {
 	for len(code) > 0 {
 		for len(*modes) > 1 && (*modes)[1].Addr <= addr {
@@ -104,7 +104,7 @@ func (c *callSweep) part(code []byte, addr uint64, modes *[]check.CodeMode, fn f
 	}
 }
 
-// sweep decodes instructions. A call of the next instruction, inside a function, only pushes its
+// sweep decodes instructions. A call to the next instruction, inside a function, only pushes that
 // address and does not return.
 func (c *callSweep) sweep(code []byte, addr uint64, step insn.Step, fn func(uint64)) {
 	for len(code) > 0 {

@@ -120,11 +120,11 @@ func TestCallsOracleARM(t *testing.T) {
 	}
 }
 
-// callOracle sorts the calls that objdump sees and lint does not.
+// callOracle classifies the calls that objdump shows and lint does not see.
 type callOracle struct {
 	image                   *check.Image
 	starts                  []symfmt.RVA
-	bad                     bool // what follows a (bad), up to the next start, may be data
+	bad                     bool // bytes after a (bad), up to the next start, may be data
 	own, none, data, missed int
 	wrong                   []string
 }
@@ -143,11 +143,11 @@ func (o *callOracle) miss(addr uint64, code []byte, text string) {
 	target, err := strconv.ParseUint(fields[min(1, len(fields)-1)], 16, 64)
 	switch {
 	case err == nil && target == addr+uint64(len(code)):
-		o.own++ // of the instruction after it, to push its address
+		o.own++ // call of the next instruction, to push its address
 	case err == nil && !o.image.Executable(target):
 		o.none++ // target outside code
 	case o.bad:
-		o.data++ // behind bytes that do not decode
+		o.data++ // after bytes that do not decode
 	default:
 		o.missed++
 		o.wrong = append(o.wrong, fmt.Sprintf("missed %x %s", o.image.RVA(addr), text))

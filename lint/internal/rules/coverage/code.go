@@ -14,30 +14,30 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// codeMeasure goes through the code of a module in order of address.
+// codeMeasure measures the code of a module in order of address.
 type codeMeasure struct {
 	p       *check.Pass
-	image   *check.Image // nil without a binary that the records describe
+	image   *check.Image // the binary; nil unless the records describe it
 	share   coverage.CodeShare
 	known   []coverage.Extent // code with call frame information
 	skip    []coverage.Extent // start-up code, known by name
 	data    []coverage.Extent
 	anchors []execcode.Anchor
 	names   codeNames
-	found   func(*coverage.Gap) // called for each function that lacks some, by address
+	found   func(*coverage.Gap) // called in order of address for each function that lacks call frame information
 	last    coverage.Gap        // not yet passed to found
 
 	part    *execcode.Part // nil without a binary
 	padding execcode.Padding
-	step    insn.Step      // nil if code may hold data that nothing marks
-	unit    int            // alignment of instructions for step
-	counted []object.Range // counted code of the binary, in its addresses
+	step    insn.Step      // nil if code may contain unmarked data
+	unit    int            // alignment of the instructions that step decodes
+	counted []object.Range // code of the binary that counts, in the binary's addresses
 
 	excluded []coverage.Extent
 }
 
-// codeShare measures the code, and calls found for each FUNC, PUBLIC, and piece of
-// code outside both that lacks call frame information.
+// codeShare measures the code, and calls found for each FUNC, PUBLIC, and piece of code outside both that
+// lacks call frame information.
 func codeShare(p *check.Pass, known []symfmt.Range, found func(*coverage.Gap)) *codeMeasure {
 	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
 	if b := p.Image; sameBinary(p, b) && b.HasCode() {
@@ -56,7 +56,7 @@ func codeShare(p *check.Pass, known []symfmt.Range, found func(*coverage.Gap)) *
 	return m
 }
 
-// sameBinary reports whether there is a binary and the symbols are made from it.
+// sameBinary reports whether there is a binary from which the symbols were made.
 func sameBinary(p *check.Pass, b *check.Image) bool {
 	switch {
 	case b == nil || !p.HasModule:
@@ -70,7 +70,7 @@ func sameBinary(p *check.Pass, b *check.Image) bool {
 	return id == "" || strings.EqualFold(id, p.DebugID)
 }
 
-// noCode reports whether there is a binary without code that counts. A file that dwz made is relocatable.
+// noCode reports whether there is a binary without code that counts. Files made by dwz are relocatable.
 func (m *codeMeasure) noCode() bool {
 	b := m.p.Image
 	return m.share.Total == 0 && sameBinary(m.p, b) &&
@@ -100,8 +100,8 @@ func (m *codeMeasure) binary() {
 	m.part = nil
 }
 
-// mentioned returns the code of a part. A segment of a file without section headers may hold tables
-// and constants before and after its code; its code is what lies between the first and the last
+// mentioned returns the code of a part. In a file without section headers, a segment may contain tables
+// and constants before and after its code; the code is then what lies between the first and the last
 // address in a record.
 func (m *codeMeasure) mentioned(whole coverage.Extent) coverage.Extent {
 	if !m.part.Segment {
@@ -141,9 +141,8 @@ func (m *codeMeasure) records() {
 // codePage is the page size in bytes at which the code of the last PUBLIC is assumed to end.
 const codePage = 4096
 
-// public returns the code of a PUBLIC: up to the end of its rules, or without rules up to the next
-// record. The end of the last one is unknown: it gets the rest of its page unless it is start-up
-// code.
+// public returns the code of a PUBLIC: up to the end of its rules or, without rules, up to the next
+// record. The end of the last PUBLIC is unknown: it gets the rest of its page unless it is start-up code.
 func (m *codeMeasure) public(rva symfmt.RVA) coverage.Extent {
 	end := rva | (codePage - 1)
 	if end++; end < rva {
@@ -180,7 +179,7 @@ func (m *codeMeasure) startup() (all []coverage.Extent) {
 	return extent.Join(all)
 }
 
-// whole measures a piece of code, which counts except for the excluded parts.
+// whole measures a piece of code. It counts, except for the excluded parts.
 func (m *codeMeasure) whole(e coverage.Extent) {
 	if e.RVA >= e.End {
 		return
@@ -202,7 +201,7 @@ func (m *codeMeasure) add(covered, without uint64) {
 	add(&m.share.Share, covered, extent.Sum(covered, without))
 }
 
-// count adds code that counts, in which return addresses are then searched for.
+// count records code that counts, in which return addresses are searched for later.
 func (m *codeMeasure) count(e coverage.Extent) {
 	if m.part == nil || e.RVA >= e.End {
 		return
@@ -238,15 +237,16 @@ func (m *codeMeasure) gap(e coverage.Extent) {
 	m.share.Startup += startup
 }
 
-// exclude notes code that does not count: of the start-up files, or data that nothing but its bytes shows.
+// exclude records code that does not count: code of the start-up files, or data that only its bytes
+// identify.
 func (m *codeMeasure) exclude(e coverage.Extent) {
 	if m.part != nil && e.Size() > 0 {
 		m.excluded = append(m.excluded, e)
 	}
 }
 
-// aroundAnchor returns the start-up code in a gap with an anchor, bounded by names
-// where there are some.
+// aroundAnchor returns the start-up code around an anchor in a gap, limited by the nearest names if there
+// are any.
 func (m *codeMeasure) aroundAnchor(gap coverage.Extent, at symfmt.RVA, a execcode.Anchor) coverage.Extent {
 	e := extent.Between(max(gap.RVA, at-min(at, symfmt.RVA(a.Before))), min(gap.End, at+symfmt.RVA(a.Behind)))
 	if from, ok := m.names.upTo(at); ok {
@@ -258,7 +258,7 @@ func (m *codeMeasure) aroundAnchor(gap coverage.Extent, at symfmt.RVA, a execcod
 	return e
 }
 
-// split assigns to each function what it lacks.
+// split assigns a piece without call frame information to the functions that it belongs to.
 func (m *codeMeasure) split(e coverage.Extent) {
 	for e.RVA < e.End {
 		owner, next := m.names.at(e.RVA)
@@ -268,7 +268,7 @@ func (m *codeMeasure) split(e coverage.Extent) {
 	}
 }
 
-// piece handles code of one function without call frame information.
+// piece handles code of one function, without call frame information.
 func (m *codeMeasure) piece(e coverage.Extent, owner coverage.Gap) {
 	if m.part == nil {
 		m.lack(e, owner)
@@ -276,7 +276,7 @@ func (m *codeMeasure) piece(e coverage.Extent, owner coverage.Gap) {
 	}
 	whole := e
 	if e = m.trim(e, e.RVA == owner.RVA && owner.Line > 0); e.Size() == 0 && owner.Kind == coverage.GapFunc {
-		e = whole // the PUBLIC shows that it is code
+		e = whole // the FUNC shows that it is code
 	}
 	m.share.Padding += whole.Size() - e.Size()
 	if m.step == nil {
@@ -293,7 +293,7 @@ func (m *codeMeasure) piece(e coverage.Extent, owner coverage.Gap) {
 	m.lack(extent.Between(at, e.End), owner)
 }
 
-// lack handles a piece that counts.
+// lack adds a piece that counts and lacks call frame information.
 func (m *codeMeasure) lack(e coverage.Extent, owner coverage.Gap) {
 	if e.Size() == 0 {
 		return

@@ -8,9 +8,9 @@ import (
 )
 
 // Tables and constants in code have no name in a stripped file: OpenSSL's assembly has 150 KB in one
-// piece. They are recognised by bytes, on arm64 words, that are not instructions. The code of libc,
-// libcrypto, libgmp, libnettle, libgcrypt, libzstd and libffi, with and without rules, contains not
-// one such byte; in libcrypto's tables, one byte in 24 is.
+// piece. They are recognised by bytes (on arm64, words) that are not instructions. The code of libc,
+// libcrypto, libgmp, libnettle, libgcrypt, libzstd and libffi, with and without rules, does not
+// contain one such byte; in libcrypto's tables, one byte in 24 is not an instruction.
 const (
 	// Bytes that do not decode are data, together with everything between them, if there are at
 	// least this many ...
@@ -35,9 +35,9 @@ func dataStep(cpu *arch.Arch) (step insn.Step, unit int) {
 }
 
 // allocatedARM64 recognises instructions by bits 25 to 28 of a word: the encodings 1 and 3 are
-// unallocated, and 0 is SME with bit 31 and reserved without it (Arm ARM, C4.1). In the 2.7
-// million words of code of 12 arm64 libraries of Debian only zeros, which are padding, are
-// unallocated; in libcrypto's tables one word in six is.
+// unallocated, and 0 is SME with bit 31 and reserved without it (Arm ARM, C4.1). In the 2.7 million
+// words of code of 12 arm64 libraries of Debian, only zeros, which are padding, are unallocated; in
+// libcrypto's tables one word in six is.
 func allocatedARM64(code []byte, _ uint64) (size int, kind insn.Kind, target uint64) {
 	const unit = 4
 	if len(code) < unit {

@@ -11,10 +11,10 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Data is recognised by enough bytes that begin no instruction, close enough to each other.
+// Data is recognised by enough bytes that begin no instruction and are close enough to each other.
 func TestDataIn(t *testing.T) {
 	nops := func(n int) []byte { return bytes.Repeat([]byte{0x90}, n) }
-	bad := []byte{0x06} // push %es, which 64-bit mode does not have
+	bad := []byte{0x06} // push %es, which is invalid in 64-bit mode
 	for i, c := range []struct {
 		code []byte
 		want string

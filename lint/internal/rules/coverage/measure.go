@@ -14,11 +14,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// maxGaps is the number of functions listed.
+// maxGaps is the number of functions in the lists Worst and WorstLines.
 const maxGaps = 20
 
 // Measure measures what the symbol file covers, with the binary if there is one. unreadable means
-// that the file has an encoding that no reader accepts.
+// that no reader accepts the file's encoding.
 func Measure(p *check.Pass, unreadable bool) *coverage.Coverage {
 	c := &coverage.Coverage{Functions: p.Functions.Len(), Publics: p.Publics.Len(), Blocks: p.Blocks.Len(), WinBlocks: p.Wins.Len()}
 	c.Known = p.Covered()
@@ -64,7 +64,7 @@ func measureCode(p *check.Pass, c *coverage.Coverage) {
 }
 
 // Gaps calls found for each FUNC, PUBLIC, and piece of code outside both that lacks call frame
-// information; known is the code that has it.
+// information. known is the code that has call frame information.
 func Gaps(p *check.Pass, known []symfmt.Range, found func(*coverage.Gap)) { codeShare(p, known, found) }
 
 // countFunction adds a FUNC to the counts.

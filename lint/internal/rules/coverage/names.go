@@ -9,21 +9,21 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// codeNames finds the function that code belongs to. Addresses must ascend.
+// codeNames finds the function that code belongs to. It must be asked for ascending addresses.
 type codeNames struct {
 	funcs   facts.Sorted[facts.Func]
 	publics facts.Sorted[facts.Public]
-	starts  []symfmt.RVA // of both
+	starts  []symfmt.RVA // of FUNCs and PUBLICs
 	from    symfmt.RVA   // start of the piece of code: names before it belong to other code
 
-	nextFunc, nextPublic int // first ones that begin after the last address
+	nextFunc, nextPublic int // the first ones that begin after the last address
 }
 
 func newCodeNames(p *check.Pass) codeNames {
 	return codeNames{funcs: p.FuncsByRVA(), publics: p.PublicsByRVA(), starts: p.Starts()}
 }
 
-// next returns where the next function after rva begins.
+// next returns the start of the next function after rva.
 func (n *codeNames) next(rva symfmt.RVA) (symfmt.RVA, bool) {
 	i, found := slices.BinarySearch(n.starts, rva)
 	if found {
@@ -47,8 +47,8 @@ func (n *codeNames) upTo(rva symfmt.RVA) (symfmt.RVA, bool) {
 	return n.starts[i], true
 }
 
-// at returns the function at an address, and the end of the code there that belongs to
-// it. Line 0 means none.
+// at returns the function at an address, and the end of the code there that belongs to it. Its Line
+// is 0 if there is no function.
 func (n *codeNames) at(rva symfmt.RVA) (owner coverage.Gap, end symfmt.RVA) {
 	for n.nextFunc < n.funcs.Len() && n.funcs.At(n.nextFunc).RVA <= rva {
 		n.nextFunc++

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/check"
 )
 
-// publicHead is a file without functions.
+// publicHead is the beginning of a file without functions.
 const publicHead = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUBLIC 1000 0 f\n"
 
 const coverageSpec = "symbol_files: STACK CFI records"

@@ -10,21 +10,20 @@ import (
 	"github.com/symtool/symtool/lint/internal/facts"
 )
 
-// goodShare is the share of the code, of functions' first bytes, and of return addresses
-// where they are known, with call frame information, in percent, from which a file is
-// good for unwinding when no other limit is given.
+// goodShare is the share, in percent, from which a file is good for unwinding when no other limit is given.
+// It applies to the code, to functions' first bytes and, where they are known, to return addresses, and means
+// those with call frame information.
 //
-// Of 57 x86-64 libraries of Debian 12, measured with their binaries, 49 have all of
-// their code, and 6 more have 97.69 % or more: they lack assembly in libcrypto,
-// libgcrypt, libhogweed, libffi and libzstd, and 20 bytes of libc. Two are below:
-// libgmp (93.77 %) and libnettle (76.05 %), which are largely assembly without .cfi
-// directives. Of glibc's and GCC's libraries for other CPUs, the 36 for arm64, i386,
-// ppc, ppc64, ppc64le and s390x have 99.6 % or more; Debian builds those for ARM, MIPS
-// and RISC-V without rules for C, and these 24 have 76.07 % or less.
+// Of 57 x86-64 libraries of Debian 12, measured with their binaries, 49 have call frame information for all
+// of their code, and 6 more for 97.69 % or more: they lack it for assembly in libcrypto, libgcrypt,
+// libhogweed, libffi and libzstd, and for 20 bytes of libc. Two are below: libgmp (93.77 %) and libnettle
+// (76.05 %), which are largely assembly without .cfi directives. Of glibc's and GCC's libraries for other
+// CPUs, the 36 for arm64, i386, ppc, ppc64, ppc64le and s390x have 99.6 % or more; Debian builds those for
+// ARM, MIPS and RISC-V without rules for C, and these 24 have 76.07 % or less.
 const goodShare = 95
 
-// Contradict subtracts n STACK CFI blocks that the binary's instructions contradict at a call from
-// those that a walker can use. see says where to read more.
+// Contradict subtracts n STACK CFI blocks, which the binary's instructions contradict at a call, from the
+// blocks that a walker can use. see says where to read more.
 func Contradict(c *coverage.Coverage, n int, limit float64, see string) {
 	good := coverage.Share{Covered: uint64(max(0, c.Blocks-n)), Total: uint64(c.Blocks)}
 	c.Reasons = append(c.Reasons, fmt.Sprintf("%d of %s are contradicted by the code, and lead walks astray: %s",
@@ -83,7 +82,7 @@ func judge(c *coverage.Coverage, f *facts.Facts, minCFI, minLines float64) {
 	}
 }
 
-// onlyStartup reports whether all code that is known is that of start-up files, which has no rules by design.
+// onlyStartup reports whether all known code belongs to start-up files, which have no rules by design.
 func onlyStartup(c *coverage.Coverage, f *facts.Facts) bool {
 	return c.All.Total == 0 && c.Functions+c.Publics <= len(f.Startup)
 }
@@ -114,10 +113,10 @@ func enough(c *coverage.Coverage, limit float64, why func(string, ...any)) {
 // demandedShare is a share to which the verdict and --min-cfi apply.
 type demandedShare struct {
 	coverage.Share
-	Of string // what it is a share of
+	Of string // describes the whole
 }
 
-// demanded returns the shares that must reach the limit, except shares of nothing.
+// demanded returns the shares that must reach the limit, except those whose whole is empty.
 func demanded(c *coverage.Coverage) (list []demandedShare) {
 	add := func(s coverage.Share, of string) {
 		if s.Total > 0 {
@@ -135,7 +134,7 @@ func demanded(c *coverage.Coverage) (list []demandedShare) {
 // below reports whether a share is below a limit in percent.
 func below(s coverage.Share, percent float64) bool { return s.Total > 0 && s.Percent() < percent }
 
-// add adds a part of the whole, of which some is covered.
+// add adds to s a part of the whole and the covered bytes of that part.
 func add(s *coverage.Share, covered, total uint64) {
 	s.Covered, s.Total = extent.Sum(s.Covered, covered), extent.Sum(s.Total, total)
 }

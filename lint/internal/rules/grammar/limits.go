@@ -10,11 +10,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// longLine is the length in bytes up to which every reader accepts a line:
-// rust-minidump's buffer grows to 160 KiB, half of which a line may fill.
+// longLine is the length in bytes up to which every reader accepts a line: rust-minidump's buffer
+// grows to 160 KiB, and a line may fill half of it.
 const longLine = 80 << 10
 
-// limitRules are about records that some readers do not accept.
+// limitRules are the rules about records that some readers do not accept.
 var limitRules = []*check.Rule{
 	{
 		Rule: &finding.Rule{

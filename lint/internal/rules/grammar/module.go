@@ -131,8 +131,7 @@ registers in STACK CFI are not checked here either.`,
 	},
 }
 
-// knownOS are the systems in lower case: dumpers write Mac and mac, Windows and
-// windows.
+// knownOS lists the systems in lower case: dumpers write Mac and mac, Windows and windows.
 var knownOS = map[string]bool{
 	"linux": true, "mac": true, "windows": true, "android": true, "ios": true,
 	"fuchsia": true, "solaris": true, "nacl": true,

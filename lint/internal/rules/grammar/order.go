@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// allKinds are all kinds of records, notModule all but MODULE, and named those
-// that end in a name or other free text that readers expect to be UTF-8.
+// allKinds are all kinds of records, notModule all except MODULE, and named those that end in a
+// name or other free text that readers expect to be UTF-8.
 var (
 	allKinds = []symfmt.Kind{
 		symfmt.KindModule, symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc,
@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// BadRecord is what the reader itself finds; it is reported by the code that reads the file.
+// BadRecord is a line that the reader cannot parse. The code that reads the file reports it.
 var BadRecord = &check.Rule{
 	Rule: &finding.Rule{
 		ID:       "SYM101",
@@ -175,9 +175,8 @@ Windows followed by the name of the binary.`,
 	},
 }
 
-// knownInfos are the keys that dumpers write and readers read: Breakpad's
-// (CODE_ID), those of dump_syms --extra-info, and rust-minidump's cache's
-// (URL).
+// knownInfos are the keys that dumpers write and readers read: Breakpad's (CODE_ID), those of
+// dump_syms --extra-info, and the one of rust-minidump's cache (URL).
 var knownInfos = []string{
 	"CODE_ID", "GENERATOR", "URL", "VERSION", "RELEASECHANNEL", "VENDOR", "PRODUCTNAME", "BUILDID",
 }
@@ -201,7 +200,7 @@ func moduleFirst(p *check.Pass) (func(*symfmt.Record), func()) {
 }
 
 func followsFunc(p *check.Pass) (func(*symfmt.Record), func()) {
-	before := symfmt.KindNone // the record before the run of them
+	before := symfmt.KindNone // the record before the run of line and INLINE records
 	return func(r *symfmt.Record) {
 		if p.InFunc || p.FuncLost {
 			return
@@ -226,7 +225,7 @@ func usualOrder(p *check.Pass) (func(*symfmt.Record), func()) {
 				return
 			}
 			if facts.IsVariable(r) {
-				return // after all others, where no reader minds them
+				return // variables come after all other records, where no reader minds them
 			}
 			if n++; n == 1 {
 				first, kind, behind = r.Pos().Line, r.Kind, last

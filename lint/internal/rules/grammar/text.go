@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// layout returns a check of the text's layout, which is known at the end.
+// layout returns a check of the text's layout, which is known only at the end.
 func layout(report func(p *check.Pass, l *symfmt.Layout)) check.Func {
 	return check.AtEnd(func(p *check.Pass) { report(p, &p.Layout) })
 }
@@ -29,7 +29,8 @@ func reportPlaces(p *check.Pass, at symfmt.Places, one, all string) {
 	}
 }
 
-// UTF16Text is reported by the code that reads the file, as no record of it is seen.
+// UTF16Text is reported by the code that reads the file, because rules see no records of such a
+// file.
 var UTF16Text = &check.Rule{
 	Rule: &finding.Rule{
 		ID:       "SYM113",

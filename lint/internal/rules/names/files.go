@@ -124,7 +124,7 @@ compilers leave the file of calls out (-gstrict-dwarf -gdwarf-2).`,
 	},
 }
 
-// placeholderFiles counts the lines of files that are placeholders.
+// placeholderFiles counts the lines that belong to placeholder files.
 func placeholderFiles(p *check.Pass) (func(*symfmt.Record), func()) {
 	t := tally{}
 	names := map[symfmt.FileID]string{}
@@ -140,12 +140,13 @@ func placeholderFiles(p *check.Pass) (func(*symfmt.Record), func()) {
 		}
 }
 
-// isPlaceholder reports whether a path, or its last part, stands for a file that the writer did not know.
+// isPlaceholder reports whether a path, or its last element, stands for a file that the writer did not
+// know.
 func isPlaceholder(name []byte) bool {
 	return slices.Contains(placeholderNames, string(name[bytes.LastIndexAny(name, `/\`)+1:]))
 }
 
-// fileTally returns a check that counts the FILE records with a kind of name.
+// fileTally returns a check that counts the FILE records for whose names is returns true.
 func fileTally(is func(name []byte) bool, one, many string) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		t := tally{}
@@ -228,7 +229,8 @@ func underFolder(name []byte, folder string) bool {
 // maxFolders is how many folders of a path are compared.
 const maxFolders = 64
 
-// isDoubled reports whether a path repeats some of its folders in a row. The last part is the file.
+// isDoubled reports whether a path repeats some of its folders in a row. The last element is the file,
+// which does not count.
 func isDoubled(name []byte) bool {
 	var starts [maxFolders + 1]int // starts of folders, and the end of the last
 	n := 0

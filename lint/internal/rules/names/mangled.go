@@ -22,7 +22,7 @@ const (
 
 var schemeNames = [...]string{"", "C++", "Rust", "Microsoft's C++", "Swift"}
 
-// mangledNames returns a check for mangled names: Swift's, or the others.
+// mangledNames returns a check for mangled names: Swift's if ofSwift is true, otherwise all others.
 func mangledNames(ofSwift bool) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		var tallies [swift + 1]tally
@@ -62,8 +62,8 @@ func schemeOf(name []byte) scheme {
 	return notMangled
 }
 
-// isItanium reports whether a name follows the Itanium ABI: _Z and the start of an encoding
-// that is not the rest of a word.
+// isItanium reports whether a name follows the Itanium ABI: _Z and the start of an encoding, rather than the rest of a
+// word.
 func isItanium(name []byte) bool {
 	if len(name) < 4 || name[0] != '_' || name[1] != 'Z' {
 		return false
@@ -95,7 +95,8 @@ func isItanium(name []byte) bool {
 }
 
 // isVector reports whether V and what follows it belong to the vector function ABI, whose names no demangler knows: an
-// instruction set, N or M, and a number of lanes, as in _ZGVbN2v_acos. After V, the Itanium ABI has the name of an object.
+// instruction set, N or M, and a number of lanes, as in _ZGVbN2v_acos. In the Itanium ABI, the name of an object
+// follows V.
 func isVector(rest []byte) bool {
 	return bytes.HasPrefix(rest, []byte("V_LLVM_")) || len(rest) > 3 && rest[0] == 'V' && 'a' <= rest[1] && rest[1] <= 'z' && (rest[2] == 'N' || rest[2] == 'M') &&
 		(rest[3] == 'x' || isDigit(rest[3]))
@@ -122,8 +123,8 @@ func isNested(rest []byte) bool {
 	}
 }
 
-// isAllocation reports whether an encoding is that of operator new or delete, which has no
-// digits: the size or a pointer follows.
+// isAllocation reports whether an encoding is that of operator new or delete. It has no digits; the size or a pointer
+// follows.
 func isAllocation(rest []byte) bool {
 	switch string(rest[:2]) {
 	case "nw", "na":
@@ -179,8 +180,8 @@ func hasDigit(name []byte) bool { return bytes.ContainsAny(name, "0123456789") }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// withoutSuffix returns the name without the suffixes for compiler-made parts and
-// copies of a function, bare (.part.0) or as demanglers print them ([clone .part.0]).
+// withoutSuffix returns the name without the suffixes for compiler-made parts and copies of a function, either bare
+// (.part.0) or as demanglers print them ([clone .part.0]).
 func withoutSuffix(name []byte) []byte {
 	for {
 		shorter := cutSuffix(name)

@@ -49,8 +49,8 @@ func demangledBy(t *testing.T, tool string, names []string) []string {
 	return demangled
 }
 
-// A name is mangled if and only if llvm-cxxfilt or c++filt demangles it: for every dynamic
-// symbol of the libraries of the machine's compilers.
+// A name is mangled if and only if llvm-cxxfilt or c++filt demangles it. The names are all dynamic
+// symbols of the libraries of the machine's compilers.
 func TestOracleSchemes(t *testing.T) {
 	testenv.Oracle(t)
 	nm, cxxfilt := testenv.Tool(t, "nm"), testenv.Tool(t, "llvm-cxxfilt-22")
@@ -66,7 +66,7 @@ func TestOracleSchemes(t *testing.T) {
 	ofLLVM, ofGNU := demangledBy(t, cxxfilt, names), demangledBy(t, testenv.Tool(t, "c++filt"), names)
 	mangled, different := 0, 0
 	for i, name := range names {
-		want := ofLLVM[i] != name || ofGNU[i] != name // llvm's knows no conversion to a type of a template
+		want := ofLLVM[i] != name || ofGNU[i] != name // LLVM's does not support conversion to a type of a template
 		if want {
 			mangled++
 		}

@@ -12,14 +12,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// withName are the records with a name.
+// withName are the kinds of records with a name.
 var withName = []symfmt.Kind{symfmt.KindModule, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc, symfmt.KindPublic}
 
-// functionNames are the records with the name of a function.
+// functionNames are the kinds of records with the name of a function.
 var functionNames = []symfmt.Kind{symfmt.KindInlineOrigin, symfmt.KindFunc, symfmt.KindPublic}
 
-// maxName is the length in bytes above which names are absurd: C++ compilers
-// rarely write more than 2,000 for templates of the standard library.
+// maxName is the length in bytes above which a name is absurd: C++ compilers rarely write more than
+// 2,000 bytes for templates of the standard library.
 const maxName = 4096
 
 // Rules are the rules of the family, by ID.
@@ -190,11 +190,11 @@ signatures, which some want and some do not.`,
 	},
 }
 
-// Nameless are the records without a name that SYM601 has reported and about which the reader
-// complains, too.
+// Nameless holds the records without a name that SYM601 has reported and that the reader also
+// complains about.
 type Nameless struct {
 	Count int
-	Lines map[int]bool // lines of the first ones, as many as findings of a rule are kept
+	Lines map[int]bool // lines of the first ones, at most Options.MaxPerRule
 }
 
 func emptyName(p *check.Pass) (func(*symfmt.Record), func()) {
@@ -213,8 +213,8 @@ func emptyName(p *check.Pass) (func(*symfmt.Record), func()) {
 	}, func() { namelessOrigins(p) }
 }
 
-// namelessOrigins reports INLINE_ORIGINs that end after the number of their FILE.
-// Whether they lack a name is known only once the forms of all INLINEs are.
+// namelessOrigins reports INLINE_ORIGINs that end after the number of their FILE. Whether they lack
+// a name is known only once the forms of all INLINEs are known.
 func namelessOrigins(p *check.Pass) {
 	if !p.Forms.OldOrigins() {
 		return
@@ -224,7 +224,7 @@ func namelessOrigins(p *check.Pass) {
 	}
 }
 
-// badBytes returns a check for names with a flag.
+// badBytes returns a check for names with one of the flags in want.
 func badBytes(want nameFlags, what string) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		flags := check.State[nameCache](p)
@@ -249,7 +249,7 @@ func codePoint(c []byte) string {
 // maxShown is the length at which messages cut a name.
 const maxShown = 60
 
-// shortName quotes a name for a message, shortened.
+// shortName quotes a name for a message, shortened if it is long.
 func shortName(name []byte) string {
 	if len(name) > maxShown {
 		return fmt.Sprintf("%+q...", bytes.ToValidUTF8(name[:maxShown], nil))

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// nameFlags are what is wrong with the bytes of a name.
+// nameFlags is the set of problems with the bytes of a name.
 type nameFlags uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	nameHigh                            // bytes above 0x7f, which need a closer look
 )
 
-// nameCache holds the flags of a record's name, which several rules of a pass ask for.
+// nameCache caches the flags of a record's name, which several rules of a pass need.
 type nameCache struct {
 	record int // number of the record
 	flags  nameFlags
@@ -32,7 +32,7 @@ func (c *nameCache) of(p *check.Pass, r *symfmt.Record) nameFlags {
 	return c.flags
 }
 
-// byteFlags are the flags of single bytes. A tab counts as a blank; SYM119 is about CRs.
+// byteFlags are the flags of single bytes. A tab counts as a blank; SYM119 reports CRs.
 var byteFlags = func() (t [256]nameFlags) {
 	for c := range t {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// tally counts names of a kind and keeps the first.
+// tally counts names of one kind and keeps the first.
 type tally struct {
 	count int
 	line  int
@@ -28,7 +28,7 @@ func (t *tally) add(r *symfmt.Record, name []byte) {
 // ("is C++") and for several ("are C++").
 func (t *tally) report(p *check.Pass, one, many string) { t.reportAs(p, "name", one, many) }
 
-// reportAs is like report, for things that are called what.
+// reportAs is like report, for things other than names; what is the noun for one of them.
 func (t *tally) reportAs(p *check.Pass, what, one, many string) {
 	switch t.count {
 	case 0:
@@ -39,8 +39,8 @@ func (t *tally) reportAs(p *check.Pass, what, one, many string) {
 	}
 }
 
-// originName returns the name of a record; for an INLINE_ORIGIN of the old
-// form, what follows the number of the file.
+// originName returns the name of a record. For an INLINE_ORIGIN of the old form, that is the text
+// after the number of the file.
 func originName(r *symfmt.Record) []byte {
 	if r.Kind == symfmt.KindInlineOrigin {
 		if _, name, ok := r.OldOrigin(); ok && len(name) > 0 {
@@ -50,7 +50,7 @@ func originName(r *symfmt.Record) []byte {
 	return r.Name
 }
 
-// placeholderNames are what writers use in place of a name.
+// placeholderNames are the texts that writers use instead of a name.
 var placeholderNames = []string{"<name omitted>", "<unknown>", "<unnamed>", "<no name>", "(unknown)", "??"}
 
 func placeholders(p *check.Pass) (func(*symfmt.Record), func()) {
@@ -65,14 +65,14 @@ func placeholders(p *check.Pass) (func(*symfmt.Record), func()) {
 		}
 }
 
-// suffixSeed seeds hashes of names, of which 8 bytes are kept in place of the name.
+// suffixSeed seeds the hashes of names. A hash of 8 bytes is kept instead of each name.
 var suffixSeed = maphash.MakeSeed()
 
-// suffixed is a name with a compiler's suffix, in 16 bytes.
+// suffixed is a name with a compiler's suffix. It takes 16 bytes.
 type suffixed struct {
-	clean uint64 // hash of the name without it
+	clean uint64 // hash of the name without the suffix
 	line  uint32
-	there bool // the file also has that name
+	there bool // the file also has the name without the suffix
 }
 
 // maxSuffixed is the number of names with suffixes that are remembered.
@@ -81,7 +81,7 @@ const maxSuffixed = 1 << 20
 func suffixedNames(p *check.Pass) (func(*symfmt.Record), func()) {
 	var hashes facts.Table[uint64] // of all names
 	var names []suffixed
-	texts := map[uint32]string{} // of the first ones, by line
+	texts := map[uint32]string{} // texts of the first ones, by line
 	return func(r *symfmt.Record) {
 			hashes.Add(maphash.Bytes(suffixSeed, r.Name))
 			clean := withoutSuffix(r.Name)
@@ -112,8 +112,8 @@ func suffixedNames(p *check.Pass) (func(*symfmt.Record), func()) {
 		}
 }
 
-// findClean sets there in names; hashes are those of all names. The names are few, and
-// are sorted in place.
+// findClean sets there in names; hashes are the hashes of all names. The names are few, and are
+// sorted in place.
 func findClean(names []suffixed, hashes *facts.Table[uint64]) {
 	slices.SortFunc(names, func(a, b suffixed) int { return cmp.Compare(a.clean, b.clean) })
 	for _, h := range hashes.All {
@@ -124,6 +124,6 @@ func findClean(names []suffixed, hashes *facts.Table[uint64]) {
 	}
 }
 
-// maxSuffixTexts is the number of names with suffixes whose texts are kept, to
-// show the first one that counts.
+// maxSuffixTexts is the number of names with suffixes whose texts are kept, so that the first one
+// reported can be shown.
 const maxSuffixTexts = 1000

@@ -137,11 +137,11 @@ Breakpad's range maps overflow.`,
 	},
 }
 
-// marks is how many of the last addresses are taken for marks: no module ends there.
+// marks is how many of the last addresses are taken for markers: no module ends there.
 const marks = 1 << 12
 
-// lastAddress returns the highest address where code may be. Files of kernels
-// have absolute addresses, in the upper half.
+// lastAddress returns the highest address where code may be. Symbol files of kernels have absolute
+// addresses, in the upper half.
 func lastAddress(a *arch.Arch) symfmt.RVA {
 	last := ^symfmt.RVA(0)
 	if a != nil && a.PtrSize == 4 {
@@ -150,9 +150,9 @@ func lastAddress(a *arch.Arch) symfmt.RVA {
 	return last - marks
 }
 
-// funcOverlaps calls found for functions that share bytes: among those at lower
-// addresses, f is the one with the highest end. Of two at the same address, f is
-// the first in the file.
+// funcOverlaps calls found for pairs of functions that share bytes. f is, among the functions at
+// lower addresses, the one with the highest end. If both have the same address, f is the first in
+// the file.
 func funcOverlaps(all *facts.Facts, found func(f, g *facts.Func)) {
 	var top *facts.Func
 	for _, g := range all.FuncsByRVA().All {

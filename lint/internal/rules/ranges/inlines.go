@@ -202,8 +202,8 @@ func manyRanges(n int) string {
 	return b.String()
 }
 
-// atFuncEnd returns a check that calls report with each range of a list once the FUNC has ended:
-// at the next FUNC, or the end of the file.
+// atFuncEnd returns a check that calls report with each range of a list when a FUNC has ended: at
+// the next FUNC, or at the end of the file.
 func atFuncEnd(list func(*facts.Nesting) *facts.NestedRanges, report func(p *check.Pass, x *facts.Nested)) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		end := func() {
@@ -216,8 +216,8 @@ func atFuncEnd(list func(*facts.Nesting) *facts.NestedRanges, report func(p *che
 	}
 }
 
-// orphanRule judges by levels alone and at the end of a FUNC, because an INLINE of the level
-// above may come later.
+// orphanRule judges only by levels and at the end of a FUNC, because an INLINE of the level above
+// may come later.
 var orphanRule = &check.Rule{
 	Rule: &finding.Rule{
 		ID:       "SYM325",

@@ -117,8 +117,8 @@ operating system, it is code.`,
 	},
 }
 
-// publicsIn calls found for each PUBLIC inside a FUNC. If several functions
-// contain it, the FUNC is the one with the highest start.
+// publicsIn calls found for each PUBLIC inside a FUNC. If several FUNCs contain the PUBLIC, it
+// passes the one with the highest start.
 func publicsIn(f *facts.Facts, found func(*facts.Public, *facts.Func)) {
 	if f.Publics.Len() == 0 {
 		return

@@ -126,7 +126,7 @@ func undeclared(ids func(*facts.Facts) *facts.IDs, kind symfmt.Kind, what string
 	}
 }
 
-// formRules are about the old form of INLINE and INLINE_ORIGIN.
+// formRules are the rules about the old form of INLINE and INLINE_ORIGIN.
 var formRules = []*check.Rule{
 	{
 		Rule: &finding.Rule{

@@ -15,7 +15,7 @@ import (
 // idDigits is the number of digits of an id before the age.
 const idDigits = 32
 
-// moduleIDRules are about the id of MODULE.
+// moduleIDRules are the rules about the id of MODULE.
 var moduleIDRules = []*check.Rule{
 	{
 		Rule: &finding.Rule{
@@ -52,8 +52,8 @@ func sameID(p *check.Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
-// debugIDs returns the debug ids, without age, that a module with this code id may have; none if
-// their relation is unknown.
+// debugIDs returns the debug ids, without age, that a module with this code id may have. It returns
+// none if their relation is unknown.
 func debugIDs(f *facts.Facts, code string) []string {
 	id, err := hex.DecodeString(code)
 	if err != nil || len(id) < 4 {

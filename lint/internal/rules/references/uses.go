@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// useRules are about numbers that are used before they are declared, or never.
+// useRules are the rules about numbers that are used before they are declared, or never.
 var useRules = []*check.Rule{
 	{
 		Rule: &finding.Rule{

@@ -9,14 +9,14 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// checker checks an Info that was read.
+// checker checks the variables that reader has read.
 type checker struct {
 	*reader
 	in    *vars.Info
 	lines vars.Lines
 	ptr   int
 
-	uses    [vars.UseObject + 1]facts.Bitset // expressions by what they are for
+	uses    [vars.UseObject + 1]facts.Bitset // expressions, by their use
 	ofFrame facts.Bitset                     // expressions that need the frame base
 
 	byAddress facts.Sorted[facts.Func]
@@ -28,7 +28,7 @@ type function struct {
 	*vars.Func
 	line     int
 	found    bool // its FUNC is in the file
-	inlines  int  // of its FUNC
+	inlines  int  // number of INLINEs of its FUNC
 	reported map[string]bool
 }
 
@@ -84,7 +84,7 @@ func (c *checker) find() {
 	c.report(noFunc, "variables of %#x bytes at %x, want a FUNC of this address and size", f.Size, f.RVA)
 }
 
-// report reports a finding about the function, one for each rule.
+// report reports a finding about the function, at most one for each rule.
 func (c *checker) report(rule string, format string, args ...any) {
 	if c.fn.reported[rule] {
 		return
@@ -96,8 +96,8 @@ func (c *checker) report(rule string, format string, args ...any) {
 	c.p.As(rule, func() { c.p.ReportAt(c.fn.line, c.fn.RVA, "%s", fmt.Sprintf(format, args...)) })
 }
 
-// scope checks a scope that is in another one. code has the ranges of that, or is nil if it is an INLINE: what the
-// file says about millions of them is not kept for the few files that have variables.
+// scope checks a nested scope. code has the ranges of the scope around it, or is nil if that is an INLINE: the
+// ranges of millions of INLINEs are not kept for the few files that have variables.
 func (c *checker) scope(b *vars.Block, code []vars.Range) {
 	switch b.Kind {
 	case vars.InlineScope:
@@ -122,7 +122,7 @@ func (c *checker) scope(b *vars.Block, code []vars.Range) {
 	}
 }
 
-// place notes that an expression says where a variable of the function is.
+// place records that an expression gives the location of a variable of the function.
 func (c *checker) place(e vars.ExprID) {
 	c.use(e, vars.UsePlace)
 	if c.fn.FrameBase == 0 && c.ofFrame.Has(uint32(e)) {
@@ -130,7 +130,7 @@ func (c *checker) place(e vars.ExprID) {
 	}
 }
 
-// block checks the ranges of a block in code.
+// block checks that the ranges of a block are inside code.
 func (c *checker) block(b *vars.Block, code []vars.Range) {
 	for _, r := range b.Ranges {
 		c.inCode("a block", r)
@@ -140,7 +140,7 @@ func (c *checker) block(b *vars.Block, code []vars.Range) {
 	}
 }
 
-// covers reports whether a range is within sorted ranges, of which neighbours may touch.
+// covers reports whether r lies within the sorted ranges in all, of which neighbours may touch.
 func covers(all []vars.Range, r vars.Range) bool {
 	at := r.Lo
 	for _, x := range all {

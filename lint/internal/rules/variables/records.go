@@ -15,13 +15,13 @@ type reader struct {
 
 	parser  vars.Parser
 	started bool
-	passed  int // records that readers pass over
-	first   int // the line of the first one
+	passed  int // number of records that readers skip
+	first   int // line of the first of these records
 
-	inlines facts.Table[uint32] // by FUNC, in order of the file
+	inlines facts.Table[uint32] // number of INLINEs of each FUNC, in file order
 }
 
-// watch is the check of all rules. The first one that is enabled checks for all.
+// watch is the check of all rules of the family. The first rule that is enabled checks for all.
 func watch(p *check.Pass) (record func(*symfmt.Record), end func()) {
 	r := check.State[reader](p)
 	if r.watched {

@@ -1,5 +1,5 @@
-// Package variables implements the rules of the family variables: the records INFO VAR, in a symbol file
-// or in a file of their own.
+// Package variables implements the rules of the family variables: the records INFO VAR, in a symbol file or
+// in a file of their own.
 package variables
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// tables is the beginning of the examples: a function whose variable x has type 1, and is at 14 bytes below
+// tables is the beginning of the examples: a function whose variable x has type 1 and lies 14 bytes below
 // the frame base.
 const (
 	tables = "INFO VAR 1 all full\nINFO VAR T b#4 \"int %5\nINFO VAR E cfa f:-14 r:5\nINFO VAR V l1:x\nINFO VAR G 1\n"
@@ -22,7 +22,7 @@ const (
 // check.Init.
 const firstTable = 5
 
-// rule returns one of the family: all of them are checked together.
+// rule returns a rule of the family. All of them are checked together.
 func rule(r finding.Rule) *check.Rule {
 	r.Since = "0.1"
 	if r.Good == "" {

@@ -4,7 +4,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// expressions checks those that something uses, for each of its uses once.
+// expressions checks the expressions that are used, once for each kind of use.
 func (c *checker) expressions() {
 	labels := map[uint32]bool{0: true}
 	for i := range c.in.Vars {
@@ -26,7 +26,7 @@ func (c *checker) expressions() {
 	}
 }
 
-// usesOf notes the expressions of a type. All of them may use the address of the value.
+// usesOf records the uses of a type's expressions. All of them may use the address of the value.
 func (c *checker) usesOf(t *vars.Type) {
 	t.Exprs(func(e vars.ExprID) vars.ExprID {
 		c.use(e, vars.UseObject)
@@ -53,7 +53,7 @@ func (c *checker) expression(e vars.ExprID) {
 	}
 }
 
-// types checks the types: none contains itself, and members are inside.
+// types checks that no type contains itself, and that members are inside their type.
 func (c *checker) types() {
 	state := make([]uint8, len(c.in.Types))
 	var stack []vars.TypeID
@@ -63,14 +63,15 @@ func (c *checker) types() {
 	}
 }
 
-// States of a type while those that it contains are followed.
+// States of a type while the types that it contains are followed.
 const (
 	unseen = iota
 	open
 	closed
 )
 
-// contains follows what a type contains, without recursion: chains are as long as a file wants.
+// contains follows the types that a type contains. It does not recurse, because a file can make
+// chains of any length.
 func (c *checker) contains(id vars.TypeID, state []uint8, stack []vars.TypeID) []vars.TypeID {
 	stack = append(stack, id)
 	for len(stack) > 0 {
@@ -93,7 +94,7 @@ func (c *checker) contains(id vars.TypeID, state []uint8, stack []vars.TypeID) [
 	return stack
 }
 
-// parts calls fn with the types that a type contains, not counting those that it points to.
+// parts calls fn with the types that a type contains, but not with the types that it points to.
 func parts(t *vars.Type, fn func(vars.TypeID)) {
 	switch t.Kind {
 	case vars.Array, vars.Vector, vars.Typedef, vars.Const, vars.Volatile, vars.Restrict, vars.Atomic, vars.Subrange, vars.Enum:
@@ -103,7 +104,7 @@ func parts(t *vars.Type, fn func(vars.TypeID)) {
 	}
 }
 
-// eachMember calls fn with the members of a type, those of variants included.
+// eachMember calls fn with the members of a type, including those of its variants.
 func eachMember(t *vars.Type, fn func(*vars.Member)) {
 	for i := range t.Members {
 		fn(&t.Members[i])
@@ -121,7 +122,7 @@ func eachMember(t *vars.Type, fn func(*vars.Member)) {
 	}
 }
 
-// members checks that those of a structure end inside it.
+// members checks that the members of a structure end inside it.
 func (c *checker) members(t *vars.Type, line int) {
 	if !t.HasSize || t.Incomplete {
 		return
