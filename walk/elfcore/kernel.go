@@ -172,7 +172,7 @@ func (r *reader) pageTables(memory []dump.Region) *pageTables {
 	}
 	t.mask, _ = r.kernel.number("sme_mask")
 	var physical []dump.Region
-	for _, p := range r.loadSegments() {
+	for p := range r.loadSegments() {
 		off := min(p.Offset, uint64(len(r.data)))
 		if n := min(p.FileSize, p.MemSize, uint64(len(r.data))-off); n > 0 {
 			physical = append(physical, dump.Region{Addr: p.PhysAddr, Data: r.data[off : off+n : off+n]})

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"fmt"
+	"iter"
 	"slices"
 
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
@@ -67,12 +68,12 @@ const maxShared = 2
 
 // segmentMemory returns the memory in the file, which is that of the PT_LOAD segments.
 func (r *reader) segmentMemory() (memory []dump.Region) {
-	loads := r.loadSegments()
-	memory = make([]dump.Region, 0, len(loads))
+	memory = make([]dump.Region, 0, len(r.f.Segments))
 	size := uint64(len(r.data))
 	room := maxShared * size
-	var cut, lost, shared, again uint64
-	for _, p := range loads {
+	var loads, cut, lost, shared, again uint64
+	for p := range r.loadSegments() {
+		loads++
 		there := min(p.FileSize, p.MemSize)
 		off := min(p.Offset, size)
 		if there > size-off {
@@ -88,19 +89,18 @@ func (r *reader) segmentMemory() (memory []dump.Region) {
 		}
 	}
 	if cut > 0 {
-		r.problem(fmt.Sprintf("%d bytes of memory", lost), size, "%d of %d segments extend past the end of the file (truncated?)", cut, len(loads))
+		r.problem(fmt.Sprintf("%d bytes of memory", lost), size, "%d of %d segments extend past the end of the file (truncated?)", cut, loads)
 	}
 	if shared > 0 {
-		r.problem(fmt.Sprintf("%d bytes of memory", again), 0, "%d of %d segments have the same bytes of the file as others, in all more than %d times its size", shared, len(loads), maxShared)
+		r.problem(fmt.Sprintf("%d bytes of memory", again), 0, "%d of %d segments have the same bytes of the file as others, in all more than %d times its size", shared, loads, maxShared)
 	}
 	return memory
 }
 
 // readMaps sets the memory, and the mappings of the process: the PT_LOAD segments.
 func (r *reader) readMaps() {
-	loads := r.loadSegments()
-	maps := make([]dump.Mapping, 0, len(loads))
-	for _, p := range loads {
+	maps := make([]dump.Mapping, 0, len(r.f.Segments))
+	for p := range r.loadSegments() {
 		maps = append(maps, dump.Mapping{
 			Range: dump.Range{Addr: p.Addr, Size: p.MemSize},
 			Read:  p.Flags&elf.PF_R != 0, Write: p.Flags&elf.PF_W != 0, Exec: p.Flags&elf.PF_X != 0,
@@ -111,22 +111,25 @@ func (r *reader) readMaps() {
 	r.d.Maps = nameMaps(r.segments, r.files)
 }
 
-// loadSegments returns the PT_LOAD segments; one that would wrap around ends at the end of the
+// loadSegments yields the PT_LOAD segments; one that would wrap around ends at the end of the
 // address space.
-func (r *reader) loadSegments() (out []elfobj.Segment) {
+func (r *reader) loadSegments() iter.Seq[elfobj.Segment] {
 	last := ^uint64(0)
 	if r.word == 4 {
 		last = 1<<32 - 1
 	}
-	for _, p := range r.f.Segments {
-		if p.Type == elf.PT_LOAD && p.MemSize > 0 && p.Addr <= last {
+	return func(yield func(elfobj.Segment) bool) {
+		for _, p := range r.f.Segments {
+			if p.Type != elf.PT_LOAD || p.MemSize == 0 || p.Addr > last {
+				continue
+			}
 			p.MemSize = min(p.MemSize-1, last-p.Addr) + 1
-			if p.MemSize > 0 { // otherwise it is the whole address space, which no segment is
-				out = append(out, p)
+			// A size of 0 is now the whole address space, which no segment is.
+			if p.MemSize > 0 && !yield(p) {
+				return
 			}
 		}
 	}
-	return out
 }
 
 // distinct sorts mappings, and cuts one that overlaps another. gdb's cores of remote processes

@@ -65,7 +65,7 @@ func ReadStream(in io.Reader, path string, o StreamOptions) (*dump.Dump, error) 
 		err := &bin.Error{File: path, Msg: "a dump of the kernel, whose page tables may be anywhere"}
 		return nil, &SeekError{err, io.MultiReader(bytes.NewReader(head), s.in)}
 	}
-	loads := r.loadSegments()
+	loads := slices.Collect(r.loadSegments())
 	slices.SortStableFunc(loads, func(a, b elfobj.Segment) int { return cmp.Compare(a.Offset, b.Offset) })
 	var ranges []dump.Range
 	for _, p := range loads {
