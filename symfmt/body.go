@@ -19,11 +19,11 @@ import (
 //	...      line records
 //
 // Records name files and origins by their index in these two tables, so that
-// Renumber touches the tables only. Addresses are stored as differences: those
-// of an inline's ranges from the end of the previous range, that of a line from
-// the end of the previous line, and the first from the Func's RVA. The zero Body
-// has no records. Funcs do not share a Body, because Renumber modifies it in
-// place.
+// Renumber touches only the tables. Addresses are stored as differences: the
+// start of an inline's range from the end of the previous range, a line from the
+// end of the previous line, and the first of either from the Func's RVA. The
+// zero Body has no records. Funcs do not share a Body, because Renumber modifies
+// it in place.
 type Body struct{ data []byte }
 
 // Size returns the size of the packed records in bytes.
@@ -34,10 +34,10 @@ type Arena struct {
 	Alloc func(n int) []byte // allocates a chunk; nil means make
 
 	free  []byte
-	chunk int // size of the last
+	chunk int // size of the last chunk
 }
 
-// The chunks of an arena become longer up to arenaChunk: those of few bodies waste little.
+// Chunks grow up to arenaChunk, so that an arena with few bodies wastes little.
 const (
 	arenaChunk = 256 << 10
 	firstChunk = 4 << 10
@@ -84,7 +84,7 @@ type BodyBuilder struct {
 	lastNum   uint32
 	lastFile  uint32
 	flags     uint64
-	mixed     bool // an inline that was added after a line names a file
+	mixed     bool // an inline that names a file was added after a line
 	out       []byte
 }
 
@@ -104,8 +104,8 @@ func (b *BodyBuilder) Reset(rva RVA) {
 	b.flags, b.mixed = 0, false
 }
 
-// AddInline appends an INLINE record unless it has no ranges, for which the
-// text has no form. It does not retain in.Ranges.
+// AddInline appends an INLINE record unless it has no ranges: the text has no
+// form for that. It does not retain in.Ranges.
 func (b *BodyBuilder) AddInline(in *Inline) {
 	if len(in.Ranges) == 0 {
 		return
@@ -213,7 +213,7 @@ func (b *BodyBuilder) pack() []byte {
 }
 
 // reorder adds all records again, inlines before lines, so that the table of
-// files is in order of first use, whatever order they were added in.
+// files is in order of first use whatever the order of the calls.
 func (b *BodyBuilder) reorder() {
 	f := Func{RVA: b.start, Body: Body{append([]byte(nil), b.pack()...)}}
 	b.Reset(b.start)
@@ -229,7 +229,7 @@ func (b *BodyBuilder) reorder() {
 // handful, for which a scan beats a table.
 type idTable struct {
 	ids  []uint32
-	many intern.Offsets // their places in ids, if there are more than scanIDs
+	many intern.Offsets // their indices in ids, if there are more than scanIDs
 }
 
 const scanIDs = 16

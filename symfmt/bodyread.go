@@ -66,7 +66,7 @@ func (b Body) Refs(file func(FileID), origin func(OriginID)) {
 	}
 }
 
-// inlineForms returns the forms of INLINE records that the body has.
+// inlineForms returns the forms of the body's INLINE records.
 func (b Body) inlineForms() uint64 {
 	if len(b.data) == 0 {
 		return 0

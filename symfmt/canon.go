@@ -1,7 +1,7 @@
 package symfmt
 
-// canon is a module in canonical form: the order of its records, and what their text says that the
-// module does not. It is not modified once it is made.
+// canon is a module in canonical form: the order of its records, and what the text needs that the
+// module does not hold. It is not modified once it is made.
 type canon struct {
 	m       *Module
 	old     bool   // INLINE and INLINE_ORIGIN have the old form
@@ -38,8 +38,8 @@ func newCanon(m *Module, passed func()) canon {
 	return c
 }
 
-// repeatsFile and repeatsOrigin report whether the ith record has the number of the one before it,
-// and is not written.
+// repeatsFile and repeatsOrigin report whether the ith record has the number of the record before
+// it, in which case it is not written.
 func (c *canon) repeatsFile(i int) bool {
 	return i > 0 && c.m.Files[c.files.at(i-1)].ID == c.m.Files[c.files.at(i)].ID
 }

@@ -12,39 +12,40 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// A text may have a digest of itself, so that a reader sees a bit that has flipped, and an end
-// that is missing. It is the last record,
+// A text may carry a digest of itself, so that a reader notices a flipped bit or a missing
+// end. The digest is the last record,
 //
 //	INFO DIGEST sha256 HEX
 //
-// over all bytes before it, line ends included, without a byte order mark. The record
+// and covers all bytes before it, including line ends but not a byte order mark. The record
 //
 //	INFO DIGEST sha256
 //
-// among the first ones, in front of all but MODULE and other INFO records, announces it: a text
-// that was cut off behind a whole line lacks what it announces, and texts without a digest need
-// not be hashed. Peers skip INFO records that they do not know.
+// announces it. It stands near the start, before any record other than MODULE and INFO. A text
+// that was cut off after a whole line lacks the digest that it announces, and texts without a
+// digest need not be hashed. Other readers skip INFO records that they do not know.
 const (
 	digestKey    = "DIGEST"
 	digestRecord = "INFO " + digestKey + " sha256"
 )
 
-// DigestKey is the key of the INFO records of a digest. It is not free for others.
+// DigestKey is the key of the INFO records of a digest. It is reserved for them.
 const DigestKey = digestKey
 
-// digest is a Reader's part of the digest of a text.
+// digest is the part of a Reader that checks the digest of a text.
 type digest struct {
-	settled   bool         // the head is over: whether the text has a digest is known
-	announced int          // line of the record that announces it; 0 if there is none
-	ended     bool         // its record was read, and ends the text
-	behind    bool         // a line behind it was reported
+	settled   bool         // the head has ended, so it is known whether the text has a digest
+	announced int          // line of the record that announces the digest; 0 if none does
+	ended     bool         // the digest was read, which ends the text
+	behind    bool         // a line after the digest was reported
 	bad       *SyntaxError // the last error
 
-	hash hash.Hash // of the text before buf[from]; nil before there is any
+	hash hash.Hash // of the text before buf[from]; nil before the first call of feed
 	from int
 }
 
-// feed hashes the text in front of buf[to], which is about to be dropped or is all that counts.
+// feed hashes the text before buf[to], because it is about to be dropped or because the digest
+// ends there.
 func (d *digest) feed(buf []byte, to int) {
 	if d.ended || d.settled && d.announced == 0 {
 		return
@@ -56,8 +57,8 @@ func (d *digest) feed(buf []byte, to int) {
 	d.from = to
 }
 
-// see notes a record: the head of a text ends with the first that is not MODULE or INFO, or that is
-// of variables.
+// see checks whether rec ends the head of the text: the head ends at the first record that is
+// neither MODULE nor INFO, or that describes variables.
 func (d *digest) see(rec *Record) {
 	d.settled = d.settled || rec.Kind > KindInfo || rec.Kind == KindInfo && string(rec.Key) == vars.Key
 }
@@ -92,7 +93,8 @@ func (r *Reader) digestRecord(rec *Record) *SyntaxError {
 		want[len(digestRecord)+1:], why))
 }
 
-// badDigest keeps the first error of the digest. It costs no record by itself.
+// badDigest records an error of the digest; the Report keeps the first. It does not count as a
+// lost record.
 func (r *Reader) badDigest(bad *SyntaxError) *SyntaxError {
 	r.digest.bad = bad
 	if r.report.BadDigest == nil {
@@ -101,7 +103,7 @@ func (r *Reader) badDigest(bad *SyntaxError) *SyntaxError {
 	return bad
 }
 
-// behindDigest reads the lines behind the digest, and reports the first.
+// behindDigest skips the lines after the digest and reports the first of them.
 func (r *Reader) behindDigest() (*Record, *SyntaxError, error) {
 	for {
 		text, _, err := r.line()
@@ -116,7 +118,7 @@ func (r *Reader) behindDigest() (*Record, *SyntaxError, error) {
 	}
 }
 
-// endDigest reports a digest that was announced, at the end of a text that lacks it.
+// endDigest reports, at the end of a text, that an announced digest is missing.
 func (r *Reader) endDigest() error {
 	d := &r.digest
 	if d.announced == 0 || d.ended || r.report.Cut != nil || r.report.Damage != nil {
@@ -129,7 +131,7 @@ func (r *Reader) endDigest() error {
 	}), "")
 }
 
-// digestWriter hashes what it writes.
+// digestWriter hashes what is written to it.
 type digestWriter struct {
 	w   io.Writer
 	sum hash.Hash
@@ -141,7 +143,7 @@ func (d *digestWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// end writes the last record.
+// end writes the digest, the last record.
 func (d *digestWriter) end(crlf bool) error {
 	line := append(hex.AppendEncode([]byte(digestRecord+" "), d.sum.Sum(nil)), lineEnd(crlf)...)
 	_, err := d.w.Write(line)
@@ -155,16 +157,16 @@ func lineEnd(crlf bool) string {
 	return "\n"
 }
 
-// WithoutDigest returns the text of a symbol file without the records of its digest: what is left is the text
-// that is written without one.
+// WithoutDigest returns the text of a symbol file without its DIGEST records, as if it had been written
+// without them.
 func WithoutDigest(text io.Reader) io.Reader {
 	return &undigested{in: bufio.NewReaderSize(text, bufferSize)}
 }
 
-// undigested passes a text on.
+// undigested copies a text without the records of its digest.
 type undigested struct {
 	in    *bufio.Reader
-	head  bool // the head is over
+	head  bool // the head has ended
 	has   bool // a digest was announced
 	ready []byte
 }

@@ -3,12 +3,12 @@
 //
 // # The format as we read it
 //
-// It is the format of Breakpad's docs/symbol_files.md (the specification, cited
-// by its headings). Each line is a record, ended by LF, CR LF or CR CR LF; a last line
-// without an end is damage, and not used. Blank lines are ignored. Fields are separated by blanks
-// (one or more spaces or tabs: the specification's own example aligns STACK CFI
-// with six); the last field may contain blanks. Hexadecimal numbers have up to
-// 64 bits and digits of either case, decimal ones up to 32 bits.
+// It is the format of Breakpad's docs/symbol_files.md (the specification, cited by its headings).
+// Each line is a record, ended by LF, CR LF or CR CR LF; an unterminated last line is damage, and
+// is not used. Blank lines are ignored. Fields are separated by blanks (one or more spaces or
+// tabs: the specification's own example aligns STACK CFI with six); the last field may contain
+// blanks. Hexadecimal numbers have up to 64 bits and digits of either case, decimal ones up to 32
+// bits.
 //
 //	MODULE os arch id name                             "MODULE records"
 //	INFO key [value]                                   not in the specification; all but DIGEST are kept
@@ -25,15 +25,15 @@
 //	STACK CFI INIT address size rules                  "STACK CFI records"
 //	STACK CFI address rules
 //
-// All numbers but those of FILE, INLINE_ORIGIN, levels and lines are hexadecimal. An
-// INLINE with an odd number of fields has the old form. The form of a file's INLINEs
-// determines that of its INLINE_ORIGINs, whose own text is ambiguous, as a name may
-// begin with a number. The strict reader requires MODULE first, a FILE before its use
-// ("prior FILE record"), each number once, INLINE and line records after a FUNC, the
-// rows of a STACK CFI INIT inside it and at ascending addresses, no empty names, and
-// one form of INLINE. The tolerant reader reports departures from this (see Read). A
-// byte order mark is skipped; gzip and zstd are recognised by their magic; UTF-16 is
-// rejected with an error that names it.
+// All numbers are hexadecimal except those of FILE and INLINE_ORIGIN, levels and
+// lines. An INLINE with an odd number of fields has the old form. The form of a
+// file's INLINEs determines the form of its INLINE_ORIGINs, whose own text is
+// ambiguous because a name may begin with a number. The strict reader requires MODULE
+// first, a FILE before its use ("prior FILE record"), each number once, INLINE and
+// line records after a FUNC, the rows of a STACK CFI INIT inside it and at ascending
+// addresses, no empty names, and one form of INLINE. The tolerant reader reports
+// departures from this (see Read). A byte order mark is skipped; gzip and zstd are
+// recognised by their magic; UTF-16 is rejected with an error that names it.
 //
 // # The format as we write it
 //
@@ -63,7 +63,7 @@
 //   - rust-minidump reads the new form of INLINE only, Breakpad's older resolver
 //     the old one only and each INLINE_ORIGIN by itself: TestInlineForms.
 //   - Breakpad applies a STACK CFI to any INIT that covers an address after
-//     it, and keeps the last of those at the same address. Here a row belongs to
+//     it, and of several at the same address uses the last. Here a row belongs to
 //     the INIT before it (specification: "must not be at or beyond the end of
 //     the range given by the most recent STACK CFI INIT"): TestReadFaults. Rows
 //     at the same address are joined, the later winning for a register:
@@ -71,8 +71,8 @@
 //   - rust-minidump's sizes have 32 bits, and it drops STACK WINs of other
 //     types, and those whose flag does not match their type. Here they stay:
 //     TestReaderRecords.
-//   - Breakpad uses a last line without a line feed, of which rust-minidump rejects the file. Here
-//     it is left out and reported, as what is left of a record is often another one: TestCutLines.
+//   - Breakpad uses a last line without a line feed; rust-minidump rejects the file. Here the line
+//     is left out and reported, because a truncated record often reads as a different one: TestCutLines.
 //   - Breakpad's numbers (strtoull) may have a sign or 0x prefix and stop
 //     at 2^64-2. Here they are digits up to 2^64-1: TestReaderBadRecords,
 //     TestReaderRecords.

@@ -48,7 +48,7 @@ func (r *Reader) fastLine() bool {
 }
 
 // fastHex reads a hexadecimal number and the space after it. next is negative
-// if there is none at i. b must end in '\n', which stops the scan.
+// if there is no such number at i. b must end in '\n', which stops the scan.
 func fastHex(b []byte, i int) (v uint64, next int) {
 	start := i
 	for {
@@ -66,7 +66,7 @@ func fastHex(b []byte, i int) (v uint64, next int) {
 }
 
 // fastDec reads a decimal number. next is the index of the byte after it, or
-// negative if there is none at i. b must end in '\n'.
+// negative if there is no number at i. b must end in '\n'.
 func fastDec(b []byte, i int) (v uint32, next int) {
 	start := i
 	var n uint64
@@ -116,7 +116,7 @@ func (r *Reader) fastInline() bool {
 }
 
 // fastRanges reads the ranges of an INLINE up to the end of the line. next is the
-// index of that end, or negative if there is anything else.
+// index of that end, or negative if the line contains anything else.
 func fastRanges(to []Range, b []byte, i int) (ranges []Range, next int) {
 	for {
 		rva, at := fastHex(b, i)

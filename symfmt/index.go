@@ -9,7 +9,7 @@ type idIndex struct {
 }
 
 // Numbers below 4 per record are kept in the slice, so that its size depends on
-// the number of records and not on their numbers.
+// how many records there are and not on their numbers.
 const (
 	densePerRecord = 4
 	denseAlways    = 1024
@@ -71,7 +71,7 @@ type FileNames struct {
 // FileNames returns an index of the current names of the files.
 func (m *Module) FileNames() *FileNames { return &FileNames{m.Files, m.fileIndex()} }
 
-// Name returns the name of file id, if it is declared.
+// Name returns the name of file id, and whether it is declared.
 func (n *FileNames) Name(id FileID) (string, bool) {
 	pos, ok := n.index.find(uint32(id))
 	if !ok {
@@ -90,7 +90,7 @@ type OriginNames struct {
 // OriginNames returns an index of the current names of the origins.
 func (m *Module) OriginNames() *OriginNames { return &OriginNames{m.Origins, m.originIndex()} }
 
-// Name returns the name of origin id, if it is declared.
+// Name returns the name of origin id, and whether it is declared.
 func (n *OriginNames) Name(id OriginID) (string, bool) {
 	pos, ok := n.index.find(uint32(id))
 	if !ok {

@@ -6,25 +6,26 @@ import (
 	"unsafe"
 )
 
-// LateNames makes names while a module is written. Demangled names of C++ are three times as long as
-// mangled ones, and most are written once: in large programs they are more than half of what a module
-// would hold.
+// LateNames makes names while a module is written. Demangled C++ names are three times as long as
+// mangled ones, and most are written once: in a large program they would take more than half of a
+// module's memory.
 type LateNames struct {
-	// Append appends the form in which a name of a FUNC, PUBLIC or INLINE_ORIGIN is written. It may be called
-	// concurrently. Names in that form need not be in canonical order, which only matters for FUNCs or PUBLICs
-	// with the same address.
+	// Append appends a FUNC, PUBLIC or INLINE_ORIGIN name in its written form. It may be called concurrently.
+	// The written names need not be in canonical order, which matters only for FUNCs or PUBLICs with the same
+	// address.
 	Append func(dst []byte, name string) []byte
 
-	// Origins is the number of INLINE_ORIGIN records that Write wrote. Those that have the same name in the written
-	// form are one, and they are numbered from 0 in the order of the module's. An INLINE that refers to no INLINE_ORIGIN
-	// keeps its number.
+	// Origins is set to the number of INLINE_ORIGIN records that Write wrote. Origins with the same written name
+	// become one, and they are numbered from 0 in the module's order. An INLINE that refers to an undeclared
+	// INLINE_ORIGIN keeps its number.
 	Origins int
 }
 
-// lateLonger is roughly how many times longer names become.
+// lateLonger is roughly how many times longer names become when they are made.
 const lateLonger = 4
 
-// appendName is like the function, for a name to be made; n may be nil for one that is written as it is.
+// appendName is like the function appendName, but makes the name first; if n is nil, the name is written
+// as it is.
 func (n *LateNames) appendName(dst []byte, name, instead string) []byte {
 	if n == nil {
 		return appendName(dst, name, instead)
@@ -32,35 +33,35 @@ func (n *LateNames) appendName(dst []byte, name, instead string) []byte {
 	dst = append(dst, ' ')
 	from := len(dst)
 	dst = n.Append(dst, name)
-	if made := dst[from:]; !clean(unsafe.String(unsafe.SliceData(made), len(made))) { // used before it changes
+	if made := dst[from:]; !clean(unsafe.String(unsafe.SliceData(made), len(made))) { // the string is used only before made changes
 		dst = append(dst[:from], CleanName(string(made), instead)...)
 	}
 	return append(dst, '\n')
 }
 
-// lateOrigin is an INLINE_ORIGIN of which only the number is missing.
+// lateOrigin is an INLINE_ORIGIN whose number is not yet known.
 type lateOrigin struct {
 	id   OriginID // in the module
-	end  int      // of its text in formatted.text
+	end  int      // end of its text in formatted.text
 	hash textHash
 }
 
-// textHash stands for a text. The seeds are random: of a billion texts, two different ones have the same
-// hash with a probability of 2^-69.
+// textHash identifies a text. The seeds are random: among a billion texts, the probability that two
+// different ones have the same hash is 2^-69.
 type textHash [2]uint64
 
-// numberedTexts numbers texts from 0, in a third of a map's time. Only one goroutine can do that.
+// numberedTexts numbers texts from 0, in a third of a map's time. It is not safe for concurrent use.
 type numberedTexts struct {
 	hashes []textHash // by number
 	slots  []uint32   // number + 1, at hash or after; 0 means free. The length is a power of two
 }
 
-// newNumberedTexts has room for n texts.
+// newNumberedTexts returns a numberedTexts with room for n texts.
 func newNumberedTexts(n int) numberedTexts {
 	return numberedTexts{hashes: make([]textHash, 0, n), slots: make([]uint32, 1<<bits.Len(uint(2*n)))}
 }
 
-// number returns the number of a text, and whether it had one before.
+// number returns the number of a text, and whether the text already had one.
 func (t *numberedTexts) number(h textHash) (n uint32, known bool) {
 	i := h[0] & uint64(len(t.slots)-1)
 	for ; t.slots[i] != 0; i = (i + 1) & uint64(len(t.slots)-1) {
@@ -74,7 +75,7 @@ func (t *numberedTexts) number(h textHash) (n uint32, known bool) {
 }
 
 // lateOrigins numbers the origins of a module whose names are made late. While pieces with origins are
-// written, only number is called, and afterwards only of, concurrently.
+// written, only number is called; afterwards only of, which is safe for concurrent use.
 type lateOrigins struct {
 	seeds   [2]maphash.Seed
 	known   numberedTexts
@@ -90,7 +91,7 @@ func newLateOrigins(m *Module) *lateOrigins {
 	}
 }
 
-// formatOrigins formats the origins of a piece, without what precedes their names.
+// formatOrigins formats the origins of a piece, from their names on: their numbers are not yet known.
 func (t *writer) formatOrigins(out *formatted, p *piece) {
 	dst := out.text[:0]
 	for i := p.from; i < p.to; i++ {
@@ -106,7 +107,7 @@ func (t *writer) formatOrigins(out *formatted, p *piece) {
 	out.text = dst
 }
 
-// number returns the text of a piece, whose origins it numbers.
+// number assigns numbers to the origins of a piece and returns its text.
 func (n *lateOrigins) number(out *formatted) []byte {
 	dst, from := n.text[:0], 0
 	for i := range out.origins {

@@ -2,7 +2,7 @@ package symfmt
 
 import "bytes"
 
-// Layout describes the form of a text apart from its records.
+// Layout describes the form of a text, as opposed to its records.
 type Layout struct {
 	BOM bool // a byte order mark was skipped
 
@@ -16,7 +16,7 @@ type Layout struct {
 	noEnd    bool // the last line is not terminated
 }
 
-// Places are the lines that share a property.
+// Places counts the lines with some property, and holds the first of them.
 type Places struct {
 	Count int
 	First int // line number, 0 if Count is 0
@@ -40,7 +40,7 @@ func (l *Layout) endsInCR(line, n int) {
 	}
 }
 
-// Mixed returns the first line with an ending other than the first line's, or 0 if
+// Mixed returns the first line whose ending differs from the first line's, or 0 if
 // there is none. lines is the number of lines.
 func (l *Layout) Mixed(lines int) int {
 	if l.noEnd {

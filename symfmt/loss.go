@@ -7,7 +7,7 @@ import (
 )
 
 // Loss is a kind of information in a module that a format cannot hold. A writer of
-// such a format has a function Losses that returns them before anything is
+// such a format has a function Losses, which returns its losses before anything is
 // written.
 type Loss struct {
 	What  string // in the plural: "STACK CFI records", "line numbers over 65535"
@@ -53,8 +53,8 @@ func (l *LossList) Add(what string, count int, why string) {
 	}
 }
 
-// AddWhole adds records that are not written at all. which, after the name of the
-// kind, says which records they are: "FUNC records of size 0".
+// AddWhole adds records that are not written at all. which follows the name of
+// the kind and says which records they are: "FUNC records of size 0".
 func (l *LossList) AddWhole(k Kind, which string, count int, why string) {
 	if count > 0 {
 		*l = append(*l, Loss{What: strings.TrimSpace(k.plural() + " " + which), Count: count, Why: why, Whole: k})
@@ -89,14 +89,14 @@ func (m *Module) counts() (n [KindCFI + 1]int) {
 	return n
 }
 
-// AddVars adds the variables of m, for a format that has no place for them.
+// AddVars adds the variables of m, for a format that cannot hold them.
 func (l *LossList) AddVars(m *Module) {
 	if m.Vars != nil {
 		l.Add("variables", len(m.Vars.Vars)-1, "the format has no place for them")
 	}
 }
 
-// LossOf returns the loss of all records of the given kinds that the module has.
+// LossOf returns the loss of all the module's records of the given kinds.
 func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	counts := m.counts()
 	for _, k := range kinds {

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Merged counts what Merge left out of a module because something else took its
-// place. Exact copies of other records are not counted.
+// Merged counts what Merge left out of a module because other records replaced
+// it. Exact copies of other records are not counted.
 type Merged struct {
 	Funcs       int // over code for which m already has a FUNC
 	Publics     int // with a different name at the address of a FUNC of the other module
 	Blocks      int // STACK CFI INITs over code for which m already has rules
-	OriginFiles int // files of origins, if one module has INLINEs of the old form
+	OriginFiles int // files of origins, because one module has INLINEs of the old form
 }
 
 // Losses returns the non-zero counts, all with the same reason.
@@ -26,7 +26,7 @@ func (l Merged) Losses(why string) []Loss {
 }
 
 // Merge adds the records of o to m: the symbols and call frame information of one
-// binary, dumped from two files. If the two are not of the same binary, the error
+// binary, dumped from two files. If the two are from different binaries, the error
 // says how they differ. Where both describe the same code, m wins, except that a
 // FUNC replaces a PUBLIC. Merge canonicalizes both and takes over the bodies of o,
 // which must not be used afterwards; m must be canonicalized again.
@@ -46,7 +46,7 @@ func (m *Module) Merge(o *Module) (Merged, error) {
 	if m.OS == noModule {
 		m.OS = o.OS
 	}
-	// Afterwards numbers are indices of files and origins, and all are declared.
+	// From here on, numbers are indices of files and origins, and all are declared.
 	m.Canonicalize()
 	o.Canonicalize()
 	if m.inlineForms(func() {})|o.inlineForms(func() {}) == bodyOldInlines|bodyNewInlines {
@@ -102,7 +102,8 @@ func hasFunc(funcs []Func, f *Func) bool {
 	return false
 }
 
-// adoptFiles adds the FILEs of o under new numbers, and returns a function from old to new numbers.
+// adoptFiles adds the FILEs of o under new numbers, and returns a function from an old number
+// to the new one.
 func (m *Module) adoptFiles(o *Module) func(FileID) FileID {
 	byName := make(map[string]FileID, len(m.Files))
 	for _, f := range m.Files {
@@ -123,7 +124,7 @@ func (m *Module) adoptFiles(o *Module) func(FileID) FileID {
 
 // adoptOrigins is like adoptFiles, for the INLINE_ORIGINs.
 func (m *Module) adoptOrigins(o *Module, files func(FileID) FileID) func(OriginID) OriginID {
-	bySaid := make(map[InlineOrigin]OriginID, len(m.Origins)) // without the numbers
+	bySaid := make(map[InlineOrigin]OriginID, len(m.Origins)) // keyed by everything but the number
 	for _, x := range m.Origins {
 		id := x.ID
 		x.ID = 0
@@ -148,8 +149,8 @@ func (m *Module) adoptOrigins(o *Module, files func(FileID) FileID) func(OriginI
 }
 
 // mergePublics adds the PUBLICs for which the other module has no FUNC, and
-// returns the number left out. The first have entries of m.Funcs are m's, the
-// others o's.
+// returns the number left out. The first have entries of m.Funcs are m's own;
+// the others came from o.
 func (m *Module) mergePublics(o *Module, have int) (left int) {
 	own := make(map[Public]bool, len(m.Publics))
 	for _, p := range m.Publics {
@@ -209,7 +210,7 @@ func (t *CFITable) hasBlock(blocks []CFIBlock, o *CFITable, b *CFIBlock) bool {
 	return false
 }
 
-// covered is the code that records cover.
+// covered is the code covered by a set of records.
 type covered struct {
 	starts []RVA // sorted
 	lasts  []RVA // the highest last address of the records up to this one
@@ -240,7 +241,7 @@ func (c *covered) overlaps(rva RVA, size uint64) bool {
 	return n > 0 && c.lasts[n-1] >= rva
 }
 
-// lastOf returns the last address of code, capped at the last address there is.
+// lastOf returns the last address of code, capped at the end of the address space.
 func lastOf(rva RVA, size uint64) RVA {
 	return rva + RVA(min(max(size, 1)-1, math.MaxUint64-uint64(rva)))
 }

@@ -39,13 +39,13 @@ type Module struct {
 
 	Vars *vars.Info // parameters and local variables; nil if the file has none
 
-	Digest bool // the text has a digest, INFO DIGEST, which is not among Infos; Write makes a new one
+	Digest bool // the text has a digest (INFO DIGEST, which is not in Infos); Write makes a new one
 
 	Contents map[string]Contents // of source files, by the names of Files; nil unless the reader was asked for them
 }
 
-// SplitVars returns the module without its variables, and a module that has the variables alone;
-// nil if there are none. The two share their contents with m.
+// SplitVars returns the module without its variables, and a module with only the variables, or
+// nil if there are none. Both share their contents with m.
 func (m *Module) SplitVars() (symbols, variables *Module) {
 	if m.Vars == nil {
 		return m, nil
@@ -58,8 +58,8 @@ func (m *Module) SplitVars() (symbols, variables *Module) {
 // Info is an INFO record, known or unknown. Value is the rest of the line.
 type Info struct{ Key, Value string }
 
-// CodeID returns the id in an INFO CODE_ID record, without the file's name that may
-// follow; "" for another record.
+// CodeID returns the id in an INFO CODE_ID record, without the file name that may
+// follow; "" for any other record.
 func (in *Info) CodeID() string {
 	if in.Key != "CODE_ID" {
 		return ""
@@ -117,11 +117,11 @@ type Range struct { // 16 bytes
 	Size uint64
 }
 
-// Extents are the places of a binary's code and the ends of its PUBLICs, neither
-// of which a symbol file records.
+// Extents holds the ranges of a binary's code and of its PUBLICs. A symbol file
+// records neither.
 type Extents struct {
-	// Base is the address from which RVAs count, as the linker assigned it. It
-	// is 0 for position-independent code and relocatable files.
+	// Base is the address that RVAs are relative to, as the linker assigned it.
+	// It is 0 for position-independent code and relocatable files.
 	Base uint64
 
 	// Code holds the sections with code or, in a file without sections, the
@@ -142,7 +142,7 @@ type Inline struct { // 48 bytes
 	Ranges   []Range // never empty in a valid file
 }
 
-// Hull returns the code from the lowest to the highest address of an INLINE.
+// Hull returns the smallest range that contains all ranges of an INLINE.
 func (in *Inline) Hull() Range {
 	var lo, hi RVA
 	for i, r := range in.Ranges {
@@ -165,11 +165,11 @@ type Line struct { // 24 bytes
 	File FileID
 }
 
-// Binary is an open binary, or a separate debug file: the source of a Module's symbols. Package
-// dwarf2sym opens binaries; it, lint and symsframe take from them what they need. No type outside
-// this module may implement the interface. All methods but Close may be called concurrently.
+// Binary is an open binary or separate debug file: the source of a Module's symbols. Package
+// dwarf2sym opens binaries; it, lint and symsframe take what they need from them. No type outside
+// this module may implement the interface. All methods except Close may be called concurrently.
 type Binary interface {
-	// ID returns the id for the MODULE record, or "" if nothing in the file provides one.
+	// ID returns the id for the MODULE record, or "" if the file provides none.
 	ID() string
 	// BuildID returns the id that the linker gave the file, or nil.
 	BuildID() []byte
@@ -188,7 +188,7 @@ type Binary interface {
 const MaxInlineDepth = 1024
 
 // Equal reports whether m and o have the same records in the same order,
-// however bodies are packed and rules numbered.
+// regardless of how bodies are packed and rules numbered.
 func (m *Module) Equal(o *Module) bool {
 	return m.OS == o.OS && m.Arch == o.Arch && m.ID == o.ID && m.Name == o.Name &&
 		slices.Equal(m.Infos, o.Infos) &&
@@ -239,15 +239,15 @@ func (t *CFITable) equal(o *CFITable) bool {
 	return slices.EqualFunc(t.Blocks, o.Blocks, func(a, b CFIBlock) bool { return t.sameBlock(&a, o, &b) })
 }
 
-// SourceFrame is a function at an address, as the debug information of a binary describes it: with what a
-// symbol file has no place for. What is unknown is "" or 0.
+// SourceFrame is a function at an address, as the debug information of a binary describes it, with
+// details that a symbol file cannot hold. What is unknown is "" or 0.
 type SourceFrame struct {
-	Linkage string // the name that the linker knows, as it is mangled
-	Name    string // the name in the source, without its scopes
+	Linkage string // the mangled name, as the linker knows it
+	Name    string // the name in the source, without enclosing scopes
 	Inlined bool
 
-	// Where the address is in the source: for the innermost function by the line table, for others where they
-	// call the function before them.
+	// The place of the address in the source: for the innermost function from the line table, for the others
+	// where they call the next inner function.
 	File                        SourceFile
 	Line, Column, Discriminator uint32
 
@@ -255,29 +255,29 @@ type SourceFrame struct {
 	StartFile SourceFile
 	StartLine uint32
 
-	// Start is where the function's code begins, if that is in one piece.
+	// Start is where the function's code begins, if the code is contiguous.
 	Start    RVA
 	HasStart bool
 }
 
 // SourceFile is a file that debug information names.
 type SourceFile struct {
-	Path     string // in the compilation directory, if it is relative
+	Path     string // in the compilation directory, if it is a relative path
 	Relative string // without the compilation directory
-	// InCompDir says that the line table has the file in the compilation directory itself, of which Relative may be a folder
-	// and a name, too.
+	// InCompDir reports whether the line table places the file directly in the compilation directory; Relative may
+	// then still contain a folder.
 	InCompDir bool
 	Contents  Contents
 }
 
-// Contents is what debug information says about a source file as it was compiled.
+// Contents identifies the contents of a source file as it was compiled, according to debug information.
 type Contents struct {
 	Hash crypto.Hash // MD5, SHA1 or SHA256; 0 for none
 	Sum  string      // in lower-case hexadecimal digits; "" for none
 	Size uint64      // in bytes; 0 if it is unknown
 }
 
-// FullName returns the name by which a frame's function is best known: the linker's, or else the source's.
+// FullName returns the linker's name of the function or, if it is unknown, the name in the source.
 func (f *SourceFrame) FullName() string {
 	if f.Linkage != "" {
 		return f.Linkage

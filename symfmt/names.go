@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Names written in place of missing ones.
+// Names written for missing ones.
 const (
 	NoName   = "<name omitted>" // of a FUNC, PUBLIC or INLINE_ORIGIN: what Breakpad's dumper writes for a nameless function
 	NoFile   = "<unknown>"      // of a FILE
@@ -39,7 +39,7 @@ func CleanName(name, instead string) string {
 	return name
 }
 
-// clean reports whether CleanName has nothing to do.
+// clean reports whether CleanName would return name unchanged.
 func clean(name string) bool {
 	if name == "" || name[0] == ' ' || name[len(name)-1] == ' ' || len(name) > maxName {
 		return false

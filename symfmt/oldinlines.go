@@ -11,8 +11,8 @@ import (
 // inlined frame's file from its origin, and have none for calls. An origin whose
 // code is in several files, such as a template's, becomes one for each.
 //
-// It returns how many INLINEs had a call file that does not follow from the origin
-// of the enclosing INLINE.
+// It returns how many INLINEs had a call file other than the one that the origin
+// of the enclosing INLINE implies.
 func (m *Module) OldInlines() (lost int) {
 	o := oldInlines{m: m, ids: make(map[InlineOrigin]OriginID), names: make(map[OriginID]*InlineOrigin, len(m.Origins))}
 	for i := range m.Origins {
@@ -41,7 +41,7 @@ type oldInlines struct {
 	ranges  []Range
 	lines   []Line
 	files   []int64 // file of each inline's code, -1 if unknown
-	callers []int   // the INLINE around each, -1 if that is the FUNC
+	callers []int   // index of the enclosing INLINE, -1 for the FUNC
 	open    []int   // last INLINE of each depth
 	body    BodyBuilder
 	arena   Arena

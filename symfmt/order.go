@@ -108,15 +108,15 @@ func sorted[T any](s []T, compare func(a, b *T) int) []T {
 //
 //   - records are in canonical order;
 //   - FILE and INLINE_ORIGIN are numbered from 0 in order of first use over the
-//     sorted FUNCs, a FUNC's INLINEs before its lines; those with equal names
+//     sorted FUNCs, a FUNC's INLINEs before its lines; records with equal names
 //     are joined, unused ones removed, and undeclared numbers in use get the
 //     name NoFile or NoName;
-//   - either no INLINE record has a call file, and the origins have the old
+//   - either no INLINE record has a call file and the origins have the old
 //     form, or the file NoFile stands for unknown call files;
 //   - names are cleaned by CleanName, and records without a text form (a STACK
 //     WIN without its program, a STACK CFI without rules) are removed.
 //
-// It changes bodies in place: only their tables, unless call files are missing.
+// It changes bodies in place. Only their tables change, unless call files are missing.
 func (m *Module) Canonicalize() {
 	m.cleanNames()
 	m.Funcs = sorted(m.Funcs, compareFuncs)
@@ -154,9 +154,9 @@ func (m *Module) cleanNames() {
 	}
 }
 
-// Ordered returns a copy of m with its records in canonical order. The copy shares what
-// the order leaves unchanged, which includes the rules of STACK CFI: those of m are
-// cleaned, too.
+// Ordered returns a copy of m with its records in canonical order. The copy shares
+// everything that the order leaves unchanged. That includes the rules of STACK CFI, so
+// those of m are cleaned too.
 func (m *Module) Ordered() *Module {
 	o := *m
 	o.Files, o.Origins = sorted(m.Files, compareFiles), sorted(m.Origins, compareOrigins)
@@ -180,7 +180,7 @@ func (m *Module) inlineForms(passed func()) (forms uint64) {
 	return forms
 }
 
-// freeFileID returns a number that no FILE has.
+// freeFileID returns a number that no FILE uses.
 func (m *Module) freeFileID() FileID {
 	var next FileID
 	for i := range m.Files {

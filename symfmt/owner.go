@@ -9,7 +9,7 @@ type Owner uint8
 
 const (
 	OwnerRead    Owner = iota // the owner was read, or the record has none
-	OwnerLost                 // the owner is a bad record
+	OwnerLost                 // the owner was a bad record
 	OwnerMissing              // there is no owner before the record
 )
 
@@ -17,7 +17,7 @@ const (
 type group struct {
 	owner      Owner
 	start, end int64  // offsets of its text, up to its last record so far
-	was        Extent // extent of the last group that ended
+	was        Extent // extent of the last group closed
 	what       string // the record that starts it
 	lost       orphans
 }
@@ -32,8 +32,8 @@ func (g *group) begin(rd *Reader) {
 	g.start, g.end = rd.used+int64(rd.at), rd.Offset()
 }
 
-// lose is like begin, for a bad record, so that what belongs to it does not go to
-// the group before it.
+// lose is like begin, for a bad record: what belongs to it must not go to the
+// group before it.
 func (g *group) lose(rd *Reader, bad *SyntaxError) error {
 	g.close(rd)
 	g.owner = OwnerLost
@@ -48,10 +48,10 @@ func (g *group) close(rd *Reader) {
 	}
 }
 
-// groups are the groups that the next record may belong to.
+// groups are the groups to which the next record may belong.
 type groups struct {
 	fn, block group
-	apart     bool // records other than the usual ones follow the FUNC
+	apart     bool // other records than line records, INLINEs and INLINE_ORIGINs follow the FUNC
 }
 
 func newGroups() groups {
@@ -134,7 +134,7 @@ func (o *orphans) start(rd *Reader, err *SyntaxError, head string) error {
 	return rd.problem(err, head)
 }
 
-// add counts rec, which may be the first of a run. what is the record that it lacks.
+// add counts rec, which may be the first of a run. what names the missing owner.
 func (o *orphans) add(rd *Reader, rec *Record, what string) error {
 	if !o.open {
 		bad := rec.errorf(0, "no %s before it", what)
@@ -160,8 +160,8 @@ func (o *orphans) end(rd *Reader) {
 	o.open = false
 }
 
-// skipOwned skips the lines that belong to a FUNC or STACK CFI INIT, as far as their
-// first bytes show it: nine in ten lines of a large file.
+// skipOwned skips lines that belong to a FUNC or STACK CFI INIT, as far as their
+// first bytes show that: nine in ten lines of a large file.
 func (r *Reader) skipOwned() {
 	for r.err == nil {
 		n := bytes.IndexByte(r.buf[r.pos:r.end], '\n')
@@ -224,8 +224,8 @@ func isRow(line []byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f'
 }
 
-// isKnownInline recognises a plain INLINE record of a form already seen: in the old
-// form, without a call file, the number of fields is odd.
+// isKnownInline recognises a plain INLINE record of a form already seen: an odd
+// number of fields means the old form, without a call file.
 func (r *Reader) isKnownInline(line []byte) bool {
 	const word = "INLINE "
 	if len(line) < len(word) || string(line[:len(word)]) != word {

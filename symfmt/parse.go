@@ -214,9 +214,8 @@ func (rec *Record) parseCFI(f *fields) {
 	}
 }
 
-// controlAt returns the index of a control character other than a tab in text,
-// which is a fault in rules: this reader does not take it for a blank, but others
-// may.
+// controlAt returns the index of a control character other than a tab in text. It
+// is a fault in rules: this reader does not treat it as a blank, but others may.
 func controlAt(text []byte) int {
 	for i, c := range text {
 		if c < 0x20 && c != '\t' {

@@ -14,7 +14,7 @@ import (
 )
 
 // Result is the result of reading a file. Formats other than Breakpad's text set only
-// Problems in the Report.
+// Report.Problems.
 type Result struct {
 	Module *Module
 	Report
@@ -30,8 +30,8 @@ type Result struct {
 // tolerant reader reports no problems if and only if the strict one accepts the
 // file.
 //
-// Memory is bounded by the bytes of text read: no number in the text, be it a
-// count or an id, determines the size of anything.
+// Memory is bounded by the bytes of text read: no count or id in the text
+// determines the size of an allocation.
 func Read(ctx context.Context, r io.Reader, opts ReadOptions) (*Result, error) {
 	opts.Grouped, opts.Outline = false, false
 	b := builder{rd: NewReader(bin.ContextReader(ctx, r), opts), m: &Module{}}
@@ -51,8 +51,8 @@ type builder struct {
 	m     *Module
 	names texts
 
-	records  int  // number of good ones
-	noModule bool // the lack of a MODULE was reported
+	records  int  // number of good records
+	noModule bool // the missing MODULE was reported
 
 	inFunc bool // the last of m.Funcs is open
 	body   BodyBuilder
@@ -64,10 +64,10 @@ type builder struct {
 	origins references
 	forms   inlineForms
 
-	vars    *vars.Parser // of INFO VAR; nil before the record with the version
-	varLine int          // the line of the last one
+	vars    *vars.Parser // of INFO VAR; nil before the record that gives the version
+	varLine int          // the line of the last INFO VAR
 
-	programs map[string]string // programs of STACK WIN, of which few differ
+	programs map[string]string // programs of STACK WIN, which repeat often
 	rules    []byte
 }
 
@@ -87,7 +87,7 @@ func (b *builder) run() error {
 	}
 }
 
-// add adds one record to the module. The error is the one that a strict reader returns.
+// add adds one record to the module. Its error is what a strict reader returns.
 func (b *builder) add(rec *Record) error {
 	if rec.Kind != KindLine {
 		if err := b.wantModule(rec); err != nil {
@@ -141,7 +141,7 @@ func (b *builder) addVars(rec *Record) error {
 	return nil
 }
 
-// recordVars is what errors call a record of variables.
+// recordVars is the name of a variable record in errors.
 const recordVars = "INFO VAR"
 
 // badVars reports a record of variables that cannot be used.
@@ -153,7 +153,7 @@ func (b *builder) badVars(bad *vars.BadRecord) error {
 	return b.rd.problem(e, "variables")
 }
 
-// wantModule reports, once, that there is no MODULE.
+// wantModule reports, once, that MODULE is missing.
 func (b *builder) wantModule(rec *Record) error {
 	if rec.Kind == KindModule || b.m.OS != "" || b.noModule || b.rd.lost[KindModule] > 0 {
 		return nil
@@ -336,7 +336,7 @@ func (b *builder) finish() error {
 	return nil
 }
 
-// sortProblems puts the problems found at the end of the file in order of line.
+// sortProblems sorts the problems found at the end of the file by line.
 func (b *builder) sortProblems() {
 	place := func(p Problem) Pos {
 		var syntax *SyntaxError

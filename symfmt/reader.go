@@ -30,12 +30,12 @@ type ReadOptions struct {
 	Plain       bool   // the text is a piece of a file: not compressed, without a byte order mark
 
 	// Grouped makes a Reader report and leave out records whose owner was not read. With Orphans, it
-	// returns them all the same.
+	// reports them but also returns them.
 	Grouped, Orphans bool
 	// Outline makes a Reader skip the records that belong to FUNCs and STACK CFI INITs without
-	// parsing them: their extents are known, and Reset allows them to be read later. It does
-	// return the first INLINE of each form, and records of unusual form. Report.Layout does not
-	// cover what is skipped.
+	// parsing them: their extents are known, so they can be read later with Reset. It still
+	// returns the first INLINE of each form, and records of unusual form. Report.Layout does
+	// not cover skipped records.
 	Outline bool
 }
 
@@ -43,15 +43,15 @@ type ReadOptions struct {
 type Report struct {
 	Problems    []Problem // each holds a *SyntaxError, or the error that ended damaged compressed data
 	Dropped     int       // number of problems not in Problems
-	Ownerless   int       // how many of both are about sound records whose owner was not read
+	Ownerless   int       // how many of Problems and Dropped are sound records whose owner was not read
 	Compression string    // "gzip", "zstd" or ""
 	Lines       int       // lines read
 	Bytes       int64     // bytes of text read, after decompression
 	Layout      Layout    // layout of the text
-	Cut         error     // the last line, which the text ends inside of; also in Problems, or dropped
-	Digest      bool      // the text has a digest: INFO DIGEST, which Next checks and does not return
-	BadDigest   error     // what is first wrong with it; also in Problems, or dropped
-	Damage      error     // damage of compressed data, which ended the reading; also in Problems, or dropped
+	Cut         error     // the error for a truncated last line; also in Problems, or dropped
+	Digest      bool      // the text has a digest: INFO DIGEST, which Next checks but does not return
+	BadDigest   error     // the first error of the digest; also in Problems, or dropped
+	Damage      error     // the error of damaged compressed data, which ended the text; also in Problems, or dropped
 }
 
 // Reader reads records one after another, with the place and the owner of each.
@@ -59,7 +59,7 @@ type Reader struct {
 	opts   ReadOptions
 	in     io.Reader
 	src    *source // nil before the first read
-	module *cursor // in a module that is read in place of a text; nil for a text
+	module *cursor // the module that is read instead of a text; nil for a text
 
 	// buf[pos:end] is unread. buf[end] is '\n', so that fastLine need not
 	// check for the end.
@@ -205,14 +205,15 @@ func (r *Reader) problem(err error, lost string) error {
 	return nil
 }
 
-// full reports whether no further problem will be kept.
+// full reports whether further problems are only counted.
 func (r *Reader) full() bool { return len(r.report.Problems) >= r.opts.MaxProblems }
 
-// quiet reports whether a problem would only be counted, and need not be worded.
+// quiet reports whether a problem would only be counted, so that it needs no message.
 func (r *Reader) quiet() bool { return r.opts.Tolerant && r.full() }
 
 // next reads a record and returns it, a *SyntaxError, or both if the record is
-// usable all the same. r.rec.Kind is set even if no record is returned.
+// usable in spite of the error. r.rec.Kind is set even if no record is
+// returned.
 func (r *Reader) next() (*Record, *SyntaxError, error) {
 	if r.module != nil {
 		return r.module.next(r)
@@ -270,7 +271,7 @@ func (r *Reader) next() (*Record, *SyntaxError, error) {
 	}
 }
 
-// line returns the next line without its '\n', or what is wrong with it as a whole.
+// line returns the next line without its '\n', or an error about the line as a whole.
 func (r *Reader) line() ([]byte, *SyntaxError, error) {
 	seen := 0
 	for r.err == nil {
@@ -304,7 +305,7 @@ func (r *Reader) line() ([]byte, *SyntaxError, error) {
 	return nil, nil, r.err
 }
 
-// cutOff reports a last line without its end. What is left of a record often reads as another
+// cutOff reports an unterminated last line. A truncated record often reads as a different
 // one: a shorter name, a smaller number, a rule with a register less.
 func (r *Reader) cutOff(text []byte) *SyntaxError {
 	bad := r.badLine(text, len(text), "the file ends inside this line: want a line feed")
@@ -359,7 +360,7 @@ func (r *Reader) fill() {
 	}
 }
 
-// maxEmptyReads is the number of reads without data after which a file counts as broken.
+// maxEmptyReads is the number of consecutive reads without data after which reading fails.
 const maxEmptyReads = 100
 
 func readSome(r io.Reader, p []byte) (int, error) {
@@ -372,7 +373,7 @@ func readSome(r io.Reader, p []byte) (int, error) {
 }
 
 // fail ends the text. Damaged compressed data costs a tolerant reader the rest
-// of the text; a failing file ends any reader.
+// of the text; an I/O error ends any reader.
 func (r *Reader) fail(err error) {
 	var damaged *errDamaged
 	tolerable := errors.As(err, &damaged)
@@ -425,7 +426,7 @@ func (r *Reader) start() bool {
 	} else if err != nil {
 		r.fail(err)
 	}
-	return false // the records in the bytes read so far come first
+	return false // records in the bytes read so far come first
 }
 
 // kindOf returns the kind of a record from its first words alone.
@@ -441,14 +442,15 @@ func kindOf(text []byte) Kind {
 	return KindNone
 }
 
-// maxNumber is how far the first field of a line record, and the blank after it, may reach.
+// maxNumber is the index up to which the first field of a line record, and the blank after
+// it, may reach.
 const maxNumber = 17
 
 func (r *Reader) tooLong(text []byte) *SyntaxError {
 	return r.badLine(text, MaxLine, fmt.Sprintf("line is over %d bytes long", MaxLine))
 }
 
-// badLine returns the error for the last line read, which is not parsed, at byte at of it.
+// badLine returns an error at byte at of the last line read, which is not parsed.
 func (r *Reader) badLine(text []byte, at int, msg string) *SyntaxError {
 	r.rec.Kind = kindOf(text)
 	return &SyntaxError{

@@ -12,14 +12,14 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// VarsResult are the variables of a symbol file.
+// VarsResult holds the variables of a symbol file.
 type VarsResult struct {
 	Vars     *vars.Info // nil if there are none
-	Problems []Problem  // records that are damaged, which are left out
+	Problems []Problem  // damaged records, which are left out
 }
 
-// ReadVars reads the variables of a symbol file, and passes over all other records. Problems of other records are
-// for whoever reads these.
+// ReadVars reads the variables of a symbol file and skips all other records. It reports only problems of
+// variables.
 func ReadVars(r io.Reader, file string) (*VarsResult, error) {
 	result, err := readVars(r, file, "")
 	if err != nil {
@@ -65,8 +65,9 @@ func readVars(r io.Reader, file, id string) (*VarsResult, error) {
 	return result, nil
 }
 
-// ReadVarsBeside reads the variables of the symbol file at a path, NAME.sym, from NAME.vars in the same
-// folder; both may be compressed. There are none if there is no such file. id is the id that MODULE must have.
+// ReadVarsBeside reads the variables of the symbol file at path, NAME.sym, from NAME.vars in the same folder;
+// both may be compressed. If there is no such file, there are no variables. id is the id that its MODULE
+// record must have.
 func ReadVarsBeside(path, id string) (*VarsResult, error) {
 	base, ext := path, ""
 	for _, zip := range []string{".gz", ".zst"} {

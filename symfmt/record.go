@@ -52,7 +52,7 @@ type Record struct {
 	Kind Kind
 
 	Owner Owner // of a line record, INLINE or STACK CFI
-	Apart bool  // line record, INLINE: records other than these and INLINE_ORIGIN stand between it and the FUNC
+	Apart bool  // line record, INLINE: other records than these and INLINE_ORIGIN stand between it and the FUNC
 
 	Multiple  bool   // FUNC, PUBLIC: "m"
 	OldForm   bool   // INLINE: without a call file
@@ -76,7 +76,7 @@ type Record struct {
 	file string
 	line int
 	text []byte
-	made bool // from a module: text is made when it is asked for
+	made bool // from a module: text is made when needed
 }
 
 // OldOrigin parses an INLINE_ORIGIN in the old form, in which the number of a
@@ -115,7 +115,7 @@ const maxID = 1<<32 - 1
 
 // Pos is a place in a symbol file.
 type Pos struct {
-	Line int // from 1; in bytes, after a byte order mark
+	Line int // from 1
 	Col  int // in bytes, from 1; after a byte order mark
 }
 
@@ -130,9 +130,9 @@ func comparePos(a, b Pos) int {
 func (r *Record) Pos() Pos { return Pos{r.line, r.field(0) + 1} }
 
 // FieldPos returns the place of field i, counted as in the text: field 0 is the
-// record's word (in a line record, its address), and the words of STACK CFI INIT are
-// three fields. For a missing field, it returns the end of the line. Finding a field
-// costs a scan of the line.
+// keyword (in a line record, the address), and STACK CFI INIT counts as three
+// fields. For a missing field, it returns the end of the line. Finding a field costs
+// a scan of the line.
 func (r *Record) FieldPos(i int) Pos { return Pos{r.line, r.field(i) + 1} }
 
 // Field returns field i as it stands in the text, or nil if it is missing. It
@@ -168,7 +168,7 @@ func (r *Record) errorf(i int, format string, args ...any) *SyntaxError {
 	}
 }
 
-// field returns the start of field i.
+// field returns the index in text at which field i starts.
 func (r *Record) field(i int) int {
 	if i == 0 && r.made {
 		return 0
@@ -193,7 +193,7 @@ func skipBlanks(b []byte, i int) int {
 	return i
 }
 
-// Problem is damage that cost one record or unit of an input while the rest was kept.
+// Problem is damage that cost one record or unit of an input; the rest was read.
 // Readers of all formats report it; Err holds the place, usually as a *SyntaxError.
 type Problem = bin.Problem
 
@@ -202,11 +202,11 @@ type Problem = bin.Problem
 type SyntaxError struct {
 	File   string // path as given by the user; may be empty
 	Line   int    // from 1
-	Col    int    // in bytes, from 1; of the field that is wrong
+	Col    int    // of the bad field, in bytes, from 1
 	Record string // "FUNC", "STACK CFI INIT", "line record"; "" for an unrecognised line
-	Msg    string // what was found and what was expected, lower case
+	Msg    string // what was found and what was expected, in lower case
 
-	Ownerless bool // the record is sound, but what it belongs to was not read
+	Ownerless bool // the record is sound, but its owner was not read
 }
 
 // Error returns a message such as "a.sym:812:6: INLINE: origin 40 is not declared".

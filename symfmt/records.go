@@ -5,38 +5,38 @@ import (
 	"io"
 )
 
-// Records are records to read: those of a text, or of a module.
+// Records are the records of a text or of a module.
 type Records interface {
-	// Reader returns a Reader of the records. All that it returns or reports is the same for a module
-	// and for the text of the module.
+	// Reader returns a Reader of the records. It returns and reports the same for a module and for
+	// the module's text.
 	Reader(ReadOptions) *Reader
 }
 
-// TextRecords returns the records of a symbol file, which may be compressed with gzip or zstd and can
-// be read once.
+// TextRecords returns the records of a symbol file, which may be compressed with gzip or zstd. They
+// can be read once.
 func TextRecords(r io.Reader) Records { return textRecords{r} }
 
 type textRecords struct{ text io.Reader }
 
 func (t textRecords) Reader(opts ReadOptions) *Reader { return NewReader(t.text, opts) }
 
-// ModuleRecords are the records of a module: those that a Reader finds in the text that Write makes of
-// it, in the same order, with the same lines and faults, without a text. Several Readers may read them
-// at a time; the module must not be changed meanwhile.
+// ModuleRecords holds the records of a module, without making a text. A Reader finds the same records
+// as in the text that Write makes of the module, in the same order, with the same lines and faults.
+// Several Readers may read them concurrently; the module must not be changed meanwhile.
 type ModuleRecords struct {
 	canon
 	sections [numSections]section
-	sound    []bool // by RuleID: rules that need no parsing to be records
+	sound    []bool // by RuleID: the rules make a valid record, which need not be parsed
 }
 
-// section is a part of the records, in whose positions each takes one: those that belong to a FUNC or
-// STACK CFI INIT have the position of that.
+// section is a part of the records. Each record takes one position, except that records belonging to
+// a FUNC or STACK CFI INIT share its position.
 type section struct {
-	end  int64 // position behind it
+	end  int64 // the position after it
 	text func(dst []byte, i int) []byte
 }
 
-// The sections that have a form of their own; others are text.
+// The sections whose records are not read from text.
 const (
 	funcSection = iota + 4
 	publicSection
@@ -89,20 +89,21 @@ func NewModuleRecords(m *Module) *ModuleRecords {
 	return all
 }
 
-// appendHead appends MODULE or an INFO record. Behind them, a digest is announced.
+// appendHead appends MODULE, an INFO record or, after these, the announcement of a digest.
 func (all *ModuleRecords) appendHead(dst []byte, i int) []byte {
 	switch infos := all.m.Infos; {
 	case i == 0:
 		dst = appendModule(dst, all.m)
 	case i > len(infos):
 		dst = all.appendDigest(dst, 0)
-	case infos[i-1].Key != digestKey: // of another text
+	case infos[i-1].Key != digestKey: // a DIGEST among Infos belongs to another text
 		dst = appendInfo(dst, &infos[i-1])
 	}
 	return dst
 }
 
-// appendDigest appends what stands for a record of the text's digest: a line that is not returned.
+// appendDigest appends a placeholder for a record of the text's digest: a line that counts but is not
+// returned.
 func (all *ModuleRecords) appendDigest(dst []byte, _ int) []byte {
 	if all.m.Digest {
 		dst = append(dst, digestRecord+"\n"...)
@@ -110,7 +111,7 @@ func (all *ModuleRecords) appendDigest(dst []byte, _ int) []byte {
 	return dst
 }
 
-// soundRules reports whether a STACK CFI record with the rules, which are cleaned, is read as it is.
+// soundRules reports whether a STACK CFI record with these cleaned rules parses without an error.
 func soundRules(rules string) bool {
 	if rules == "" || len(rules) > maxName {
 		return false
@@ -121,10 +122,10 @@ func soundRules(rules string) bool {
 	return !f.failed()
 }
 
-// Len returns the number of positions: Extents of Readers of the records are below it.
+// Len returns the number of positions. Readers of the records return Extents below it.
 func (all *ModuleRecords) Len() int64 { return all.sections[numSections-1].end }
 
-// TextSize returns about how many bytes the text has.
+// TextSize estimates the size of the text in bytes.
 func (all *ModuleRecords) TextSize() int64 {
 	m := all.m
 	n := numberedText*(len(m.Files)+len(m.Origins)) + winText*len(m.Wins) + rowText*(len(m.CFI.Blocks)+len(m.CFI.Rows))
@@ -143,15 +144,15 @@ func (all *ModuleRecords) TextSize() int64 {
 	return int64(n)
 }
 
-// Reader implements Records. The Report counts the lines of the text, but not its bytes, and extents are
-// positions. The option Outline does nothing, as no text is skipped.
+// Reader implements [Records]. The Report counts the lines of the text, but not its bytes, and extents
+// are positions. The option Outline has no effect, as no text is skipped.
 func (all *ModuleRecords) Reader(opts ReadOptions) *Reader {
 	r := NewReader(nil, opts)
 	r.ResetRecords(all, 0, all.Len())
 	return r
 }
 
-// ResetRecords makes the Reader read records from one position up to another.
+// ResetRecords makes the Reader read the records at positions [from, to).
 func (r *Reader) ResetRecords(all *ModuleRecords, from, to int64) {
 	c := r.module
 	if c == nil {
@@ -163,22 +164,22 @@ func (r *Reader) ResetRecords(all *ModuleRecords, from, to int64) {
 	r.report.Digest = all.m.Digest
 }
 
-// cursor is the place of a Reader in the records of a module.
+// cursor is a Reader's position in the records of a module.
 type cursor struct {
 	all     *ModuleRecords
 	at, to  int64 // the next position, and the end
 	section int
 
-	inFunc  bool // at the records that belong to a FUNC
+	inFunc  bool // reading the records that belong to a FUNC
 	inlines InlineReader
 	lines   LineReader
 
-	rows  []CFIRow // of a block that are left
+	rows  []CFIRow // the remaining rows of a block
 	order order    // of all rows of the block
-	row   int      // the next in order
+	row   int      // the next row in order
 
-	text []byte // lines that are left of a position
-	buf  []byte // for text
+	text []byte // the remaining lines of a position
+	buf  []byte // holds text
 	name []byte
 }
 
@@ -186,7 +187,7 @@ func (c *cursor) start(all *ModuleRecords, from, to int64) {
 	*c = cursor{all: all, at: from, to: to, buf: c.buf, name: c.name}
 }
 
-// next returns what Reader.next does.
+// next implements Reader.next.
 func (c *cursor) next(r *Reader) (*Record, *SyntaxError, error) {
 	for {
 		if c.inFunc {
@@ -222,7 +223,8 @@ func (c *cursor) next(r *Reader) (*Record, *SyntaxError, error) {
 	}
 }
 
-// advance goes to the next position. It returns nothing if the position has no record, or text.
+// advance goes to the next position. It returns nil if the position has no record, or one that is read
+// from c.text.
 func (c *cursor) advance(r *Reader) (*Record, *SyntaxError) {
 	for c.at >= c.all.sections[c.section].end {
 		c.section++
@@ -254,7 +256,7 @@ func (c *cursor) begin(r *Reader, kind Kind) *Record {
 	return rec
 }
 
-// check returns rec, or what a Reader makes of its text if it is not sound.
+// check returns rec if it is sound, or else what a Reader makes of its text.
 func (c *cursor) check(r *Reader, rec *Record, sound bool) (*Record, *SyntaxError) {
 	if sound {
 		return rec, nil
@@ -265,7 +267,7 @@ func (c *cursor) check(r *Reader, rec *Record, sound bool) (*Record, *SyntaxErro
 	return c.lineOfText(r)
 }
 
-// lineOfText reads a line of text, which is nothing if it is of a digest.
+// lineOfText reads a line of text. It returns nil for a digest.
 func (c *cursor) lineOfText(r *Reader) (*Record, *SyntaxError) {
 	n := bytes.IndexByte(c.text, '\n')
 	line := c.text[:n:n]
@@ -301,7 +303,7 @@ func (c *cursor) public(r *Reader, p *Public) (*Record, *SyntaxError) {
 	return rec, nil
 }
 
-// keep returns a name as a record has it, until the next one.
+// keep copies a name for the current record. The copy is valid until the next call.
 func (c *cursor) keep(name string) []byte {
 	c.name = append(c.name[:0], name...)
 	return c.name
@@ -332,7 +334,7 @@ func (c *cursor) inline(r *Reader) (*Record, *SyntaxError, error) {
 	return rec, bad, nil
 }
 
-// maxPlainRanges is how many ranges of an INLINE are sure to fit into a line.
+// maxPlainRanges is a number of ranges that an INLINE is sure to fit on a line.
 const maxPlainRanges = MaxLine / 40
 
 func (c *cursor) block(r *Reader, b *CFIBlock) (*Record, *SyntaxError) {
@@ -358,7 +360,7 @@ func (c *cursor) cfi(r *Reader, row *CFIRow) (*Record, *SyntaxError, error) {
 // inSpace reports whether a range ends within the address space.
 func inSpace(rva RVA, size uint64) bool { return size == 0 || rva+RVA(size-1) >= rva }
 
-// append appends the text of a record that was made from a module.
+// append appends the text of a record that is made from a module.
 func (r *Record) append(dst []byte) []byte {
 	switch r.Kind {
 	case KindFunc:

@@ -14,8 +14,8 @@ type references struct {
 	pending  map[uint32]pendingUse // uses before the declaration
 }
 
-// pendingUse is the first use of a number that was not yet declared. There may be one for every record: its message is
-// made when it is reported.
+// pendingUse is the first use of a number that is not yet declared. There may be one for every record, so its
+// message is made only when it is reported.
 type pendingUse struct {
 	line, col int
 	records   uint32 // number of uses
@@ -49,7 +49,7 @@ func (u *references) note(rec *Record, field int, id uint32) {
 }
 
 // report reports undeclared numbers of files or origins, each once. If later is true, a declaration
-// after the use is as good as one before it.
+// after the use suffices.
 func (u *references) report(rd *Reader, what string, later bool) error {
 	ids := slices.SortedFunc(maps.Keys(u.pending), func(a, b uint32) int {
 		x, y := u.pending[a], u.pending[b]

@@ -8,8 +8,9 @@ import (
 // RuleID is an index into a RuleTable.
 type RuleID uint32
 
-// RuleTable interns the rule sets of STACK CFI records as values, with the text as
-// read where they come from text. The zero RuleTable is empty, for an unknown CPU.
+// RuleTable interns the rule sets of STACK CFI records as values. It keeps the
+// text of sets that were read from text. The zero RuleTable is empty, for an
+// unknown CPU.
 type RuleTable struct {
 	names *cfi.Names
 	sets  []ruleSet
@@ -88,7 +89,7 @@ func (t *RuleTable) read(id RuleID) {
 	s.packed = rules.Pack()
 }
 
-// Add returns the number of rules, which must be of the table's Names.
+// Add returns the number of rules, which must use the table's Names.
 func (t *RuleTable) Add(rules cfi.Rules) RuleID {
 	if t.codes == nil {
 		t.codes = make(map[string]RuleID)
@@ -106,7 +107,8 @@ func (t *RuleTable) Add(rules cfi.Rules) RuleID {
 	return id
 }
 
-// code makes a set findable for Add. A set whose text has another form remains
+// code makes a set available to Add. A set whose text has another form remains
+// separate.
 // separate.
 func (t *RuleTable) code(id RuleID) {
 	rules, err := t.Rules(id)
@@ -119,7 +121,7 @@ func (t *RuleTable) code(id RuleID) {
 	}
 }
 
-// adopt returns the number in t of a set of o.
+// adopt returns the number in t of set id of o.
 func (t *RuleTable) adopt(o *RuleTable, id RuleID) RuleID {
 	if s := &o.sets[id]; s.text != "" {
 		return t.Parse([]byte(s.text))

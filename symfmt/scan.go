@@ -23,9 +23,9 @@ type fields struct {
 	text []byte
 	next int    // start of the unread text
 	at   int    // start of the last field read
-	msg  string // first failure, found at at
+	msg  string // first failure, at position at
 
-	quiet bool // do not format msg, which is not needed
+	quiet bool // do not format msg, which nobody reads
 }
 
 func (f *fields) failed() bool { return f.msg != "" }
@@ -153,7 +153,7 @@ func (f *fields) dec(what string) uint32 {
 	return uint32(v)
 }
 
-// badNumber fails because of the number that starts at f.at.
+// badNumber fails because of the malformed number that starts at f.at.
 func (f *fields) badNumber(what, base string, bits int, over bool) {
 	at := f.at
 	word := f.word(what) // fails if there is no field

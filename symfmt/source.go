@@ -21,7 +21,7 @@ const (
 )
 
 // MaxText is the most text that is copied to memory or a temporary file where a
-// symbol file does not allow random access: the largest have 1 or 2 GB, but a few
+// symbol file does not allow random access. The largest have 1 or 2 GB, but a few
 // KB may decompress to any length, and a pipe may deliver any.
 const MaxText = 4 << 30
 
@@ -134,8 +134,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packed returns the number of bytes decompressed. What was read ahead of the decoder does not
-// count: it would allow megabytes of text.
+// packed returns the number of compressed bytes used so far. Bytes that were read ahead of the
+// decoder do not count: they would allow megabytes of text.
 func (s *source) packed() int64 {
 	if s.zstd != nil {
 		return s.zstd.Taken()

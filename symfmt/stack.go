@@ -32,14 +32,14 @@ type CFIBlock struct { // 32 bytes
 type CFIRow struct { // 16 bytes
 	RVA   RVA
 	Rules RuleID
-	Marks CFIMarks // in force from RVA, in place of earlier marks
+	Marks CFIMarks // in force from RVA, replacing earlier marks
 }
 
 // CFIMarks are properties of code that DWARF and SFrame record besides its rules.
 // Breakpad's text has no place for them.
 type CFIMarks uint8
 
-// TextRows returns how many of Rows are STACK CFI records: those that have rules.
+// TextRows returns how many of Rows have rules, and so are STACK CFI records.
 func (t *CFITable) TextRows() int {
 	n := len(t.Rows)
 	for i := range t.Rows {
@@ -57,7 +57,8 @@ const (
 	MarkSigned                      // AArch64: the return address is signed here
 )
 
-// StackWin is a STACK WIN record. Types other than 0 and 4 are kept as they are.
+// StackWin is a STACK WIN record. Records of types other than 0 and 4 are kept
+// unchanged.
 type StackWin struct {
 	Type              uint32
 	RVA               RVA
@@ -135,7 +136,8 @@ func (t *CFITable) join(first RuleID, rows []CFIRow) RuleID {
 	return t.Rules.Parse([]byte(strings.Join(rules, " ")))
 }
 
-// rulesIn returns the names in rules, whose words have one space between them, and the rules from the name on.
+// rulesIn yields the register names in rules, whose words have one space between
+// them, each with the rules from that name on.
 func rulesIn(rules string) iter.Seq2[string, string] {
 	return func(yield func(name, rule string) bool) {
 		name, start, at := "", 0, 0

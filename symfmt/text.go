@@ -8,7 +8,8 @@ import (
 )
 
 // maxLineText is the size of the longest line record (two numbers of 64 bits,
-// two of 32, three spaces and the end: 56 bytes) and for what putHex writes
+// two of 32, three spaces and the end: 56 bytes), with room for what putHex
+// writes past a number.
 // past a number.
 const maxLineText = 72
 
@@ -153,7 +154,7 @@ func appendOriginNumber(dst []byte, id OriginID) []byte {
 	return spaceDec(append(dst, "INLINE_ORIGIN"...), uint32(id))
 }
 
-// appendOriginText appends what follows the number.
+// appendOriginText appends the part after the number.
 func appendOriginText(dst []byte, o *InlineOrigin, old bool, late *LateNames) []byte {
 	if old {
 		dst = strconv.AppendInt(append(dst, ' '), originFile(o), 10)
@@ -227,8 +228,8 @@ func appendWin(dst []byte, w *StackWin) []byte {
 	return append(dst, " 0 0\n"...)
 }
 
-// SaysNothing reports whether w lacks the program that it announces: there is
-// no text form for such a record.
+// SaysNothing reports whether w lacks the program that it announces. Such a
+// record has no text form.
 func (w *StackWin) SaysNothing() bool { return w.HasProgram && CleanName(w.Program, "") == "" }
 
 func appendBlock(dst []byte, b *CFIBlock, rules string) []byte {

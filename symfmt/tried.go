@@ -7,17 +7,17 @@ type Tried struct {
 	Kind  TriedKind
 }
 
-// TriedKind is what was found in place of what was looked for.
+// TriedKind is what was found instead of the file or symbols.
 type TriedKind uint8
 
 const (
 	Absent          TriedKind = iota // nothing, or nothing that can be used
-	OtherID                          // symbols with the module's name and another id
+	OtherID                          // symbols with the module's name and a different id
 	SeveralIDs                       // symbols of several builds, and the module has no id
-	OtherDebug                       // a debug file that does not belong to the binary, and no other was found
-	OtherPDB                         // the same of the PDB
-	OtherSupplement                  // the same of the supplementary file that dwz made
-	OtherProgram                     // the same of the program of a debug file
+	OtherDebug                       // a debug file that does not belong to the binary, and no other
+	OtherPDB                         // likewise, for a PDB
+	OtherSupplement                  // likewise, for the supplementary file that dwz made
+	OtherProgram                     // likewise, for the program of a debug file
 )
 
 func (t Tried) String() string {

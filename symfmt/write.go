@@ -16,7 +16,7 @@ import (
 type WriteOptions struct {
 	Jobs int // number of goroutines that format; GOMAXPROCS if not positive. The text does not depend on it
 
-	// Passed, if non-nil, is called after each few megabytes of bodies have been
+	// Passed, if non-nil, is called each time a few megabytes of bodies have been
 	// processed: the memory that they are mapped to may be released.
 	Passed func()
 
@@ -57,7 +57,7 @@ func Write(w io.Writer, m *Module, opts WriteOptions) error {
 	return err
 }
 
-// writeRecords writes all but the digest.
+// writeRecords writes everything but the digest.
 func writeRecords(w io.Writer, m *Module, opts WriteOptions) error {
 	t := newWriter(m, opts)
 	var err error
@@ -116,7 +116,7 @@ func (c crlfWriter) Write(p []byte) (int, error) {
 // formatted is the text of a piece.
 type formatted struct {
 	text    []byte
-	origins []lateOrigin // of a piece with origins that have no numbers yet
+	origins []lateOrigin // of a piece whose origins have no numbers yet
 }
 
 // chunkText is roughly how much text is formatted at once: enough to amortize the
@@ -131,7 +131,7 @@ var buffers = sync.Pool{New: func() any {
 type writer struct {
 	canon
 	pieces  []piece
-	bodies  int          // index of the first piece behind the origins
+	bodies  int          // index of the first piece after the origins
 	names   *LateNames   // nil if names are written as they are
 	late    *lateOrigins // likewise
 	written int64        // number of bytes
@@ -272,7 +272,7 @@ func (t *writer) append(dst []byte, p *piece) []byte {
 	case KindModule:
 		dst = appendModule(dst, m)
 		for i := range m.Infos {
-			if m.Infos[i].Key != digestKey { // of another text
+			if m.Infos[i].Key != digestKey { // a DIGEST among Infos belongs to another text
 				dst = appendInfo(dst, &m.Infos[i])
 			}
 		}

@@ -44,8 +44,8 @@ type Arch struct {
 	Machine elf.Machine
 	Class   elf.Class
 
-	Order      binary.ByteOrder // the usual one
-	BothOrders bool             // the other order is in use, too
+	Order      binary.ByteOrder // the usual byte order
+	BothOrders bool             // the other byte order is also in use
 	ELFFlags   uint32           // e_flags of the usual calling convention in the usual order
 
 	// Narrow reports whether ELFCLASS32 files can hold code of this CPU, with 4-byte
@@ -82,10 +82,10 @@ type Arch struct {
 	Nops []Nop
 
 	// Relocs are, by number, the types of relocations that assemblers use for data: debug information,
-	// call frame information, tables of addresses. Those of instructions are not here, since no code is
-	// read. Offsets in thread-local storage are not addresses, and entries of the GOT and the PLT are the
-	// linker's: what refers to them (personality routines) stays as it is. Numbers are those of each
-	// processor's ELF supplement.
+	// call frame information, tables of addresses. Relocations of instructions are left out, since no
+	// code is read. So are offsets in thread-local storage, which are not addresses, and entries of the
+	// GOT and the PLT, which the linker makes: fields that refer to those (personality routines) stay
+	// unchanged. Numbers are those of each processor's ELF supplement.
 	Relocs map[uint32]Reloc
 
 	// Regs are the registers in order of DWARF number; those without a number come last.
@@ -95,7 +95,7 @@ type Arch struct {
 	// rule keeps such a name; its value is the register's.
 	OtherNames []OtherName
 
-	// General are the registers that a walk keeps for each frame and that reports name: the
+	// General are the registers that a walk keeps for each frame and that reports show: the
 	// general-purpose ones and PC.
 	General []string
 
@@ -112,7 +112,7 @@ type Arch struct {
 	// Signals are the numbers of signals on Linux.
 	Signals Signals
 
-	// Mapping are the symbols by which assemblers mark code and data; there are none on most CPUs.
+	// Mapping describes the symbols by which assemblers mark code and data; most CPUs have none.
 	Mapping Mapping
 
 	// Alt is a second numbering that some CIEs use; nil on most CPUs.
@@ -143,7 +143,7 @@ type Nop struct {
 	Size int
 }
 
-// Bytes returns the instruction as it is laid out in memory.
+// Bytes returns the instruction as it is laid out in memory, in the given byte order.
 func (n Nop) Bytes(order binary.ByteOrder) []byte {
 	var b [8]byte
 	order.PutUint64(b[:], n.Code)
@@ -173,20 +173,20 @@ type Numbering struct {
 // Signals is a numbering of Linux's signals, and of the senders in si_code.
 type Signals uint8
 
-// The numberings.
+// The numberings of signals.
 const (
 	GenericSignals Signals = iota // asm-generic/signal.h
 	MIPSSignals                   // arch/mips/include/uapi/asm/signal.h
 )
 
-// Mapping is the set of a CPU's mapping symbols (each processor's ELF supplement): a dollar sign, a letter,
-// and nothing else or a dot and a word.
+// Mapping describes a CPU's mapping symbols (each processor's ELF supplement). Their names are a dollar
+// sign and a letter, optionally followed by a dot and a word.
 type Mapping struct {
 	Letters string
 	Open    string // letters that other text may follow: RISC-V's $xrv64gc names the ISA
 }
 
-// AnyMapping has the mapping symbols of all CPUs, for files of an unknown one.
+// AnyMapping has the mapping symbols of all CPUs, for files of an unknown CPU.
 var AnyMapping = Mapping{Letters: "adtx"}
 
 // Has reports whether a symbol of this name is a mapping symbol.
@@ -220,19 +220,19 @@ func ByName(name string) *Arch {
 	return nil
 }
 
-// others are names that dumpers write in MODULE records for CPUs that All does not have, or for none,
-// with the byte orders of these CPUs.
+// others holds the names that dumpers write in MODULE records for CPUs that are not in All, or for
+// none, with their byte orders.
 var others = map[string]binary.ByteOrder{
 	"alpha": binary.LittleEndian, "arm64_32": binary.LittleEndian, "arm64eb": binary.BigEndian, "armv7f": binary.LittleEndian,
 	"ia64": binary.LittleEndian, "loongarch64": binary.LittleEndian, "sparc": binary.BigEndian, "sparcv9": binary.BigEndian,
 	"unknown": binary.LittleEndian, "wasm32": binary.LittleEndian,
 }
 
-// Known reports whether dumpers write the name in MODULE records, be it of a CPU in All or of another.
+// Known reports whether dumpers write the name in MODULE records, for a CPU in All or another.
 func Known(name string) bool { return ByName(name) != nil || others[name] != nil }
 
-// OrderByName returns the usual byte order of the CPU with the given MODULE name; little-endian if the
-// name is not known.
+// OrderByName returns the usual byte order of the CPU with the given MODULE name, or little-endian if
+// the name is unknown.
 func OrderByName(name string) binary.ByteOrder {
 	if a := ByName(name); a != nil {
 		return a.Order
@@ -290,7 +290,7 @@ func lookup(names []string, n uint64) (string, bool) {
 	return names[n], true
 }
 
-// RegNumber returns the DWARF number of a register, if it has one.
+// RegNumber returns the DWARF number of a register, and whether it has one.
 func (a *Arch) RegNumber(name string) (uint64, bool) {
 	i, ok := a.index[name]
 	if !ok || a.Regs[i].DWARF == NoDWARF {
@@ -411,26 +411,26 @@ func join(parts ...[]Reg) []Reg {
 // module's load address". symfmt and symfmt/cfi alias it.
 type RVA uint64
 
-// RelocOp is what a relocation does with the field at its place P, the symbol's
-// value S and the addend A, all numbers being as wide as the field.
+// RelocOp is what a relocation computes from the field at its place P, the
+// symbol's value S and the addend A. All numbers are as wide as the field.
 type RelocOp uint8
 
-// The operations.
+// The operations of relocations.
 const (
 	RelocUnknown RelocOp = iota
-	RelocIgnored         // an instruction to the linker, or the place of something that is not read here
+	RelocIgnored         // an instruction to the linker, or a relocation of something that is not read here
 	RelocAbs             // S + A
 	RelocPC              // S + A - P
-	RelocPC31            // S + A - P in bits 0 to 30; bit 31 stays
+	RelocPC31            // S + A - P in bits 0 to 30; bit 31 is unchanged
 	RelocAdd             // field + S + A
 	RelocSub             // field - (S + A)
 	RelocSet6            // S + A in bits 0 to 5
 	RelocSub6            // field - (S + A) in bits 0 to 5
-	RelocSetULEB         // S + A as ULEB128, as long as the one that is there
+	RelocSetULEB         // S + A as ULEB128, of the same length as before
 	RelocSubULEB         // field - (S + A), likewise
 )
 
-// Reloc is a type of relocations.
+// Reloc is a relocation type.
 type Reloc struct {
 	Op   RelocOp
 	Size uint8 // of the field in bytes; 0 for ULEB128 and where nothing is written

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// PowerPC has two numberings. On Linux, GCC, GNU as and LLVM use one for
-// .eh_frame and .debug_frame alike, which the 64-bit ELF V2 ABI (section 2.4)
+// PowerPC has two numberings. On Linux, GCC, GNU as and LLVM use the same one
+// for .eh_frame and .debug_frame, which the 64-bit ELF V2 ABI (section 2.4)
 // adopted: lr is 65. The older supplements (System V PowerPC, table 3-48;
 // 64-bit ELF 1.9, section 3.6), which other compilers follow in .debug_frame,
 // number lr 108, which is v31 in the first numbering. The return address column

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// otherRelocs are the relocations of machines that All does not have: the debug information of their object files is
-// read, though nothing is known of their stacks.
+// otherRelocs are the relocations of machines that are not in All. The debug information of their object files
+// is read, though nothing is known of their stacks.
 var otherRelocs = map[elf.Machine]map[uint32]Reloc{
 	elf.EM_BPF: relocsBPF,
 }
 
-// relocsBPF are those of Linux's documentation, "BPF LLVM relocations". Those of instructions are in .BTF.ext and code,
-// which are not read.
+// relocsBPF are those of Linux's documentation, "BPF LLVM relocations". Relocations of instructions are in
+// .BTF.ext and code, which are not read.
 var relocsBPF = map[uint32]Reloc{
 	0:  {Op: RelocIgnored},      // R_BPF_NONE
 	1:  {Op: RelocIgnored},      // R_BPF_64_64: two immediates of instructions
@@ -22,7 +22,7 @@ var relocsBPF = map[uint32]Reloc{
 	10: {Op: RelocIgnored},      // R_BPF_64_32: the immediate of a call
 }
 
-// RelocsOf returns the Relocs of a machine, which All need not have, or nil if they are not known.
+// RelocsOf returns the Relocs of a machine, which need not be in All, or nil if they are unknown.
 func RelocsOf(m elf.Machine) map[uint32]Reloc {
 	if i := slices.IndexFunc(All, func(a *Arch) bool { return a.Machine == m }); i >= 0 {
 		return All[i].Relocs

@@ -11,10 +11,10 @@ import (
 type Builder struct {
 	names *Names
 	code  []uint32
-	first int // of the expression that is being built, in code; those before it share the memory
+	first int // start in code of the expression being built; earlier expressions share the memory
 }
 
-// Builder returns a Builder for expressions of n.
+// Builder returns a Builder for expressions whose registers are those of n.
 func (n *Names) Builder() Builder { return Builder{names: n} }
 
 // Value appends the value of a register or of .cfa.
@@ -44,8 +44,8 @@ func (b *Builder) Expr() Expr {
 	return e
 }
 
-// Expressions have a few words each: many share an allocation of builderChunk words. A new one is made if
-// fewer than builderRoom are left.
+// Most expressions are a few words, so many share an allocation of builderChunk words. A new one is made
+// if fewer than builderRoom are left.
 const (
 	builderChunk = 256
 	builderRoom  = 32
@@ -62,7 +62,7 @@ type Op struct {
 // OpKind is what an Op does.
 type OpKind uint8
 
-// Kinds of operations.
+// Kinds of Op.
 const (
 	OpValue OpKind = iota // pushes the value of a register, or of .cfa
 	OpConst               // pushes a constant

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Expr is an expression. The zero Expr means that there is none.
+// Expr is an expression. The zero Expr stands for a missing one.
 type Expr struct {
 	code  []uint32
 	names *Names
@@ -70,7 +70,7 @@ func appendReg(code []uint32, r Reg) []uint32 {
 // IsZero reports whether e is the zero Expr.
 func (e Expr) IsZero() bool { return len(e.code) == 0 }
 
-// Size returns how much memory the operations of e take, in bytes.
+// Size returns the size of the operations of e in memory, in bytes.
 func (e Expr) Size() int { return 4 * len(e.code) }
 
 // IsUndef reports whether e is .undef alone.
@@ -78,8 +78,8 @@ func (e Expr) IsUndef() bool { return len(e.code) == 1 && e.code[0] == opUndef }
 
 // EndOfStack is the .ra rule that every walker takes for the end of a stack, on every
 // CPU. Breakpad, rust-minidump and LLDB accept no return address below 4096, but
-// Breakpad's x86-64 walker takes 0 for failed rules and goes on to scan the stack
-// (TestOracleBreakpadStore).
+// Breakpad's x86-64 walker takes 0 to mean that the rules failed, and goes on to scan
+// the stack (TestOracleBreakpadStore).
 const EndOfStack = 1
 
 // firstPage is the size of the first page, which no system uses for code.

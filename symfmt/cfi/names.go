@@ -24,12 +24,12 @@ const (
 // Evaluating, comparing and printing may run concurrently.
 type Names struct {
 	arch   *arch.Arch
-	wide   bool // words of 64 bits
+	wide   bool // words have 64 bits
 	mask   uint64
 	sp, pc Reg
 	saved  []Reg // the callee-saved registers
 	known  int   // number of registers in arch
-	homes  []Reg // registers that the other names stand for
+	homes  []Reg // registers that the other names refer to
 	others []string
 	index  map[string]Reg
 	words  []uint32 // scratch space of the parser

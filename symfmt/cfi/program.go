@@ -4,7 +4,7 @@ import "slices"
 
 // Program is the program string of a STACK WIN record: a sequence of
 // assignments, "$eip $esp ^ = $esp $esp 4 + =". Its variables are registers of
-// the same Names: x86's, and $T0, .cbParams and whatever else it uses
+// the same Names: x86's registers, $T0, .cbParams and any others it uses
 // (specification: "Interpreting a STACK WIN record").
 type Program struct{ expr Expr }
 
@@ -27,7 +27,7 @@ func (n *Names) ParseProgram(text string) (Program, error) {
 // String returns the text of the program, in the form of Expr.String.
 func (p Program) String() string { return p.expr.String() }
 
-// appendTo appends the text of the program.
+// Append appends the text of the program to dst.
 func (p Program) Append(dst []byte) []byte { return p.expr.appendTo(dst) }
 
 // Uses calls f for each use of a variable in the program, in order.

@@ -16,7 +16,7 @@ func (n *Names) NewRegs() *Regs {
 	return r
 }
 
-// fit makes room for all names added by now.
+// fit makes room for all names added so far.
 func (r *Regs) fit() {
 	if n := r.names.Len(); n > len(r.values) {
 		r.values = append(r.values, make([]uint64, n-len(r.values))...)
@@ -29,7 +29,7 @@ func (r *Regs) fit() {
 // Names returns the names of the registers.
 func (r *Regs) Names() *Names { return r.names }
 
-// Get returns the value of a register, if it is known.
+// Get returns the value of a register, and whether it is known.
 func (r *Regs) Get(reg Reg) (uint64, bool) {
 	reg = r.names.Home(reg)
 	if uint(reg) >= uint(len(r.values)) || r.known[reg>>6]>>(reg&63)&1 == 0 {

@@ -16,10 +16,10 @@ type Row struct {
 // Reset empties the row but keeps its memory.
 func (r *Row) Reset() { *r = Row{Regs: r.Regs[:0]} }
 
-// Apply replaces rules of the same registers: a STACK CFI record applied on top
-// of STACK CFI INIT and earlier records. If rules has two for a register, the
-// later one counts. A rule for another name of a register becomes a rule for
-// the register.
+// Apply replaces the rules of the registers in rules, as a STACK CFI record
+// does to those of STACK CFI INIT and earlier records. If rules has two for a
+// register, the later one counts. A rule for another name of a register becomes
+// a rule for the register.
 func (r *Row) Apply(rules Rules) {
 	for _, rule := range rules {
 		if rule.Expr.names != nil {
@@ -45,7 +45,7 @@ func (r *Row) find(reg Reg) (int, bool) {
 	return slices.BinarySearchFunc(r.Regs, reg, func(rule Rule, reg Reg) int { return int(rule.Reg) - int(reg) })
 }
 
-// Rule returns the rule of a register; it is the zero Expr if there is none.
+// Rule returns the rule of a register, or the zero Expr if it has none.
 func (r *Row) Rule(reg Reg) Expr {
 	switch reg {
 	case CFA:
@@ -80,10 +80,10 @@ func (r *Row) appendTo(dst []byte) []byte {
 // Caller computes the caller's registers from the callee's and stores them in
 // caller, which must be another Regs of the same Names:
 //
-//   - PC is what its rule gives; without one, or when it fails, .ra;
-//   - SP is what its rule gives; without one, or when it fails, .cfa;
-//   - any other register is what its rule gives; without a rule a callee-saved
-//     one is as in the callee, and others are unknown.
+//   - PC is what its rule gives, or .ra if the rule is missing or fails;
+//   - SP is what its rule gives, or .cfa if the rule is missing or fails;
+//   - any other register is what its rule gives; without a rule, a callee-saved
+//     register has the callee's value, and any other is unknown.
 //
 // Any other register whose rule fails is unknown. If .cfa or .ra fails or has no
 // rule, the error is an *Error saying so; Undefined for .ra marks the outermost
@@ -126,9 +126,9 @@ func (r *Row) Caller(callee *Regs, mem Memory, caller *Regs) error {
 }
 
 // Equal reports whether two rows of the same Names have the same effect, as far as
-// Expr.Equal can see and the calling convention implies: "$rbx: $rbx" is what a
-// callee-saved register does without a rule, "$rsp: .cfa" what the stack pointer
-// does, and .undef what any other does. All numbers that end a stack are equal
+// Expr.Equal can see and the calling convention implies: "$rbx: $rbx" is the
+// effect of no rule for a callee-saved register, "$rsp: .cfa" for the stack
+// pointer, and .undef for any other. All numbers that end a stack are equal
 // (EndsStack). The RVAs are not compared.
 func (r *Row) Equal(o *Row) bool {
 	if !r.CFA.Equal(o.CFA) || !r.RA.Equal(o.RA) && !(r.RA.EndsStack() && o.RA.EndsStack()) {
