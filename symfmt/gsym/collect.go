@@ -34,7 +34,7 @@ type line struct {
 }
 
 // row is a row of a line table: the line in force from off on. A row without a
-// line ends the previous row's.
+// line only ends the previous row.
 type row struct {
 	off  uint32
 	num  uint32
@@ -66,8 +66,8 @@ func (s *scratch) collect(f *symfmt.Func) {
 	}
 }
 
-// collectLines makes rows. Of overlapping lines, the one that starts last counts,
-// up to its end.
+// collectLines makes rows. Where lines overlap, the one that starts last wins, up
+// to its end.
 func (s *scratch) collectLines(f *symfmt.Func) {
 	s.lines, s.rows = s.lines[:0], s.rows[:0]
 	ascending := true
@@ -159,7 +159,7 @@ func (s *scratch) rangesOf(n *node) []codeRange {
 }
 
 // isTree reports whether each node lies inside the last node before it that is one
-// level less deep, and no two of a level overlap.
+// level less deep, and no two nodes of a level overlap.
 func (s *scratch) isTree() bool {
 	ascending := true
 	s.starts = s.starts[:0] // the open node of each depth

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// function reads a FunctionInfo. What precedes any damage is kept, provided the
+// function reads a FunctionInfo. Whatever precedes damage is kept, provided the
 // name is readable.
 func (d *reader) function(c *bin.Cursor, rva symfmt.RVA, merged bool) {
 	at := c.Offset()
@@ -43,21 +43,21 @@ func (d *reader) function(c *bin.Cursor, rva symfmt.RVA, merged bool) {
 	d.infos(c, info{rva: rva, size: size, name: name, nameAt: nameAt, merged: merged, place: place})
 }
 
-// info is what is known of a function while its information is read.
+// info is what is known about a function while its information is read.
 type info struct {
 	rva    symfmt.RVA
 	size   uint32
 	name   string
 	nameAt uint64
 	merged bool
-	place  int // in Module.Funcs
+	place  int // index in Module.Funcs
 }
 
 func (f *info) end() symfmt.RVA { return f.rva + symfmt.RVA(f.size) }
 
 // infos reads the list of information after size and name.
 func (d *reader) infos(c *bin.Cursor, f info) {
-	var lines, mergedInfo *bin.Cursor // the first of each counts
+	var lines, mergedInfo *bin.Cursor // the first of each kind counts
 	dropped := false
 	for {
 		kind, size := c.U32(), c.U32()
@@ -100,7 +100,7 @@ func (d *reader) infos(c *bin.Cursor, f info) {
 	}
 }
 
-// mergedFunctions reads the functions that share the address of another.
+// mergedFunctions reads the functions that share another function's address.
 func (d *reader) mergedFunctions(c *bin.Cursor, f *info) {
 	if f.merged {
 		d.lost(f.rva, "merged functions", d.g.fail(c.Offset(), "merged functions in a merged function"))

@@ -51,34 +51,34 @@
 // shares everything but the header, the directory and the size of offsets with
 // version 1, which llvm-gsymutil 22 does read.
 //
-// A FunctionInfo becomes a FUNC, one of size 0 a PUBLIC, and so do merged ones.
-// Lines extend to the next row, the last to the function's end; a row without a
-// file has no line. Files keep their numbers in the table. RVAs count from the
-// header's base address, which llvm-gsymutil sets to the image's base.
+// A FunctionInfo becomes a FUNC, or a PUBLIC if its size is 0; merged functions
+// likewise. Lines extend to the next row, the last to the function's end; a row
+// without a file has no line. Files keep their numbers in the table. RVAs count
+// from the header's base address, which llvm-gsymutil sets to the image's base.
 //
 // # The format as we write it
 //
 // The base address is Options.Base; addresses are RVAs, in the smallest size that
-// holds the last. FUNCs with the same range share one FunctionInfo, in which all but
-// the first are merged functions; so are PUBLICs at the start of a FUNC or at the same
-// address. Where a line ends and none begins, a row refers to an entry of the table of
-// files that has no name and is not the first: readers then return the function
-// without a line, and still look for inlined functions. The root of inlined functions
-// has the function's range and name, as in llvm-gsymutil's files. Each string is
-// written once.
+// holds the last one. FUNCs with the same range share one FunctionInfo, in which all
+// but the first are merged functions. PUBLICs at the start of a FUNC or at the same
+// address are merged likewise. Where a line ends and none begins, a row refers to an
+// entry of the table of files that has no name and is not the first: readers then
+// return the function without a line, and still look for inlined functions. The root
+// of the inlined functions has the function's range and name, as in llvm-gsymutil's
+// files. Each string is written once.
 //
 // A PUBLIC has size 0: readers let it answer for addresses up to the next
 // function, as Breakpad does, and llvm-gsymutil writes ELF symbols of size 0 the
 // same way. A FUNC of size 0, which answers for no address in a symbol file, is
 // left out.
 //
-// A FUNC in which others begin gets another FunctionInfo after each of those, because
+// A FUNC in which others begin gets another FunctionInfo after each of them, because
 // readers consider only the last function that begins before an address. Read
 // recognises these and makes one FUNC of them.
 //
-// The UUID is taken from INFO CODE_ID if MODULE's id agrees with it; otherwise it
-// is the GUID in that id in the CPU's byte order, 16 bytes of the build id. Read
-// makes both records of it. OS, CPU and name come from ReadOptions.
+// The UUID is taken from INFO CODE_ID if that agrees with MODULE's id. Otherwise
+// it is the GUID in MODULE's id, in the CPU's byte order: 16 bytes of the build
+// id. Read makes both records from it. OS, CPU and name come from ReadOptions.
 //
 // # Where we differ
 //
@@ -86,8 +86,8 @@
 //
 //   - It leaves out all but one of the functions with the same range, unless
 //     --merged-functions is given. Here none is left out: TestForms.
-//   - After a function inside another it finds nothing for the rest of the other:
-//     TestForms, and TestOracleGSYMOfOddModules of package resolve.
+//   - If a function contains another, it finds nothing in the outer one after the
+//     inner one: TestForms, and TestOracleGSYMOfOddModules of package resolve.
 //   - It keeps a symbol of size 0 inside a function, which then answers for the
 //     function's end. Here it is left out, and counted: TestLosses.
 //   - It writes lines without a file with file 0, and then finds no inlined functions

@@ -21,8 +21,8 @@ type encoder struct {
 }
 
 // partSize is the buffer size in bytes above which the buffer becomes a part of the chunk when
-// the next FunctionInfo begins. A single buffer would be copied as it grows for a FUNC of many
-// pieces.
+// the next FunctionInfo begins. A FUNC of many pieces would otherwise make a single buffer
+// grow, and be copied each time.
 const partSize = 1 << 20
 
 // begin begins a FunctionInfo and returns its offset in the chunk.
@@ -59,7 +59,7 @@ func (e *encoder) uleb(v uint64) { e.buf = binary.AppendUvarint(e.buf, v) }
 
 func (e *encoder) sleb(v int64) { e.buf = bin.AppendSLEB(e.buf, v) }
 
-// align pads the buffer to a multiple of 4; what precedes it has such a length.
+// align pads the buffer to a multiple of 4; earlier parts already have such a length.
 func (e *encoder) align() {
 	for len(e.buf)%4 != 0 {
 		e.buf = append(e.buf, 0)

@@ -37,7 +37,7 @@ func (e *encoder) inlineTree(name uint64, from uint32) {
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if s.endOf(n) <= from {
-			continue // and the nodes in it as well
+			continue // and skip the nodes in it as well
 		}
 		for ; level > n.depth; level-- {
 			e.uleb(0)

@@ -16,7 +16,7 @@ const codeID = "CODE_ID"
 
 const guidSize = bin.GUIDSize
 
-// identity is what a module's records say about its id.
+// identity is what a module's records say about its build.
 type identity struct {
 	uuid  []byte           // build id, or the known part of it; or nil
 	order binary.ByteOrder // byte order of the GUID in uuid; nil if unknown
@@ -58,8 +58,8 @@ func identify(m *symfmt.Module) identity {
 func apple(os string) bool { return os == "mac" || os == "ios" }
 
 // setID sets the id of a module that was read. The GUID is in the CPU's byte
-// order, which need not be the file's, as its writer chose that; but the file's is
-// used if the CPU is unknown or has both orders.
+// order, which may differ from the file's, because the writer chose that one. The
+// file's is used if the CPU is unknown or supports both orders.
 func setID(m *symfmt.Module, uuid []byte, order binary.ByteOrder) {
 	if len(uuid) == 0 {
 		m.ID = strings.Repeat("0", 2*guidSize+1)

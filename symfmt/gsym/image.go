@@ -216,7 +216,7 @@ func (p *problems) add(lost string, err error) {
 	p.list = append(p.list, symfmt.Problem{Lost: lost, Err: err})
 }
 
-// all returns the problems, with one standing for those above the limit.
+// all returns the problems; a last one stands for those above the limit.
 func (p *problems) all() []symfmt.Problem {
 	if p.more > 0 {
 		return append(p.list, symfmt.Problem{Lost: fmt.Sprintf("%d more parts", p.more), Err: p.last})

@@ -2,7 +2,7 @@ package gsym
 
 import "github.com/symtool/symtool/symfmt"
 
-// counts counts what GSYM cannot hold, and what is written differently.
+// counts counts what GSYM cannot hold and what is written differently.
 type counts struct {
 	emptyFuncs    int
 	farFuncs      int
@@ -92,7 +92,7 @@ func moduleLosses(m *symfmt.Module, o Options) (losses symfmt.LossList) {
 	return append(losses, m.LossOf("GSYM has no call frame information", symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI)...)
 }
 
-// addRecordLosses counts fields of records that GSYM has no place for.
+// addRecordLosses counts the fields of records that GSYM cannot hold.
 func addRecordLosses(m *symfmt.Module, add func(what string, count int, why string)) {
 	const why = "GSYM has no place for them"
 	params := countFuncs(m, func(f *symfmt.Func) bool { return f.ParamSize != 0 })

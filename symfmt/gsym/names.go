@@ -28,7 +28,7 @@ func (t *stringTable) add(s string) uint64 {
 }
 
 // splitPath splits a path into directory and base name such that joinPath
-// restores it; if there is no such split, the whole path is the base name.
+// restores it. If that is impossible, the whole path is the base name.
 func splitPath(path string) (dir, base string) {
 	for _, separators := range []string{"/", `\`} {
 		if i := strings.LastIndexAny(path, separators); i > 0 && i+1 < len(path) && joinPath(path[:i], path[i+1:]) == path {
@@ -90,7 +90,7 @@ type fileTable struct {
 	entries []fileEntry
 	index   map[fileEntry]uint32
 	number  numbers // indexed by FileID
-	empty   uint32  // nameless entry that readers take for a file; 0 if there is none yet
+	empty   uint32  // nameless entry that readers accept as a file; 0 if there is none yet
 }
 
 // fileEntry is a directory and a base name in the string table.
@@ -102,7 +102,7 @@ func newFileTable(m *symfmt.Module, strings *stringTable) *fileTable {
 	}
 	for i := range m.Files {
 		id := uint32(m.Files[i].ID)
-		if _, known := t.number.find(id); !known { // of two with the same number the first counts
+		if _, known := t.number.find(id); !known { // the first of two with the same number counts
 			t.number.set(id, t.add(m.Files[i].Name, strings))
 		}
 	}
@@ -122,7 +122,7 @@ func (t *fileTable) add(name string, strings *stringTable) uint32 {
 	return at
 }
 
-// addUnknown adds an entry for a number that no FILE has.
+// addUnknown adds an entry for an undeclared file number.
 func (t *fileTable) addUnknown(id symfmt.FileID, strings *stringTable) {
 	if _, known := t.number.find(uint32(id)); !known {
 		t.number.set(uint32(id), t.add(symfmt.NoFile, strings))

@@ -12,12 +12,12 @@ import (
 type Options struct {
 	Version int // 1 or 2; 0 is 1, which every reader knows
 
-	// ByteOrder is the file's byte order. nil means that of the module's CPU, as
-	// shown by INFO CODE_ID together with MODULE's id, or otherwise the CPU's usual
-	// one.
+	// ByteOrder is the file's byte order. If nil, it is that of the module's CPU:
+	// the order that INFO CODE_ID and MODULE's id show together, or else the CPU's
+	// usual one.
 	ByteOrder binary.ByteOrder
 
-	// Base is the absolute address of RVA 0, in bytes: in ELF, that of the
+	// Base is the absolute address of RVA 0, in bytes: in ELF, the address of the
 	// lowest PT_LOAD. Readers look up absolute addresses.
 	Base uint64
 
@@ -48,8 +48,8 @@ func (o Options) order(m *symfmt.Module) binary.ByteOrder {
 type ReadOptions struct {
 	File string // path for messages, and for the module's name if Name is empty
 
-	// OS, Arch and Name go into MODULE: GSYM has no place for them. If empty,
-	// OS and Arch become "unknown", and Name the base name of File without
+	// OS, Arch and Name go into MODULE, because GSYM does not record them. If
+	// empty, OS and Arch become "unknown", and Name the base name of File without
 	// ".gsym".
 	OS, Arch, Name string
 
@@ -57,8 +57,7 @@ type ReadOptions struct {
 	// in the file's header, which llvm-gsymutil sets to the image's base.
 	Base *uint64
 
-	// Dropped, if non-nil, is called with each kind of information that a module has no place
-	// for.
+	// Dropped, if non-nil, is called with each kind of information that a module cannot hold.
 	Dropped func(symfmt.Loss)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// item is what gets one FunctionInfo: the FUNCs of one range or the PUBLICs at
-// the same address. All but the first are merged functions in it.
+// item becomes one FunctionInfo: the FUNCs of one range or the PUBLICs at the
+// same address. All but the first are merged functions in it.
 type item struct {
 	rva     symfmt.RVA
 	end     symfmt.RVA // after the last address; equal to rva for PUBLICs
@@ -30,15 +30,15 @@ type piece struct {
 	start symfmt.RVA // the end is the item's
 }
 
-// entry is a row of the address table.
+// entry is an entry of the address table.
 type entry struct {
 	rva  symfmt.RVA
 	item uint32
 	part uint32 // 0 for the item, otherwise the index of the piece + 1
 }
 
-// maxPieces is the maximum number of pieces of a FUNC. Each repeats the FUNC's
-// records from its start on, so without a limit a file of nested FUNCs would take
+// maxPieces is the maximum number of pieces of a FUNC. Each repeats the rest of
+// the FUNC's records, so without a limit a file of nested FUNCs would take
 // quadratic time and space. Compilers produce none.
 const maxPieces = 32
 
@@ -59,9 +59,8 @@ type plan struct {
 }
 
 // newPlan decides which FUNC or PUBLIC answers for which addresses, as package
-// resolve does: among the FUNCs around an address the one that begins last,
-// among several of those the shortest; otherwise the last PUBLIC after the last
-// FUNC.
+// resolve does: of the FUNCs around an address, the one that begins last, and
+// the shortest of several such; otherwise the last PUBLIC after the last FUNC.
 //
 // base is the address of RVA 0. RVAs beyond the address space are left out.
 func newPlan(m *symfmt.Module, base uint64) *plan {
@@ -139,7 +138,8 @@ func sortBy(s []uint32, compare func(i, j uint32) int) {
 	}
 }
 
-// maxSize is the largest size of a function: it has 32 bits, in version 2 as well.
+// maxSize is the largest size of a function, which has 32 bits even in version
+// 2.
 const maxSize = math.MaxUint32
 
 // endOf returns the end of a FUNC as written.
@@ -173,7 +173,7 @@ func (p *plan) addFuncs(first, next uint32) (afterFuncs, afterPublics uint32) {
 	return first, same
 }
 
-// addPublics adds the PUBLICs from index next that lie before an address.
+// addPublics adds the PUBLICs from index next on that lie before an address.
 func (p *plan) addPublics(next uint32, before symfmt.RVA) uint32 {
 	for int(next) < len(p.publics) {
 		rva := p.m.Publics[p.publics[next]].RVA
@@ -201,8 +201,8 @@ func (p *plan) addItem(it item) {
 	p.items = append(p.items, it)
 }
 
-// closeBefore closes the FUNCs that end before an address, and closeThrough also
-// those that end there.
+// closeBefore closes the FUNCs that end before an address. closeThrough also
+// closes those that end at it.
 func (p *plan) closeBefore(rva symfmt.RVA) { p.close(func(end symfmt.RVA) bool { return end < rva }) }
 
 func (p *plan) closeThrough(rva symfmt.RVA) { p.close(func(end symfmt.RVA) bool { return end <= rva }) }
@@ -238,7 +238,7 @@ func (p *plan) close(ended func(end symfmt.RVA) bool) {
 	}
 }
 
-// finish numbers the FunctionInfos: those of an item are consecutive.
+// finish numbers the FunctionInfos; those of an item are consecutive.
 func (p *plan) finish() {
 	slices.SortStableFunc(p.pending, func(a, b piece) int { return cmp.Compare(a.item, b.item) })
 	p.pieces, p.pending = p.pending, nil

@@ -18,7 +18,7 @@ import (
 // problem and the others are kept; the error is non-nil if nothing in the file is
 // usable.
 //
-// Memory is that of the file plus its contents.
+// The memory used is that of the file plus its contents.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	data, err := bin.ReadUpTo(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), size)
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *reader) findEnds() {
 	}
 }
 
-// freeText is how many bytes of paths, and of function names, there may be in
+// freeText is how many bytes of paths, and of function names, are allowed in
 // addition to eight times the file's size. An entry is only an offset or two, but
 // may refer to a string of any length.
 const freeText = 16 << 20
@@ -187,7 +187,7 @@ func (d *reader) functions(ctx context.Context, base uint64) error {
 // checkEvery is the number of functions after which the context is checked.
 const checkEvery = 1 << 10
 
-// entry reads the FunctionInfo of entry i. It returns false if all of those read
+// entry reads the FunctionInfo of entry i. It returns false if those read so far
 // have more bytes than the file: in a sound file entries do not share bytes, so
 // reading takes time and memory in proportion to the file.
 func (d *reader) entry(i uint64, rva symfmt.RVA) bool {
@@ -215,9 +215,9 @@ func (d *reader) lost(rva symfmt.RVA, what string, err error) {
 	d.problems.add(fmt.Sprintf("%s at %#x", what, uint64(rva)), err)
 }
 
-// dropPieces removes the rests of functions after others inside them (the
-// writer's plan.close): functions with the name, the end and the lines of one
-// that begins before.
+// dropPieces removes the pieces that the writer made of functions with others
+// inside them (plan.close): functions with the name, the end and the lines of
+// one that begins earlier.
 func (d *reader) dropPieces() {
 	funcs := d.m.Funcs
 	type key struct {
@@ -271,7 +271,7 @@ func isPiece(outer, f *symfmt.Func) bool {
 	return !a.Next() || a.Line.RVA+symfmt.RVA(a.Line.Size) <= f.RVA
 }
 
-// module sets what the header records.
+// module sets what the header records and the options provide.
 func (d *reader) module(o ReadOptions) {
 	m := d.m
 	m.OS, m.Arch = cmp.Or(o.OS, "unknown"), cmp.Or(o.Arch, "unknown")

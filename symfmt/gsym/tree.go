@@ -6,9 +6,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// treeMaker makes a tree of INLINEs that do not form one, from those that package
-// resolve would find for each address. At each level that is the range that
-// starts last, up to its end; a level without one ends the chain.
+// treeMaker replaces INLINEs that do not form a tree by a tree of those that
+// package resolve would find for each address. At each level, that is the range
+// that starts last, up to its end; a level without one ends the chain.
 type treeMaker struct {
 	ends   []uint32 // see isTree
 	levels []int    // start of each level's ranges, and the end of the last
@@ -21,7 +21,7 @@ type treeMaker struct {
 }
 
 // madePerRange is the maximum number of nodes made per range. The children of a
-// node that changes are made anew each time, so without a limit their number
+// node that changes are made again each time, so without a limit their number
 // could be the product of two levels' ranges.
 const madePerRange = 16
 

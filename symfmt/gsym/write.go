@@ -47,7 +47,7 @@ type writer struct {
 	tooLong     atomic.Bool
 }
 
-// Errors of a module that GSYM cannot hold at all.
+// Errors for a module that GSYM cannot hold at all.
 var (
 	errNothing = errors.New("no FUNC with a size and no PUBLIC: GSYM cannot represent that")
 	errLarge   = errors.New("strings or functions larger than 4 GB, which is the limit of GSYM version 1: use version 2")
@@ -56,8 +56,7 @@ var (
 
 // Write writes m as GSYM. It does not modify m, and the output does not depend on
 // the order of its records. Losses reports what is left out.
-//
-// Memory is the file's size plus that of its names.
+// The memory used is the file's size plus that of its names.
 func Write(out io.Writer, m *symfmt.Module, o Options) error {
 	w, err := newWriter(m, o)
 	if err == nil {
@@ -88,8 +87,8 @@ func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 	return w, nil
 }
 
-// addNames adds all strings and files to their tables, which are then all that
-// workers share: files, then functions by address, then the rest.
+// addNames adds all strings and files to their tables, so that workers only
+// read them: files, then functions by address, then the rest.
 func (w *writer) addNames(m *symfmt.Module) {
 	w.files = newFileTable(m, &w.strings)
 	w.funcNames, w.publicNames = make([]uint64, len(m.Funcs)), make([]uint64, len(m.Publics))
@@ -107,7 +106,7 @@ func (w *writer) addNames(m *symfmt.Module) {
 	for _, k := range w.plan.funcs {
 		m.Funcs[k].Body.Refs(undeclared, func(symfmt.OriginID) {})
 	}
-	// The file for rows that end a line, and for unknown calls.
+	// The file of rows that end a line, and of unknown calls.
 	w.files.empty = uint32(len(w.files.entries))
 	w.files.entries = append(w.files.entries, fileEntry{})
 	w.noFile = w.files.add(symfmt.NoFile, &w.strings)

@@ -7,16 +7,17 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// fileContents is what a module has about the contents of a source file.
+// fileContents is what a module says about the contents of a source file.
 type fileContents struct {
 	file symfmt.FileID // the offset of its name in /names
 	symfmt.Contents
 }
 
-// checksumKinds are the hashes of CV_SourceChksum_t; the first means that there is none.
+// checksumKinds are the hashes of CV_SourceChksum_t; the first stands for no hash.
 var checksumKinds = [...]crypto.Hash{0, crypto.MD5, crypto.SHA1, crypto.SHA256}
 
-// contents returns what the module has about the contents of files: the entries of the checksums, each of which has the
+// contents returns what the module says about the contents of files. Each entry of the checksums holds the
+// offset of a name, the length, kind and bytes of a digest, and padding to 4 bytes.
 // offset of a name, the length and the kind of a digest, and the digest, and is padded to 4 bytes.
 func (m *moduleLines) contents() (all []fileContents) {
 	for b := m.files; len(b) >= 6; {
@@ -33,7 +34,8 @@ func (m *moduleLines) contents() (all []fileContents) {
 	return all
 }
 
-// contents adds what a module has about the contents of files that its functions use; the first module counts.
+// contents adds what a module says about the contents of files that its functions use; the first module
+// counts.
 func (m *merger) contents(all []fileContents) {
 	for _, c := range all {
 		id, ok := m.files[c.file]

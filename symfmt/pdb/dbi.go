@@ -31,15 +31,15 @@ const (
 	optHeaders  = 11
 )
 
-// database has what is read of a PDB before its modules.
+// database holds what is read from a PDB before its modules.
 type database struct {
 	*container
 	guid    [bin.GUIDSize]byte
 	age     uint32
 	machine uint16
-	strings int    // stream of names, or 0
+	strings int    // stream of the names, or 0
 	names   []byte // the strings of /names
-	room    int64  // bytes that strings of it may still take
+	room    int64  // bytes that the strings returned from it may still take
 	symbols int    // stream of the public symbols
 	partial bool   // linked with /DEBUG:FASTLINK
 	modules []module
@@ -77,7 +77,7 @@ func (d *database) readInfo() error {
 	entries := c.U32()
 	c.Skip(4)
 	c.Skip(4 * uint64(c.U32())) // bits for the entries in use
-	c.Skip(4 * uint64(c.U32())) // and for the deleted ones
+	c.Skip(4 * uint64(c.U32())) // and for deleted ones
 	for ; entries > 0 && c.Len() >= 8 && c.Err() == nil; entries-- {
 		at, stream := c.U32(), c.U32()
 		if uint64(at) < uint64(len(names)) && bytes.HasPrefix(names[at:], []byte("/names\x00")) {
@@ -88,12 +88,12 @@ func (d *database) readInfo() error {
 	return d.in(c.Err())
 }
 
-// readFeatures reads what follows the named streams: numbers of features (LLVM's "The PDB Info Stream").
+// readFeatures reads the numbers of features that follow the named streams (LLVM's "The PDB Info Stream").
 func (d *database) readFeatures(c *bin.Cursor) {
 	const vc110, minimal = 20091201, 0x494e494d
 	for c.Len() >= 4 && c.Err() == nil {
 		switch c.U32() {
-		case vc110: // which no other follows
+		case vc110: // no other number follows it
 			return
 		case minimal:
 			d.partial = true
@@ -133,11 +133,12 @@ func (d *database) readNames() error {
 	return d.in(c.Err())
 }
 
-// maxName bounds the strings of /names: in a damaged file all may be parts of one. Paths on Windows have at most as many
-// characters.
+// maxName bounds the strings of /names: in a damaged file, all may be parts of one. Paths on Windows have at
+// most this many characters.
 const maxName = 32 << 10
 
-// nameAt returns the string of /names at an offset. What is returned in all is bounded by the file's size.
+// nameAt returns the string of /names at an offset. The total size of the strings returned is bounded by
+// the file's size.
 func (d *database) nameAt(at uint32) []byte {
 	if uint64(at) >= uint64(len(d.names)) || d.room < 0 {
 		return nil
@@ -216,7 +217,7 @@ func (d *database) readModules(data []byte) error {
 	return d.in(c.Err())
 }
 
-// readSections reads the section headers of the image as linked, which symbols refer to.
+// readSections reads the section headers of the image as linked, to which symbols refer.
 func (d *database) readSections() error {
 	const size, executable = 40, 0x20000000
 	headers := optSections
@@ -238,10 +239,10 @@ func (d *database) readSections() error {
 	return nil
 }
 
-// sections are in order of address.
+// sections is sorted by address.
 type sections []section
 
-// at returns the section that has an address. Of sections that overlap, it is the last that starts before.
+// at returns the section that contains an address. If sections overlap, it is the one that starts last.
 func (all sections) at(rva symfmt.RVA) (section, bool) {
 	i := sort.Search(len(all), func(i int) bool { return symfmt.RVA(all[i].rva) > rva })
 	if i == 0 || rva-symfmt.RVA(all[i-1].rva) >= symfmt.RVA(all[i-1].size) {

@@ -22,7 +22,8 @@ type File struct {
 	closer io.Closer // nil if there is nothing to close
 }
 
-// Open opens the file at path. The error is fs.ErrNotExist if there is no file. What is in it is known when it is read.
+// Open opens the file at path. If there is no file, the error is fs.ErrNotExist. The contents are not checked
+// until they are read.
 func Open(path string) (*File, error) {
 	st, err := os.Stat(path)
 	switch {
@@ -41,13 +42,13 @@ func Open(path string) (*File, error) {
 	return &File{path, f, st.Size(), f}, nil
 }
 
-// NewFile returns the PDB in the first size bytes of r, which Close does not close.
+// NewFile returns the PDB in the first size bytes of r. Close does not close r.
 func NewFile(r io.ReaderAt, size int64, path string) *File { return &File{path, r, size, nil} }
 
 // ID returns the id of the PDB in the form of MODULE.
 func (f *File) ID() (string, error) { return ID(f.r, f.size, f.Path) }
 
-// CheckID returns ErrOtherBuild for a PDB with another id.
+// CheckID returns ErrOtherBuild if the PDB has another id.
 func (f *File) CheckID(id string) error {
 	got, err := f.ID()
 	if err == nil && got != id {
@@ -56,13 +57,13 @@ func (f *File) CheckID(id string) error {
 	return err
 }
 
-// Read is like the function Read; the file's path replaces that of the options.
+// Read is like the function Read, but the file's path replaces the one in the options.
 func (f *File) Read(ctx context.Context, o Options) (*symfmt.Result, error) {
 	o.File = f.Path
 	return Read(ctx, f.r, f.size, o)
 }
 
-// Size returns the number of bytes.
+// Size returns the size of the file in bytes.
 func (f *File) Size() int64 { return f.size }
 
 // Close closes the file.
@@ -73,7 +74,7 @@ func (f *File) Close() error {
 	return f.closer.Close()
 }
 
-// OpenID opens the file at path if it is the PDB with an id; the errors are those of Open and CheckID.
+// OpenID opens the file at path if it is the PDB with an id; its errors are those of Open and CheckID.
 func OpenID(path, id string) (*File, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -86,7 +87,7 @@ func OpenID(path, id string) (*File, error) {
 	return f, nil
 }
 
-// ReadFile is like Read, for the file at path, which replaces that of the options.
+// ReadFile is like Read, for the file at path, which replaces the path in the options.
 func ReadFile(ctx context.Context, path string, o Options) (*symfmt.Result, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -96,8 +97,8 @@ func ReadFile(ctx context.Context, path string, o Options) (*symfmt.Result, erro
 	return f.Read(ctx, o)
 }
 
-// Complete gives the module of a binary, which has the rules for the stack and, without a PDB, exported functions
-// alone, what its PDB describes.
+// Complete replaces the symbols in the module of a binary by those that its PDB describes. Without a PDB, the
+// module has only the stack unwinding rules and the exported functions.
 func Complete(binary, described *symfmt.Module) {
 	binary.Files, binary.Origins, binary.Funcs, binary.Publics = described.Files, described.Origins, described.Funcs, described.Publics
 	binary.Wins, binary.Contents = described.Wins, described.Contents

@@ -12,7 +12,8 @@ const (
 	winFrameData = 4
 )
 
-// noFrame is a size from which a frame is not valid: some tools write differences below zero.
+// noFrame is a size from which on a frame is not valid: some tools write
+// negative differences.
 const noFrame = 1 << 31
 
 // frames reads the frames of x86: frame data, and older FPO records.

@@ -55,14 +55,15 @@ func signed(v uint32) int32 {
 	return int32(v >> 1)
 }
 
-// expand returns the rows of an inlined call in p, ascending, valid until the next call. A row without a length extends
-// to the next one, and the last one to the end of the function.
+// expand returns the rows of an inlined call in p, in ascending order, valid until the next call. A row without
+// a length extends to the next one, and the last one to the end of the function.
 func (m *moduleLines) expand(p *proc, s *site) []row {
 	m.raw = m.annotated(m.raw[:0], p, s)
 	return closeRows(m.raw, p.rva+symfmt.RVA(p.size))
 }
 
-// annotated appends the rows of an inlined call in p as its annotations have them. One without a length has no end.
+// annotated appends the rows that the annotations of an inlined call in p describe. A row without a length
+// has no end.
 func (m *moduleLines) annotated(rows []row, p *proc, s *site) []row {
 	where := m.inlinees[s.inlinee]
 	n := notes{b: s.notes}
@@ -132,7 +133,7 @@ func closeRows(rows []row, end symfmt.RVA) []row {
 	return rows[:n]
 }
 
-// within appends the parts of rows that are in ranges; both ascend.
+// within appends the parts of rows that are in ranges; both are in ascending order.
 func within(in, rows []row, ranges []symfmt.Range) []row {
 	k := 0
 	for _, r := range rows {
@@ -150,7 +151,7 @@ func within(in, rows []row, ranges []symfmt.Range) []row {
 	return in
 }
 
-// rangesOf appends the ranges of rows to ranges, which has none, joining adjacent rows.
+// rangesOf appends the ranges of rows to ranges, which must be empty, joining adjacent rows.
 func rangesOf(ranges []symfmt.Range, rows []row) []symfmt.Range {
 	for _, r := range rows {
 		if n := len(ranges) - 1; n >= 0 && ranges[n].RVA+symfmt.RVA(ranges[n].Size) == r.lo {
@@ -186,7 +187,7 @@ type level struct {
 	ranges []symfmt.Range
 }
 
-// calls is the memory for the inlined calls of a function, which is used again for the next one.
+// calls holds the inlined calls of a function. Its memory is reused for the next function.
 type calls struct {
 	list   []inlined
 	levels []level
@@ -196,7 +197,7 @@ type calls struct {
 	code   []symfmt.Range // likewise
 }
 
-// chunk is memory for many short slices. Those that have been returned stay where they are when it is full.
+// chunk is memory for many short slices. When it is full, slices already returned stay where they are.
 type chunk[T any] struct{ free []T }
 
 const minChunk = 1 << 10

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// jump is an entry of the table through which the functions of an incrementally linked program are called: the linker
-// replaces a function without changing its callers.
+// jump is an entry of the table through which functions of an incrementally linked program are called, so that
+// the linker can replace a function without changing its callers.
 type jump struct {
 	rva, to symfmt.RVA
 	size    uint16
@@ -31,8 +31,8 @@ func (m *moduleSymbols) jump(d *database, b []byte) {
 	}
 }
 
-// nameJumps adds the jumps to the functions, which are sorted before and after. One to code without a function has no
-// name.
+// nameJumps adds the jumps to the functions, which are sorted before and after. A jump to code without a
+// function has no name.
 func (m *merger) nameJumps() {
 	if len(m.jumps) == 0 {
 		return
@@ -56,7 +56,8 @@ func (m *merger) nameJumps() {
 	m.sortFuncs()
 }
 
-// functionAt returns the place of the function that begins at an address, or the place where it would be.
+// functionAt returns the index of the function that begins at an address, or the index where it would be
+// inserted.
 func functionAt(funcs []symfmt.Func, rva symfmt.RVA) (int, bool) {
 	return slices.BinarySearchFunc(funcs, rva, func(f symfmt.Func, rva symfmt.RVA) int { return cmp.Compare(f.RVA, rva) })
 }

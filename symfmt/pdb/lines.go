@@ -31,7 +31,7 @@ type row struct {
 // inlinee is the place where the body of an inlined function begins.
 type inlinee struct{ file, line uint32 }
 
-// moduleLines has the lines of a module. Its memory is used again for the next one.
+// moduleLines holds the lines of a module. Its memory is reused for the next module.
 type moduleLines struct {
 	blocks   map[symfmt.RVA][]row // by the start address of a subsection; ascending
 	starts   []symfmt.RVA
@@ -54,7 +54,7 @@ const (
 	minLines   = 1 << 12
 )
 
-// charge charges rows. It returns nil if there is no room for them.
+// charge charges rows to the budget. It returns nil if the budget is exhausted.
 func (m *moduleLines) charge(rows []row) []row {
 	if m.room -= len(rows); m.room < 0 {
 		return nil
@@ -76,7 +76,8 @@ func eachC13(data []byte, fn func(kind uint32, b []byte)) {
 	}
 }
 
-// read reads the C13 information of a module, which has so many bytes of symbols.
+// read reads the C13 information of a module; symbols is the size of the module's symbols in
+// bytes.
 func (m *moduleLines) read(d *database, data []byte, symbols int) {
 	m.room, m.files, m.starts, m.rows = minLines+linesRatio*(len(data)+symbols), nil, m.starts[:0], m.rows[:0]
 	clear(m.blocks)
@@ -109,8 +110,9 @@ func (m *moduleLines) file(at uint32) uint32 {
 }
 
 // readLines reads a subsection: the lines of one function, in blocks of one file each. Folded
-// functions have several for one address, the last of which counts: linkers write the lines of
-// the function that they keep, whose procedure is the first, after those of the others.
+// functions have several subsections for one address, and the last counts: linkers write the
+// lines of the function that they keep, whose procedure is the first, after those of the
+// others.
 func (m *moduleLines) readLines(d *database, b []byte) {
 	rows, start, end := m.rowsOf(d, b)
 	if end == 0 {
@@ -131,8 +133,8 @@ func (m *moduleLines) readLines(d *database, b []byte) {
 	m.blocks[start] = rows[:n]
 }
 
-// rowsOf returns the rows of a subsection without their ends, by address, and the code that it describes; end is 0 if
-// that is damaged or none.
+// rowsOf returns the rows of a subsection by address, without their ends, and the code that it describes. end
+// is 0 if the subsection is damaged or empty.
 func (m *moduleLines) rowsOf(d *database, b []byte) (rows []row, start, end symfmt.RVA) {
 	if len(b) < 12 {
 		return nil, 0, 0
@@ -185,7 +187,7 @@ func (m *moduleLines) readInlinees(b []byte) {
 	}
 }
 
-// of appends the rows of the code from lo to hi to rows, which has none.
+// of appends the rows of the code from lo to hi to rows, which must be empty.
 func (m *moduleLines) of(rows []row, lo, hi symfmt.RVA) []row {
 	add := func(block []row) {
 		for _, r := range m.charge(block) {

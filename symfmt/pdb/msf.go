@@ -64,7 +64,7 @@ func open(r io.ReaderAt, size int64, file string) (*container, error) {
 	return c, c.readDirectory(int64(u32(44)), int64(u32(52)))
 }
 
-// kindOf returns what a file is that is not an MSF file.
+// kindOf describes a file that is not an MSF file.
 func kindOf(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("BSJB")):
@@ -117,10 +117,10 @@ func (c *container) readDirectory(size, mapAt int64) error {
 	return nil
 }
 
-// count returns the number of blocks for a size in bytes.
+// count returns the number of blocks needed for a size in bytes.
 func (c *container) count(size int64) int64 { return (size + c.block - 1) / c.block }
 
-// blockList reads the blocks for size bytes, whose numbers at returns.
+// blockList reads the blocks that hold size bytes; at returns the number of each.
 func (c *container) blockList(size int64, at func(i int64) int64) ([]byte, error) {
 	if size > c.size {
 		return nil, c.errorf("blocks of %d bytes in a file of %d", size, c.size)
@@ -146,7 +146,7 @@ func (c *container) read(buf []byte, off int64) error {
 	return nil
 }
 
-// stream returns the stream of a number, or an empty one if there is none.
+// stream returns stream i, or an empty one if it does not exist.
 func (c *container) stream(i int) *reader {
 	if i < 0 || i >= len(c.streams) || i == noStream {
 		return &reader{c: c, index: i, s: &stream{}}
@@ -197,7 +197,7 @@ func (r *reader) all() ([]byte, error) { return r.part(0, r.s.size) }
 // part returns n bytes at an offset.
 func (r *reader) part(off, n int64) ([]byte, error) { return r.partIn(nil, off, n) }
 
-// partIn is like part, in the memory of buf if that suffices.
+// partIn is like part, but uses the memory of buf if it is large enough.
 func (r *reader) partIn(buf []byte, off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > r.s.size || n > r.s.size-off {
 		return nil, r.errorf(uint64(max(off, 0)), "want %d bytes, in a stream of %d", n, r.s.size)

@@ -10,7 +10,7 @@ import (
 const (
 	maxTypeName = 16 << 10 // bytes, as types of a damaged file may contain themselves many times
 	maxTypeNest = 64
-	maxNameWork = 16 * maxTypeName // for one name: bytes, also those of types that are cut, and records
+	maxNameWork = 16 * maxTypeName // for one name: bytes, including those of types that are cut, and records
 )
 
 // names formats names of types and functions. It must not be used concurrently.
@@ -18,11 +18,11 @@ type names struct {
 	types, ids typeReader
 	name       []byte // what was formatted last
 	left       int    // work that may still be done for this name
-	room       int64  // and for all
+	room       int64  // and for all names
 }
 
-// namesRatio bounds the work for names beyond minNames, as a multiple of the bytes of types: types of a damaged file
-// may contain each other any number of times. For real ones it is as many bytes.
+// namesRatio bounds the work for names beyond minNames, as a multiple of the bytes of types: types of a damaged
+// file may contain each other any number of times. Real files need about once their bytes.
 const (
 	namesRatio = 8
 	minNames   = 1 << 20
@@ -45,7 +45,7 @@ func (n *names) add(dst []byte, part []byte) []byte {
 	return append(dst, part...)
 }
 
-// start prepares for another name.
+// start resets the budget for another name.
 func (n *names) start() {
 	n.left = int(min(n.room, maxNameWork))
 }
@@ -129,7 +129,7 @@ func (n *names) print(dst []byte, i uint32, nest int) []byte {
 	return append(dst, cut...)
 }
 
-// named returns the name after a number, which is the size of a type.
+// named returns the name that follows a number: the size of a type.
 func named(b []byte) []byte {
 	if len(b) < 2 {
 		return []byte(cut)
@@ -165,7 +165,7 @@ func (n *names) pointer(dst []byte, to, attrs uint32, more []byte, nest int) []b
 		mark += " const"
 	}
 	kind, b := n.types.record(to)
-	for range maxTypeNest { // all marks of pointers to pointers to functions are in the brackets
+	for range maxTypeNest { // all marks of pointers to pointers to functions go inside the brackets
 		if kind != leafPointer || len(b) < 8 || member || b[4]>>5 != 0 {
 			break
 		}
@@ -229,7 +229,7 @@ func (n *names) args(dst []byte, list uint32, nest int) []byte {
 }
 
 // signature appends the arguments of a function's type, in brackets, followed by const for a
-// const method; nothing if it has no type.
+// const method. It appends nothing if the function has no type.
 func (n *names) signature(dst []byte, typ uint32) []byte {
 	kind, b := n.types.record(typ)
 	if kind != leafProcedure && kind != leafMethod {
@@ -252,8 +252,8 @@ func (n *names) signature(dst []byte, typ uint32) []byte {
 	return dst
 }
 
-// function returns the name of a function by its id, which inlined calls have. It is valid until the next call of a
-// method.
+// function returns the name of a function by its id, which inlined calls refer to. The name is valid until the
+// next method call.
 func (n *names) function(id uint32) []byte {
 	n.start()
 	return n.finish(n.appendFunction(n.name[:0], id))
@@ -274,7 +274,7 @@ func (n *names) appendFunction(dst []byte, id uint32) []byte {
 			dst = append(n.add(dst, cString(b[4:])), "::"...)
 		}
 	}
-	_, b = n.ids.record(id) // again, as those after it may be in its place
+	_, b = n.ids.record(id) // again, because records read since may have replaced it
 	name := cString(b[8:])
 	if len(name) == 0 {
 		name = []byte("<name omitted>")

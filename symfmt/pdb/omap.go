@@ -8,33 +8,33 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// layout maps addresses of an image as it was linked, which a PDB has, to those of the image after a
-// tool reordered it (OMAP). Code may have been moved, duplicated, removed, or stretched by code
-// that was injected.
+// layout maps addresses of an image as it was linked, which a PDB records, to addresses of the image
+// after a tool reordered it (OMAP). Code may have been moved, duplicated, removed, or stretched by
+// injected code.
 type layout struct {
 	blocks []block      // by address as linked
-	ends   []symfmt.RVA // of each block the end as linked of the farthest up to it
+	ends   []symfmt.RVA // for each block, the farthest linked end of the blocks up to it
 	room   int          // number of steps that may still be made
-	cut    bool         // the room did not suffice
+	cut    bool         // the room was exhausted
 }
 
-// block is a piece of code that was moved in one.
+// block is a contiguous piece of code that was moved as a whole.
 type block struct {
 	linked, image symfmt.RVA
 	size          symfmt.RVA
-	order         int // among the blocks in the image, which injected code separates
+	order         int // position among the blocks in the image; injected code may lie between neighbours
 }
 
 // stepsRatio bounds the steps of a translation beyond minSteps, as a multiple of the sizes of the
-// tables and of the records: in a damaged file all blocks may be of the same code.
+// tables and of the records: in a damaged file, all blocks may map the same code.
 const (
 	stepsRatio = 16
 	minSteps   = 1 << 16
 	pieceSteps = 6 // for each record of the result
 )
 
-// readLayout reads a table between the addresses of the image and those as linked. It
-// returns nil if the image was not reordered.
+// readLayout reads a table that maps between addresses of the image and addresses as
+// linked. It returns nil if the image was not reordered.
 func (d *database) readLayout() (*layout, error) {
 	from, to := d.opt[optOMAPFrom], d.opt[optOMAPTo]
 	if from == noStream && to == noStream {
@@ -42,8 +42,8 @@ func (d *database) readLayout() (*layout, error) {
 	}
 	l := &layout{}
 	var err error
-	// The table of the image's addresses is the one that knows where injected code is, and of code
-	// that is there twice.
+	// Only the table of the image's addresses records where injected code is, and code that occurs
+	// twice.
 	if to != noStream {
 		err = d.readOMAP(to, func(image, linked, size symfmt.RVA) { l.add(linked, image, size) })
 	} else {
@@ -106,8 +106,8 @@ func (l *layout) steps(n int) bool {
 	return !l.cut
 }
 
-// image returns where the code of [lo, hi) is in the image, in ascending order. Pieces between which
-// there is only injected code are one.
+// image returns where the code of [lo, hi) is in the image, in ascending order. Pieces separated
+// only by injected code are joined.
 func (l *layout) image(lo, hi symfmt.RVA) (ranges []symfmt.Range) {
 	if lo >= hi {
 		return nil
@@ -120,7 +120,7 @@ func (l *layout) image(lo, hi symfmt.RVA) (ranges []symfmt.Range) {
 		}
 	}
 	slices.SortFunc(in, func(a, b block) int { return cmp.Compare(a.order, b.order) })
-	var last block // whose end the last range reaches
+	var last block // the block at whose end the last range ends
 	for _, b := range in {
 		from, to := max(lo, b.linked), min(hi, b.linked+b.size)
 		start, end := b.image+from-b.linked, b.image+to-b.linked
@@ -140,7 +140,8 @@ func (l *layout) image(lo, hi symfmt.RVA) (ranges []symfmt.Range) {
 	return ranges
 }
 
-// translate gives all records of m the addresses of the image, and reports whether all were.
+// translate gives all records of m the addresses of the image. It reports whether all were
+// translated.
 func (l *layout) translate(m *symfmt.Module, placed sections) bool {
 	l.steps(-stepsRatio * (len(m.Funcs) + len(m.Publics) + len(m.Wins)))
 	publics := l.publics(m, placed)
@@ -209,8 +210,8 @@ func (l *layout) function(funcs []symfmt.Func, f *symfmt.Func, arena *symfmt.Are
 	return funcs
 }
 
-// clipped returns the parts of ranges that are in a piece of a function, and changes ranges. They are in it but in
-// damaged files, where blocks overlap.
+// clipped returns the parts of ranges that are in a piece of a function, and overwrites ranges. Only in damaged
+// files, where blocks overlap, are any parts outside it.
 func clipped(ranges []symfmt.Range, piece symfmt.Range) []symfmt.Range {
 	n := 0
 	for _, r := range ranges {
@@ -249,8 +250,8 @@ func (l *layout) publics(m *symfmt.Module, placed sections) (publics []symfmt.Pu
 	return publics
 }
 
-// frame appends the frames of the pieces of w: one if its prologue and the code after it are still
-// adjacent, otherwise one for each piece of them.
+// frame appends the frames of the pieces of w: a single frame if its prologue and the code after
+// it are still adjacent, otherwise one for each of their pieces.
 func (l *layout) frame(wins []symfmt.StackWin, w *symfmt.StackWin) []symfmt.StackWin {
 	code := w.RVA + symfmt.RVA(min(w.PrologueSize, w.CodeSize))
 	prologue, rest := l.image(w.RVA, code), l.image(code, w.RVA+symfmt.RVA(w.CodeSize))

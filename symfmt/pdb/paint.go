@@ -7,14 +7,16 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// painter covers the rows of functions with those of inlined calls. Its memory is used again for the next function.
+// painter overlays the rows of inlined calls on those of their function. Its memory is reused for the next
+// function.
 type painter struct {
-	all   []row // an inlined call's behind those that it covers
+	all   []row // the rows of an inlined call follow those that they cover
 	sweep span.Sweep
 	out   []row
 }
 
-// lines returns the rows of a function's code, those of the innermost functions. They are valid until the next call.
+// lines returns the rows of a function's code, each from the innermost function there. They are valid until
+// the next call.
 func (p *painter) lines(own []row, calls []inlined) []row {
 	if len(calls) == 0 {
 		return own
@@ -40,8 +42,8 @@ func (p *painter) lines(own []row, calls []inlined) []row {
 	return p.out
 }
 
-// add appends the part of a row from lo to hi. Where it is not the row's first, it continues one of the same line
-// that ends there.
+// add appends the part of a row from lo to hi. A part that is not the start of its row is joined with a
+// preceding row of the same line that ends there.
 func (p *painter) add(r *row, lo, hi symfmt.RVA) {
 	if n := len(p.out) - 1; n >= 0 && r.lo < lo && p.out[n].hi == lo && p.out[n].line == r.line && p.out[n].file == r.file {
 		p.out[n].hi = hi

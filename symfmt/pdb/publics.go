@@ -14,8 +14,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// eachPublic calls fn with the public symbols of code, by their decorated names. A label is a symbol in code that is not
-// marked as such, which linkers leave those of assembly; names with ? or @ are those of data that was merged into code.
+// eachPublic calls fn with the public symbols of code and their decorated names. A label is a symbol in code
+// that is not marked as code. Linkers leave symbols of assembly unmarked; unmarked names with ? or @ belong to
+// data that was merged into code, and are skipped.
 func (d *database) eachPublic(fn func(rva symfmt.RVA, name string, label bool)) error {
 	const code, function = 1, 2
 	in := bufio.NewReaderSize(d.stream(d.symbols), 256<<10)
@@ -47,8 +48,8 @@ func (d *database) eachPublic(fn func(rva symfmt.RVA, name string, label bool)) 
 	}
 }
 
-// publics adds the public symbols of code that no function covers, and takes from the others how many
-// bytes of arguments a function of x86 has.
+// publics adds the public symbols of code that no function covers. From the others, it takes how many
+// bytes of arguments an x86 function has.
 func (m *merger) publics() error {
 	if err := m.d.eachPublic(m.public); err != nil {
 		return err
@@ -86,14 +87,14 @@ func (m *merger) public(rva symfmt.RVA, raw string, label bool) {
 	m.out.Publics = append(m.out.Publics, symfmt.Public{RVA: rva, Name: name, ParamSize: params})
 }
 
-// demangled returns what a decorated name stands for, valid until the next call.
+// demangled returns the demangled form of a decorated name, valid until the next call.
 func (m *merger) demangled(raw string) ([]byte, bool) {
 	plain, err := demangle.Append(m.buf[:0], raw)
 	m.buf = plain
 	return plain, err == nil
 }
 
-// complete gives a function whose record has no type the arguments that are in its decorated name.
+// complete gives a function whose record has no type the arguments in its decorated name.
 func (m *merger) complete(f *symfmt.Func, name string) {
 	if strings.HasPrefix(name, "?") && strings.IndexByte(f.Name, '(') < 0 {
 		if plain, ok := m.demangled(name); ok && strings.HasPrefix(string(plain), f.Name+"(") {
@@ -102,8 +103,8 @@ func (m *merger) complete(f *symfmt.Func, name string) {
 	}
 }
 
-// decorate gives a function the decorated name of a public symbol: of those at its address the one
-// that stands for the name it has, or else the first.
+// decorate gives a function the decorated name of a public symbol: of the symbols at its address,
+// the one that demangles to the function's name or, failing that, the first.
 func (m *merger) decorate(i int, raw string) {
 	f := &m.out.Funcs[i]
 	name, again := m.plain[i]
@@ -115,10 +116,10 @@ func (m *merger) decorate(i int, raw string) {
 	f.Name = raw
 }
 
-// undecorate removes the decoration of C functions' names, and returns how many bytes of
-// arguments they have on the stack: _f of cdecl, _f@8 of stdcall, and @f@8 of fastcall, whose first 8
-// are in registers, on 32-bit x86; f@@8 of vectorcall there and on x86-64, which does not say how many
-// are in registers.
+// undecorate removes the decoration of C functions' names, and returns how many bytes of arguments
+// they have on the stack. On 32-bit x86, these are _f of cdecl, _f@8 of stdcall, and @f@8 of fastcall,
+// whose first 8 bytes are in registers. f@@8 of vectorcall, on 32-bit x86 and x86-64, does not say how
+// many are in registers.
 func undecorate(name string, x86 bool) (plain string, params uint64) {
 	if len(name) < 2 || name[0] == '?' {
 		return name, 0

@@ -4,31 +4,31 @@
 //
 // A PDB is a container of streams (msf.go). One lists the object files (dbi.go), each of which
 // has a stream with its symbols (symbols.go) and its lines (lines.go, inline.go). They are read
-// one by one, by several workers; types (types.go) are read where names need them. So memory use
-// does not grow with the size of the file.
+// one by one, by several workers; types (types.go) are read where names need them. Memory use
+// therefore does not grow with the size of the file.
 //
 // Structures: microsoft-pdb's cvinfo.h; LLVM's "The PDB File Format".
 //
 // # Rules
 //
-//   - A FUNC is a procedure, a thunk or a separated part of a procedure. There is one at an
+//   - A FUNC is a procedure, a thunk or a separated part of a procedure. There is one at each
 //     address: the first of several, in order of the modules, marked with m if their names differ.
-//   - Names are those of the records with the arguments of their types: ns::C::f(int, char const*).
+//   - Names include the arguments of their types: ns::C::f(int, char const*).
 //   - Lines of inlined code are those of the innermost function. Line numbers that mean "step over
 //     this" to a debugger (0xf00f00, 0xfeefee) are left out.
 //   - Code of an inlined call outside its caller's code is left out.
-//   - PUBLIC is written where no FUNC covers the address, with its name undecorated, as
-//     a FUNC would have it. Labels of assembly, which are not marked as functions, have one, too.
+//   - PUBLIC is written where no FUNC covers the address, with its name undecorated, as in
+//     a FUNC. Labels of assembly, which are not marked as functions, get one too.
 //   - The id is the GUID and the age of the debug information, as in CodeView entries: tools that
 //     add to the file later raise the other age.
-//   - Streams, all modules together, names, and rows of lines are bounded by the file's size.
+//   - Memory for streams, all modules together, names, and rows of lines is bounded by the file's size.
 //   - If the image was reordered after the PDB was written (OMAP), there is a FUNC for each piece of a
 //     function. Code that was injected between two pieces belongs to the function.
-//   - The jumps through which an incrementally linked program calls are FUNCs, @ILT+5(f) as debuggers name them: the
-//     distance from the first one, and the function. Code that "edit and continue" adds to a running process is in
-//     no PDB.
-//   - A PDB of /DEBUG:FASTLINK leaves functions and lines in the object files. What it has is read, and the rest is
-//     a problem, ErrPartial.
+//   - The jumps through which an incrementally linked program calls are FUNCs. Debuggers name them @ILT+5(f):
+//     the distance from the first one, and the function. Code that "edit and continue" adds to a running process
+//     is not in any PDB.
+//   - A PDB of /DEBUG:FASTLINK leaves functions and lines in the object files. What it does hold is read, and
+//     the rest is a problem, ErrPartial.
 package pdb
 
 import (
@@ -52,7 +52,7 @@ type Options struct {
 	File      string // path, for messages and for MODULE's name
 	Jobs      int    // number of workers; GOMAXPROCS if not positive
 	NoInlines bool
-	RawNames  bool // FUNC and PUBLIC have decorated names, where public symbols do
+	RawNames  bool // FUNC and PUBLIC have decorated names, if public symbols provide them
 	Contents  bool // read the digests of source files: Module.Contents
 }
 
@@ -132,7 +132,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	return result, nil
 }
 
-// ErrPartial is the kind of the problem that a PDB does not have what object files do.
+// ErrPartial is the kind of problem reported for a PDB that leaves debug information in the object files.
 var ErrPartial = errors.New("debug information is in the object files")
 
 const partialText = "linked with /DEBUG:FASTLINK, so functions and lines are in the object files and not in the PDB: link with /DEBUG:FULL, or complete it with mspdbcmf.exe"
@@ -145,8 +145,8 @@ type merger struct {
 	files      map[symfmt.FileID]symfmt.FileID // by the name's offset
 	origins    intern.Table                    // the names of inlined functions
 	numbers    []atomic.Uint32                 // one more than the number of the name, by id
-	plain      map[int]string                  // the names of functions that have decorated ones, by index
-	buf        []byte                          // of demangled
+	plain      map[int]string                  // the undecorated names of functions with decorated ones, by index
+	buf        []byte                          // holds demangled names
 	jumps      []jump                          // of incremental linking
 	out        symfmt.Module
 	problems   []symfmt.Problem
@@ -156,8 +156,8 @@ func (m *merger) problem(lost string, err error) {
 	m.problems = append(m.problems, symfmt.Problem{Lost: lost, Err: err})
 }
 
-// object is the result of reading a module. In its functions, a FileID is the offset of the file's name, and an OriginID
-// the inlined function's id.
+// object is the result of reading a module. In its functions, a FileID is the offset of the file's name, and an
+// OriginID is the inlined function's id.
 type object struct {
 	functions []symfmt.Func
 	names     map[uint32]textSpan // of inlined functions that had no number when the module was read, in text
@@ -170,7 +170,7 @@ type object struct {
 // textSpan is a part of a text.
 type textSpan struct{ from, to int }
 
-// worker reads modules, one at a time. Its memory is used again for the next one.
+// worker reads modules, one at a time. Its memory is reused for the next module.
 type worker struct {
 	names   *names
 	data    []byte // symbols
@@ -267,7 +267,7 @@ func (w *worker) bodyOf(p *proc, calls []inlined) symfmt.Body {
 	return w.body.Finish(&w.arena)
 }
 
-// nameInlinee adds the name of an inlined function to a module's, unless it has a number.
+// nameInlinee adds the name of an inlined function to out, unless it already has a number.
 func (w *worker) nameInlinee(m *merger, out *object, id uint32) {
 	if n := m.number(id); n != nil && n.Load() != 0 {
 		return
@@ -280,7 +280,7 @@ func (w *worker) nameInlinee(m *merger, out *object, id uint32) {
 	out.names[id] = textSpan{from, len(out.text)}
 }
 
-// number returns the place for the number of an inlined function's name, or nil if no type has the id.
+// number returns the element for the number of an inlined function's name, or nil if no type has the id.
 func (m *merger) number(id uint32) *atomic.Uint32 {
 	if i := uint64(id) - firstType; id >= firstType && i < uint64(len(m.numbers)) {
 		return &m.numbers[i]
@@ -302,7 +302,7 @@ func (m *merger) file(at symfmt.FileID) symfmt.FileID {
 	return id
 }
 
-// origin returns the number of an inlined function of a module. Functions of one name have one number.
+// origin returns the number of an inlined function of a module. Functions with the same name share a number.
 func (m *merger) origin(id uint32, o *object) symfmt.OriginID {
 	n := m.number(id)
 	if n != nil && n.Load() != 0 {
@@ -334,8 +334,8 @@ func (m *merger) sortFuncs() {
 	m.out.Funcs = oneAtEach(funcs, func(f *symfmt.Func) (symfmt.RVA, string, *bool) { return f.RVA, f.Name, &f.Multiple })
 }
 
-// oneAtEach leaves the first of several records at an address, marked where another has another name.
-// all is in order of addresses; of returns a record's address, name and mark.
+// oneAtEach keeps the first of several records at an address, and marks it if another has a different
+// name. all is sorted by address; of returns a record's address, name and mark.
 func oneAtEach[T any](all []T, of func(*T) (rva symfmt.RVA, name string, multiple *bool)) []T {
 	n := 0
 	for i := range all {

@@ -57,7 +57,7 @@ func u32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 // scope is an open record, which an end record closes.
 type scope struct{ proc, site bool }
 
-// moduleSymbols has the functions of a module. Its memory is used again for the next one.
+// moduleSymbols holds the functions of a module. Its memory is reused for the next module.
 type moduleSymbols struct {
 	procs []proc
 	sites []site
@@ -120,7 +120,7 @@ func (m *moduleSymbols) scan(d *database, data []byte) {
 	}
 }
 
-// proc adds a function, and reports whether it is one: not if it is damaged or outside code.
+// proc adds a function. It reports false for one that is damaged or outside code.
 func (m *moduleSymbols) proc(d *database, kind uint16, b []byte, at int) bool {
 	p := proc{at: at, first: len(m.sites), last: len(m.sites)}
 	var ok bool

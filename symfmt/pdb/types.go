@@ -26,8 +26,8 @@ const (
 
 const firstType = 0x1000
 
-// typeTable locates the records of a stream of types: every typeStep-th, as large files have tens of millions, and those
-// after it by their sizes.
+// typeTable locates the records of a stream of types. It keeps the offset of every typeStep-th record, since
+// large files have tens of millions; those in between are found by their sizes.
 type typeTable struct {
 	r       *reader
 	offsets []uint32
@@ -69,14 +69,14 @@ func (d *database) readTypes(stream int) (*typeTable, error) {
 	}
 }
 
-// typeReader reads the records of a table. It must not be used concurrently.
+// typeReader reads the records of a table. It is not safe for concurrent use.
 type typeReader struct {
 	*typeTable
-	pages [cachedPages]struct { // that were read: types refer to those near them
+	pages [cachedPages]struct { // recently read: types refer to types near them
 		number int64 // in the stream, from 1
 		data   []byte
 	}
-	buf []byte // for a record that is not in one page
+	buf []byte // for a record that spans pages
 }
 
 const (
@@ -110,7 +110,8 @@ func (t *typeReader) record(i uint32) (uint16, []byte) {
 	return kind, b
 }
 
-// bytes returns n bytes at an offset, valid until the next call, and reports whether the stream has so many.
+// bytes returns n bytes at an offset, valid until the next call, and reports whether the stream has that
+// many.
 func (t *typeReader) bytes(n int, off int64) ([]byte, bool) {
 	page, ok := t.page(off)
 	if ok && len(page) >= n {
@@ -127,7 +128,7 @@ func (t *typeReader) bytes(n int, off int64) ([]byte, bool) {
 	return b, len(b) == n
 }
 
-// page returns what is in a page from an offset on.
+// page returns the rest of a page from an offset on.
 func (t *typeReader) page(off int64) ([]byte, bool) {
 	number := off / pageSize
 	p := &t.pages[number%cachedPages]

@@ -43,7 +43,7 @@ const (
 )
 
 // ReadManifest reads the manifest of a folder, which may have several names: a
-// relative name applies to relative paths. file is for errors.
+// relative name applies to relative paths. file is used in errors.
 func ReadManifest(r io.Reader, file string, dirs ...string) (*Manifest, error) {
 	m := &Manifest{files: map[string]string{}}
 	for _, dir := range dirs {

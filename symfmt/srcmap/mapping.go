@@ -25,7 +25,7 @@ import (
 //
 // If no rule matches, the name is the result of the prefix map alone. The same
 // holds if a rule matches but its template cannot be filled in because the source
-// file is missing or differs: this is reported, and later rules are not tried,
+// file is missing or differs. This is reported, and later rules are not tried,
 // since they would lead to another file.
 //
 // Rules and their order are those of mozilla/dump_syms' --mapping-src and
@@ -55,7 +55,7 @@ type File struct {
 }
 
 // maxPath is Linux's PATH_MAX: no file has a longer path. Longer names are left
-// alone, which bounds the time for a name.
+// unchanged, which bounds the time for a name.
 const maxPath = 4096
 
 type key struct{ path, md5 string }
@@ -141,8 +141,8 @@ func (m *Mapping) apply(prefixes []Prefix, path, md5 string) File {
 	return f
 }
 
-// source returns what the rule's template needs of the source file, or nil if
-// that is nothing. A file that differs from the compiled one is an error.
+// source returns the source file if the rule's template needs it, or nil
+// otherwise. A file that differs from the compiled one is an error.
 func (m *Mapping) source(r *Rule, places []string, sum string) (*sourceFile, error) {
 	if r.has(partMD5) && sum == "" {
 		return nil, errors.New("{md5}: the debug information has none for this file")

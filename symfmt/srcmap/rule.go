@@ -23,7 +23,7 @@ type Rule struct {
 }
 
 // subject returns the path that the rule's expression is matched with: a listed path as
-// it is listed, or any origin if no paths are listed.
+// listed or, if no paths are listed, any origin.
 func (r *Rule) subject(path, origin string) (s string, ok bool) {
 	switch {
 	case r.files == nil || r.files[origin]:
@@ -110,7 +110,8 @@ func ParseRule(text string, vars map[string]string) (Rule, error) {
 	return parseRule(&pattern.Compiler{}, text, vars)
 }
 
-// parseRule is ParseRule for a rule of a file, whose expressions have a limit together.
+// parseRule is like ParseRule, for a rule from a file, whose expressions share a
+// limit.
 func parseRule(c *pattern.Compiler, text string, vars map[string]string) (Rule, error) {
 	if preset, ok := presets[text]; ok {
 		text = preset

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/pattern"
 )
 
-// maxRuleFile is the maximum size of a file of rules in bytes. Mozilla's list
-// some thousand generated files by name.
+// maxRuleFile is the maximum size of a file of rules in bytes. Mozilla's
+// files list some thousand generated files by name.
 const maxRuleFile = 64 << 20
 
 // ReadRules reads a file of rules in one of two forms:
@@ -27,8 +27,8 @@ const maxRuleFile = 64 << 20
 //     "files" (optional: the paths that the rule applies to). As in dump_syms, rules
 //     with files precede those without, and vars precede the file's variables.
 //
-// Unlike Mozilla's, a brace in a destination always encloses a name or is
-// doubled. file is for errors.
+// Unlike in Mozilla's files, a brace in a destination always encloses a name
+// or is doubled. file is used in errors.
 func ReadRules(r io.Reader, file string, vars map[string]string) ([]Rule, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxRuleFile+1))
 	switch {
@@ -114,13 +114,13 @@ func mozillaRules(data []byte, file string, vars map[string]string) ([]Rule, err
 	return append(listed, others...), nil
 }
 
-// jsonError adds the place to an error of encoding/json about data.
+// jsonError adds the position in data to an error of encoding/json.
 func jsonError(file string, data []byte, err error) error {
 	var syntax *json.SyntaxError
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		at := uint64(syntax.Offset) // bytes read, including the wrong one, unless it is the end that is wrong
+		at := uint64(syntax.Offset) // bytes read, including the bad one, unless the error is at the end
 		if at > 0 && !cutShort(data) {
 			at--
 		}

@@ -26,13 +26,14 @@ type sourceFile struct {
 	err         error
 }
 
-// maxSource is a size that no source file reaches. Paths come from the input:
-// one may be that of the machine's memory.
+// maxSource is a size that no source file reaches. Paths come from the input,
+// so one may name a file as large as the machine's memory.
 const maxSource = 1 << 30
 
 var errTooLarge = fmt.Errorf("more than %d bytes: not a source file", maxSource)
 
-// read returns the first of several files that exists, or why none does.
+// read returns the first of several files that exists, or the reason why none
+// does.
 func (m *Mapping) read(places []string) *sourceFile {
 	var missing error
 	for _, path := range places {

@@ -31,8 +31,8 @@ type builder struct {
 }
 
 // nodesPerRange is the average number of ranges of INLINEs that a symcache may
-// have per range. It bounds memory, as each level of a chain is a range of its
-// own in a module. Compilers stay below 4.
+// have per range. It bounds memory, because each level of a chain becomes a
+// range of its own in a module. Compilers stay below 4.
 const nodesPerRange = 16
 
 // stepsPerRange likewise bounds the steps along chains, and so the time.
@@ -121,7 +121,7 @@ func (b *builder) add(start uint32, end uint64, l location, at uint32, next loca
 	b.addInlines(f, code)
 }
 
-// isSymbol reports whether a source location has the form that is written for a PUBLIC.
+// isSymbol reports whether a source location has the form written for a PUBLIC.
 func (b *builder) isSymbol(l location) bool {
 	return l.file == none && l.line == 0 && l.into == none && b.c.functions.has(l.function) &&
 		b.c.order.Uint32(b.c.functions.entry(l.function)[12:]) == noLanguage
@@ -231,8 +231,8 @@ func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
 }
 
 // describe fills in an INLINE from the source location of a call. A call with an
-// unknown file refers to the FILE for that: without a file, as in the old form,
-// readers would take the FUNC's.
+// unknown file refers to the FILE for unknown files: without a file, as in the
+// old form, readers would use the FUNC's.
 func (b *builder) describe(in *symfmt.Inline, depth int, at location, callee uint32) {
 	in.Depth, in.CallLine, in.CallFile = uint32(depth), at.line, b.names.file(at.file)
 	in.Origin = b.names.origin(callee, b.function)

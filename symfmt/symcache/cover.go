@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// piece is code that belongs to one FUNC or PUBLIC, or to nothing. It extends to
+// piece is code that belongs to one FUNC or PUBLIC, or to neither. It extends to
 // the next piece.
 type piece struct {
 	start uint64
@@ -24,10 +24,10 @@ func publicOwner(i int) owner { return owner(-2 - i) }
 func (o owner) public() int   { return int(-2 - o) }
 
 // cover divides the 2^32 addresses from base, from which all addresses here count, into
-// pieces. Among the FUNCs around an address the one that starts last wins, among several
+// pieces. Of the FUNCs around an address, the one that starts last wins, and of several
 // of those the first in the file. Where there is no FUNC, code belongs to the nearest
-// PUBLIC below, the first at its address, unless a FUNC starts after it, and never to a
-// PUBLIC at address 0 (resolve.Resolver.Find).
+// PUBLIC below (the first at its address), unless a FUNC starts after that PUBLIC. Code
+// never belongs to a PUBLIC at address 0 (resolve.Resolver.Find).
 type cover struct {
 	m      *symfmt.Module
 	base   symfmt.RVA
@@ -35,7 +35,8 @@ type cover struct {
 	pieces []piece
 }
 
-// coverOf returns the pieces of a module in ascending order, with no two equal neighbours.
+// coverOf returns the pieces of a module in ascending order. Adjacent pieces have
+// different owners.
 func coverOf(m *symfmt.Module, base symfmt.RVA) []piece {
 	c := cover{m: m, base: base, funcs: funcsByStart(m, base)}
 	var sweep span.Sweep
@@ -54,7 +55,7 @@ func coverOf(m *symfmt.Module, base symfmt.RVA) []piece {
 	return c.withPublics(publicsByStart(m, base))
 }
 
-// hasCode reports whether a FUNC is in the cover at all.
+// hasCode reports whether a FUNC can be in the cover.
 func hasCode(f *symfmt.Func, base symfmt.RVA) bool { return f.Size > 0 && inReach(f.RVA, base) }
 
 // inReach reports whether an address can be written: the last of the 2^32 means

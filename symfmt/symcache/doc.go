@@ -6,11 +6,11 @@
 //
 // It follows that crate's documentation and structure definitions (lib.rs,
 // raw/v7.rs, v9/raw.rs), and the crates debugid and symbolic-common. All numbers
-// have 32 bits unless said otherwise, in the byte order of the machine that
+// have 32 bits unless noted otherwise, in the byte order of the machine that
 // wrote the file. Each section begins at a multiple of 8 bytes from the start of
 // the file, padded with zeros. Addresses are relative to the module's load base,
 // in bytes, and below 2^32. The number 2^32-1 means "none", except for lines,
-// where it is 0.
+// where 0 does.
 //
 //	Preamble (8 bytes)
 //	  magic                "SYMC" of a little-endian writer, "CMYS" of a big-endian one
@@ -49,25 +49,25 @@
 // # How it maps to a module
 //
 // An unknown file corresponds to one named symfmt.NoFile, in both directions.
-// Consecutive ranges with the same outermost function form a FUNC; one that continues
-// after others encloses those. Source locations that others are inlined into become
-// INLINEs, joined if they have equal calls and the same function; the innermost ones
-// become line records. A range that has only a function without a language (as symbolic
-// writes the symbols of a symbol table) is a PUBLIC, but a FUNC if its end is known, as
-// a PUBLIC has no end. Functions without source locations have no code and are left
-// out, as are languages, and version 9's source servers and variables:
+// Consecutive ranges with the same outermost function form a FUNC; a function that
+// continues after others encloses them. Source locations that others are inlined into
+// become INLINEs, joined if they have equal calls and the same function; the innermost
+// ones become line records. A range that has only a function without a language (as
+// symbolic writes the symbols of a symbol table) is a PUBLIC, or a FUNC if its end is
+// known, since a PUBLIC has no end. Functions without source locations have no code and
+// are left out, as are languages, and version 9's source servers and variables:
 // ReadOptions.Dropped counts them.
 //
 // # The format as we write it
 //
-// Version 8, which symbolic has read since 2022 (its pull request 670) and still
-// reads alongside 9, or another version named in Options; little-endian; version 9
-// without variables. Which FUNC or PUBLIC an address belongs to, with which line
-// and calls, is decided as in package resolve. Consecutive ranges with equal
-// locations are joined. Files, functions and strings are in order of first use by
-// address, each once. A path is split into directory and name if joining them
-// restores it. FUNCs and inlined functions have the language 0 (unknown), PUBLICs
-// none.
+// It is version 8, which symbolic has read since 2022 (its pull request 670) and
+// still reads alongside 9, or another version chosen in Options. It is
+// little-endian, and version 9 has no variables. The FUNC or PUBLIC, the line and
+// the calls of an address are decided as in package resolve. Consecutive ranges
+// with equal locations are joined. Files, functions and strings are in order of
+// first use by address, each once. A path is split into directory and name if
+// joining them restores it. FUNCs and inlined functions have the language 0
+// (unknown), PUBLICs none.
 //
 // # Where we differ
 //
@@ -77,9 +77,9 @@
 //     rest is a problem: TestReadCut.
 //   - It reads only files of its own byte order. Here both are read: TestReadBigEndian.
 //   - It follows cycles of source locations inlined into each other for ever.
-//     Here the range is a problem: TestReadDamage.
-//   - It simplifies paths ("a/../b") when they are looked up. Here they stay as
-//     they are: TestOracleSymcache counts them.
+//     Here such a range is a problem: TestReadDamage.
+//   - It simplifies paths ("a/../b") when they are looked up. Here they are left
+//     unchanged: TestOracleSymcache counts them.
 //   - A range whose end is known is a FUNC here, even one from a symbol table:
 //     TestReadOfSymbolic.
 //   - Its converter of Breakpad's text and ELF files has its own rules for

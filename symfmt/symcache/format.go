@@ -73,8 +73,8 @@ var unknown = location{none, none, none, none}
 
 func padding(n int) int { return -n & (alignment - 1) }
 
-// arches lists the CPUs with their symbolic_common::Arch numbers by MODULE
-// name. symbolic has no RISC-V and S/390.
+// arches lists the CPUs by MODULE name, with their symbolic_common::Arch
+// numbers. symbolic does not have RISC-V and S/390.
 var arches = []struct {
 	name   string
 	number uint32

@@ -67,7 +67,7 @@ func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses symfmt.LossList) {
 }
 
 // FirstFar returns the lowest address of a FUNC or PUBLIC that is too far above the
-// base to be written; a base close to it would keep it.
+// base to be written. A base close to it would allow it to be written.
 func FirstFar(m *symfmt.Module, o Options) (first symfmt.RVA, ok bool) {
 	see := func(rva symfmt.RVA) {
 		if rva >= o.Base && !inReach(rva, o.Base) && (!ok || rva < first) {
@@ -134,7 +134,7 @@ func hidden(m *symfmt.Module, base symfmt.RVA) (funcs, publics int) {
 	return funcs, publics
 }
 
-// dropped calls report with everything that the module has no place for.
+// dropped calls report with everything that the module cannot hold.
 func (b *builder) dropped(report func(symfmt.Loss)) {
 	var languages, unnamed, servers int
 	for i, named := range b.named {

@@ -23,8 +23,8 @@ type nameTable struct {
 }
 
 // Limits of the bytes of paths, and of function names, per byte of the strings and of
-// the entries that refer to them. They bound memory and output, as many entries may
-// refer to one long string. Most functions have names of their own, but paths repeat
+// the entries that refer to them. They bound memory and output, because many entries
+// may refer to one long string. Most functions have distinct names, but paths repeat
 // their directories. freeText is allowed for any file.
 const (
 	pathsPerByte = 16
@@ -53,8 +53,8 @@ func (t *nameTable) text(at uint32, instead string) string {
 	return s
 }
 
-// function returns the name of an existing function, or "?", as symbolic does, if
-// it has none.
+// function returns the name of an existing function or, if it has none, "?", as
+// symbolic does.
 func (t *nameTable) function(i uint32) string {
 	name := t.text(t.c.order.Uint32(t.c.functions.entry(i)), "?")
 	if len(name) > t.names {
@@ -133,7 +133,7 @@ func (t *nameTable) origin(i uint32, name func(uint32) string) symfmt.OriginID {
 	return symfmt.OriginID(i)
 }
 
-// finish sorts what was requested by number.
+// finish sorts the FILEs and INLINE_ORIGINs that were requested by number.
 func (t *nameTable) finish() {
 	slices.SortFunc(t.m.Files, func(a, b symfmt.File) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(t.m.Origins, func(a, b symfmt.InlineOrigin) int { return cmp.Compare(a.ID, b.ID) })

@@ -17,23 +17,22 @@ import (
 type ReadOptions struct {
 	File string // path, for errors
 
-	// OS, Arch and Name go into MODULE; Arch is used if the file's CPU number is
-	// unknown. Empty ones become "unknown", and Name the base name of File without
-	// ".symcache".
+	// OS, Arch and Name go into MODULE; Arch is used only if the file's CPU number
+	// is unknown. Empty ones become "unknown", and Name the base name of File
+	// without ".symcache".
 	OS, Arch, Name string
 
 	Base symfmt.RVA // added to all addresses, as Options.Base is subtracted from them
 
-	// Dropped, if non-nil, is called with each kind of information that a module has no place
-	// for.
+	// Dropped, if non-nil, is called with each kind of information that a module cannot hold.
 	Dropped func(symfmt.Loss)
 }
 
-// Read reads a symcache of version 7, 8 or 9 and either byte order. Damage is left out
-// and reported as one problem for each kind. The error is non-nil if nothing could be
-// read: the file is not a symcache, has another version, or ends before its ranges.
-// The module is in canonical order, except that its files and origins are numbered as
-// in the symcache.
+// Read reads a symcache of version 7, 8 or 9 and either byte order. Damaged entries
+// are left out, and each kind of damage is reported as one problem. The error is
+// non-nil if nothing could be read: the file is not a symcache, has another version,
+// or ends before its ranges. The module is in canonical order, except that its files
+// and origins are numbered as in the symcache.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	data, err := bin.ReadUpTo(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), size)
 	if err != nil {
@@ -157,7 +156,7 @@ func (s *slicer) section(name string, size int, n uint32) section {
 	return sec
 }
 
-// location returns the source location i, which must be there.
+// location returns source location i, which must exist.
 func (c *cache) location(i uint32) location {
 	b := c.locations.entry(i)
 	return location{c.order.Uint32(b), c.order.Uint32(b[4:]), c.order.Uint32(b[8:]), c.order.Uint32(b[12:])}

@@ -14,8 +14,8 @@ import (
 type Options struct {
 	Version uint32 // version of the format: 7, 8 or 9; 0 means 8, which symbolic has read since 2022
 
-	// Base is subtracted from all addresses. Those in a symcache have 32 bits,
-	// but those of an x86-64 Linux kernel, for example, begin at
+	// Base is subtracted from all addresses. Addresses in a symcache have 32
+	// bits, but those of an x86-64 Linux kernel, for example, begin at
 	// 0xffffffff81000000. symbolic counts from the address of an ELF file's first
 	// loaded segment.
 	Base symfmt.RVA

@@ -33,7 +33,7 @@ const (
 	LostLines      // more bytes without lines, and a smaller share with lines
 	LostInlines    // inlined calls are gone, in code of the same size
 	LostCFI        // more bytes without call frame information, and a smaller share with it
-	LostVariables  // all of them
+	LostVariables  // all variables are gone
 	LostName       // the name is gone, or is mangled now
 	Lost           // removed, and not found under another name
 

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// body computes the hashes of the lines and inlined calls of one FUNC after
+// body computes the hashes of the lines and inlined calls of FUNCs, one after
 // another. Its buffers are reused.
 type body struct {
 	start   symfmt.RVA
@@ -47,7 +47,7 @@ func (b *body) line(l *symfmt.Line, names fileHash) {
 		return
 	}
 	file := names.base
-	b.paths += names.full * hash(l.Size) // however the line is cut into records
+	b.paths += names.full * hash(l.Size) // independent of how the line is cut into records
 	start := uint64(l.RVA - b.start)
 	if n := len(b.lines); n > 0 {
 		if last := &b.lines[n-1]; last.end == start && last.num == l.Num && last.file == file {
@@ -70,7 +70,7 @@ func (b *body) inline(in *symfmt.Inline, names fileHash, origin hash) {
 }
 
 // joinRanges sorts ranges and joins each with one that begins where it ends. Empty ranges and
-// overlaps stay: they are what a record says.
+// overlaps stay, since they are part of what a record says.
 func joinRanges(rs []symfmt.Range) []symfmt.Range {
 	byRVA := func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(rs, byRVA) {
@@ -193,7 +193,7 @@ func (b *body) hashLines() (absolute, relative, shape hash) {
 	return x | 1, y | 1, z | 1
 }
 
-// hashInlines does the same for inlined calls, in any order of records.
+// hashInlines does the same for inlined calls, regardless of the order of records.
 func (b *body) hashInlines() (absolute, relative hash) {
 	for i := range b.inlines {
 		in := &b.inlines[i]

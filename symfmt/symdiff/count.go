@@ -5,7 +5,7 @@ import "fmt"
 // Count counts the records of a kind.
 type Count struct {
 	Before, After int
-	Same          int // of After: equal in all that is compared
+	Same          int // of After: equal in everything that is compared
 	By            map[Aspect]int
 	Regressions   int
 }
@@ -50,7 +50,7 @@ type Coverage struct {
 	Variables int // functions with variables, if these are compared
 }
 
-// WorseCoverage describes how a smaller share of the whole code is covered than
+// WorseCoverage describes which shares of the whole code are smaller than
 // before, by more than Options.Tolerance. New functions alone may cause this.
 func (r *Result) WorseCoverage() (out []string) {
 	t := r.Options.Topics
@@ -76,7 +76,7 @@ func (r *Result) fell(old, oldSize, new, newSize uint64) bool {
 	return 100*(float64(old)/float64(oldSize)-float64(new)/float64(newSize)) > max(tolerance, 0)
 }
 
-// percent returns a share in percent; less than all is never shown as 100 %.
+// percent returns a share in percent. Only a complete share is shown as 100 %.
 func percent(n, of uint64) string {
 	switch {
 	case of == 0:

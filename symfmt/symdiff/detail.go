@@ -56,7 +56,7 @@ func (r *Result) Details() *Detailer {
 	return &Detailer{r, [2]*side{newSide(r.Old), newSide(r.New)}}
 }
 
-// Names reads the names of a change, and nothing else.
+// Names reads only the names of a change.
 func (d *Detailer) Names(c Change) (*Detail, error) {
 	out, err := d.names(c)
 	if err != nil {
@@ -123,7 +123,7 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 		return out, d.sources(c, out)
 	}
 	var lists [2]*listing
-	// Folders that changed everywhere would hide what differs here.
+	// If folders changed everywhere, they would hide what differs here.
 	d.folders(c.What&PathsChanged != 0 || len(d.r.Paths) == 0 && !d.r.Options.IgnorePaths)
 	places := out.Old != nil && out.New != nil && out.Old.Size == out.New.Size
 	for i, sub := range [...]*Subject{out.Old, out.New} {
@@ -143,8 +143,8 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 	return out, nil
 }
 
-// sources reads where a function is in the source. For most changes, which are
-// moves, nothing else is needed.
+// sources reads where a function is in the source. Most changes are moves, for
+// which nothing else is needed.
 func (d *Detailer) sources(c Change, out *Detail) error {
 	for i, sub := range [...]*Subject{out.Old, out.New} {
 		f := &d.sides[i].o.Funcs[[...]int32{c.Old, c.New}[i]]
@@ -170,7 +170,8 @@ type listing struct {
 }
 
 // item is a line of a listing. Functions of different sizes are compared by the
-// order of their contents: text then has no offsets, and size is the piece's.
+// order of their contents: text then has no offsets, and size is the size of
+// the piece.
 type item struct {
 	text string
 	size uint64
@@ -228,7 +229,7 @@ func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, er
 	return l, s.full()
 }
 
-// full returns the error for listings that take too much.
+// full returns the error for listings that take too much room.
 func (s *side) full() error {
 	if s.room < 0 {
 		return fmt.Errorf("%s: %w: over %d bytes", s.o.Source.Name, ErrListings, listingRoom(s.o))

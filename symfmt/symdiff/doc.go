@@ -5,23 +5,23 @@
 //
 // Each text is read once, front to back, into an Outline. For each FUNC it holds
 // the place in the text, and hashes of the name, lines and inlined calls,
-// relative to the function's address and with the names of files and origins in
-// place of their numbers. For STACK CFI it holds the rules in force over the
+// relative to the function's address and with the names of files and origins
+// instead of their numbers. For STACK CFI it holds the rules in force over the
 // code, evaluated as far as package cfi knows their effects. Functions are then
 // matched (match.go) and compared by their hashes. The details of a pair are read
 // from the texts on demand (Detail).
 //
-// Memory is that of the outlines: about 115 bytes for a FUNC, 50 for a PUBLIC and
-// 16 for a row of STACK CFI, whatever the number of lines, and some 50 bytes more
-// for each function while they are matched. Time grows with n log n of the
-// records, for artificial files, too (TestHostile in package report).
+// The memory used is that of the outlines: about 115 bytes for a FUNC, 50 for a
+// PUBLIC and 16 for a row of STACK CFI, whatever the number of lines, and some 50
+// bytes more for each function while they are matched. Time grows with n log n of
+// the records, even for artificial files (TestHostile in package report).
 //
 // # What counts as lost
 //
 // A missing function is a regression only if its code still exists, judging by the
 // functions around it, and no FUNC covers it (findLost). Lines and call frame
-// information are lost if more bytes lack them than before, and a greater share; if
-// the size of the function differs, up to 15 bytes of padding are ignored.
+// information are lost if more bytes lack them than before, and a greater share
+// does; if the size of the function differs, up to 15 bytes of padding are ignored.
 //
 // # What counts as equal
 //

@@ -106,8 +106,8 @@ func worse(old, oldSize, new, newSize uint64) bool {
 }
 
 // findLost marks the removed functions that are lost: their code seems to still exist,
-// and no FUNC covers it. The code of the others is gone as well, since later code has
-// moved forward or other functions cover it.
+// and no FUNC covers it. The code of the others is gone as well: later code has moved
+// forward, or other functions cover it.
 func (r *Result) findLost(changes []Change) {
 	var taken []symfmt.Range
 	for i := range changes {

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// hash stands for a name or for contents. Its seed is new in each process, so that
+// hash identifies a name or contents. Its seed is new in each process, so that
 // nobody can prepare collisions. Among a million functions of two files, two equal
 // hashes are expected once in 40 million runs.
 type hash uint64
@@ -56,8 +56,8 @@ func kindOfName(name []byte) nameKind {
 	return nameGood
 }
 
-// suffixes are what compilers append to the names of a function's parts and
-// copies.
+// suffixes are what compilers append to the names of parts and copies of
+// functions.
 var suffixes = [][]byte{[]byte(".cold"), []byte(".part."), []byte(".isra."), []byte(".constprop."), []byte(".lto_priv."), []byte(".llvm."), []byte(" [clone"), []byte(" (.")}
 
 // cold marks the names of parts that rarely run.
@@ -84,7 +84,8 @@ func wholeNames(name []byte) (names [][]byte) {
 	return names
 }
 
-// baseName returns a function's name without its arguments and what compilers append.
+// baseName returns a function's name without its arguments and the suffixes of
+// compilers.
 func baseName(name []byte) []byte {
 	for _, s := range suffixes {
 		if i := bytes.Index(name, s); i > 0 {

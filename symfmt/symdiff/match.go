@@ -22,9 +22,9 @@ const (
 	byNothing   matchKind = iota
 	byName                // same name
 	byContents            // different names, same lines
-	byShifted             // different names, same lines but for their numbers
+	byShifted             // different names, same lines except for their numbers
 	byShape               // different names and line numbers, same places of lines
-	byBase                // different arguments, or another suffix
+	byBase                // different arguments or suffix
 	byNeighbour           // same size, between matched functions
 )
 
@@ -32,7 +32,7 @@ var matchNames = [...]string{
 	byName: "name", byContents: "contents", byShifted: "shifted-contents", byShape: "", byBase: "base-name", byNeighbour: "place",
 }
 
-// String returns the reason in a word, or "" for none and for the places of lines.
+// String returns the reason in a word, or "" for byShape and unmatched functions.
 func (m matchKind) String() string { return matchNames[m] }
 
 // Functions are matched in steps; each considers those left over by the previous steps.
@@ -44,7 +44,7 @@ func (m matchKind) String() string { return matchNames[m] }
 //     the expected address; then those that differ in line numbers only, those
 //     of the same size at the expected address, those whose first line is in the
 //     same file, those of the same size, and the others by address.
-//  3. The same lines, inlined calls and size: renamed. Lines name a file, so that
+//  3. The same lines, inlined calls and size: renamed. Lines name a file, so
 //     only instances of one template can agree in this and be different functions.
 //  4. The same, with shifted line numbers.
 //  5. The same places of lines in the code, and the same source files, whatever the
@@ -54,7 +54,7 @@ func (m matchKind) String() string { return matchNames[m] }
 //  8. The same sizes and distances in a run of functions between two matched
 //     ones: renamed, without lines.
 //
-// The error is from reading names in the texts.
+// The error comes from reading names in the texts.
 func matchFuncs(a, b *Outline) (*pairing, error) {
 	p := &pairing{old: filled(len(a.Funcs)), new: filled(len(b.Funcs)), how: make([]matchKind, len(b.Funcs))}
 	m := matcher{p: p, a: a.Funcs, b: b.Funcs}
@@ -111,7 +111,8 @@ func shape(f *funcEntry) hash {
 	return mix(f.Shape, f.Size)
 }
 
-// minShape is how many lines a function must have to be recognised by their places.
+// minShape is how many lines a function must have to be recognised by their
+// places.
 const minShape = 6
 
 // minShifted is how many lines a function must have to be recognised by the
@@ -219,7 +220,7 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 		if err != nil {
 			return nil, &ReadError{err}
 		}
-		// Cold code is in a part of its own, which must not match another kind of part.
+		// Cold code is a part of its own, which must not match another kind of part.
 		k := hashBytes(baseName(rec.Name))
 		if bytes.Contains(rec.Name, cold) {
 			k = mix(k, 1)
@@ -275,7 +276,7 @@ func (m *matcher) neighbours() {
 }
 
 // sameRow reports whether n functions starting at at and at2 are alike and
-// followed by the same function, or by none.
+// are followed by the same function, or by none.
 func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
 	if at2+n > len(bs) || (at+n == len(as)) != (at2+n == len(bs)) {
 		return false

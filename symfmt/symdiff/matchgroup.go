@@ -72,7 +72,7 @@ func run(s []keyed) int {
 	return n
 }
 
-// single matches entries that are the only ones of their key.
+// single matches entries whose key is unique on both sides.
 func (m *matcher) single(a, b []keyed) {
 	if len(a) == 1 && len(b) == 1 {
 		m.pair(a[0].i, b[0].i)

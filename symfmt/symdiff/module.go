@@ -64,8 +64,9 @@ func infoValues(infos []symfmt.Info) map[string]string {
 	return out
 }
 
-// comparePaths finds renamed folders: those of files that are in only one of the
-// two outlines, and share all but the first folders with a file of the other.
+// comparePaths finds renamed folders. It looks at files that are in only one of
+// the two outlines, and share all but the first folders with a file of the
+// other.
 func (r *Result) comparePaths() {
 	only := func(o, other *Outline) (names []string) {
 		has := map[string]bool{}

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Outline is the information kept about a symbol file.
+// Outline is what is kept of a symbol file.
 type Outline struct {
 	Source *Source
 
@@ -53,17 +53,17 @@ type Options struct {
 
 	// Tolerance is the number of percentage points by which the share of all code
 	// with lines, or with call frame information, may fall, since added code may
-	// have less than the rest. 0 means DefaultTolerance, and a negative number
-	// means 0.
+	// have less of both than the rest. 0 means DefaultTolerance, and a negative
+	// number means 0.
 	Tolerance float64
 }
 
 // DefaultTolerance is in percentage points.
 const DefaultTolerance = 0.1
 
-// read returns the outline of a text. The error is from reading it, from ctx, or
-// says that nothing was usable; damage is among Problems. If callFiles is false,
-// the files of calls are left out.
+// read returns the outline of a text. The error comes from reading it or from
+// ctx, or says that nothing was usable; damage is among Problems. If callFiles
+// is false, the files of calls are left out.
 func read(ctx context.Context, s *Source, callFiles bool) (*Outline, error) {
 	rd := symfmt.NewReader(nil, symfmt.ReadOptions{File: s.Name, Tolerant: true, Grouped: true})
 	s.reset(rd, 0, s.size)
@@ -118,7 +118,7 @@ func (b *outliner) add(rec *symfmt.Record, at symfmt.Extent) {
 		}
 	case symfmt.KindInfo:
 		if string(rec.Key) == vars.Key {
-			return // readVariables reads them, where they are wanted
+			return // readVariables reads them if they are compared
 		}
 		o.Infos = append(o.Infos, symfmt.Info{Key: string(rec.Key), Value: string(rec.Name)})
 	case symfmt.KindFile:
@@ -265,7 +265,8 @@ type byNumber[T any] struct {
 	far   map[uint32]T
 }
 
-// add adds a value unless the number already has one: of two records the first counts.
+// add adds a value unless the number already has one: the first of two records
+// counts.
 func (b *byNumber[T]) add(id uint32, value func() T) {
 	if _, ok := b.get(id); ok {
 		return

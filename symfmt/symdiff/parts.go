@@ -116,11 +116,12 @@ func (p *partFinder) byName() error {
 	return nil
 }
 
-// bySameName finds parts that bear the name of their function, as debug information
-// with several ranges has them. Their file has one more function of a name that is in
-// both files, and it has code from the source file in which that function begins, but
-// begins at another line. A copy of the function in another object would begin at the
-// same line, and another function of the same name is in another file.
+// bySameName finds parts that have the name of their function, as debug information
+// names the parts of a function with several ranges. Their file has one more function
+// of a name that is in both files. The part has code from the source file in which
+// that function begins, but begins at another line. A copy of the function in another
+// object would begin at the same line, and another function of the same name would be
+// in another file.
 func (p *partFinder) bySameName() error {
 	funcs := p.part.o.Funcs
 	wholes := map[hash]int32{}

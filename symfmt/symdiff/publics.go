@@ -71,7 +71,7 @@ func alone(at map[symfmt.RVA]int32, rva symfmt.RVA, i int32) {
 }
 
 // comparePublics finds the differences between matched PUBLICs, and the PUBLICs
-// without a match. One whose name now belongs to a FUNC of the other file
+// without a match. A PUBLIC whose name now belongs to a FUNC of the other file
 // became that FUNC.
 func (r *Result) comparePublics() {
 	a, b := r.Old.Publics, r.New.Publics
@@ -116,7 +116,7 @@ func (r *Result) comparePublics() {
 		r.Changes = append(r.Changes, c)
 	}
 	r.becamePublic()
-	changes := r.Changes[first:] // becamePublic removes PUBLICs only
+	changes := r.Changes[first:] // becamePublic removes only PUBLICs
 	slices.SortStableFunc(changes, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(r.publicPlace(x), r.publicPlace(y)), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
@@ -204,8 +204,8 @@ func (m namedFuncs) find(p *publicEntry, where shifts) (i int32, ok bool) {
 	return i, ok
 }
 
-// becamePublic finds removed functions that are PUBLICs now, and added ones that
-// were PUBLICs before. They are reported once, with the function.
+// becamePublic finds removed functions that are PUBLICs now, and added functions
+// that were PUBLICs before. They are reported once, with the function.
 func (r *Result) becamePublic() {
 	public, function := map[int32]bool{}, map[int32]bool{}
 	kept := r.Changes[:0]

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// funcEntry is the information kept about a FUNC and its records.
+// funcEntry is what is kept of a FUNC and its records.
 type funcEntry struct { // 112 bytes
 	RVA  symfmt.RVA
 	Size uint64 // in bytes
@@ -40,8 +40,8 @@ type funcEntry struct { // 112 bytes
 // stop returns the address after the last byte; it may wrap around.
 func (f *funcEntry) stop() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
-// end returns the offset at which the function's text ends. If the text has more
-// than 4 GB, which no real function has, details cover only the start.
+// end returns the offset at which the function's text ends. If the text exceeds
+// 4 GB, which no real function does, details cover only the start.
 func (f *funcEntry) end() int64 { return f.At + int64(f.Len) }
 
 // publicEntry is a PUBLIC.
@@ -73,8 +73,8 @@ const (
 	nameNone             // "<name omitted>" and the like
 )
 
-// dropCopies drops exact copies of earlier records, which mean nothing to readers.
-// Records still counts them.
+// dropCopies drops exact copies of earlier records, which have no effect on
+// readers. Records still counts them.
 func (o *Outline) dropCopies() {
 	o.Infos = uniqueInfos(o.Infos)
 	o.Funcs = unique(o.Funcs, func(f *funcEntry) symfmt.RVA { return f.RVA }, func(f *funcEntry) hash {

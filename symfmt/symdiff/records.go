@@ -7,14 +7,14 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-// Records are the records affected by a change, in Breakpad's format but with names in
-// place of numbers and addresses relative to the function's first byte.
+// Records are the records affected by a change, in Breakpad's format but with names
+// instead of numbers and addresses relative to the function's first byte.
 type Records struct {
 	Old, New               *Subject // nil if absent
 	OldRecords, NewRecords []string
 }
 
-// Records reads those records of a change that are compared.
+// Records reads the records of a change that are compared.
 func (d *Detailer) Records(c Change) (*Records, error) {
 	d.folders(!d.r.Options.IgnorePaths)
 	names, err := d.Names(c)
@@ -124,8 +124,8 @@ func compareListings(c Change, a, b *listing) (out []Section) {
 }
 
 // differ returns the operations that turn a into b. The library searches for the
-// shortest edit as long as that is cheap. If the two differ in sizes alone, sizes
-// are compared, too.
+// shortest edit as long as that is cheap. If a and b differ only in sizes, sizes
+// are compared too.
 func differ(a, b []item) (ops []Op) {
 	x, y := texts(a, false), texts(b, false)
 	if slices.Equal(x, y) {

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Result is the difference of two symbol files.
+// Result is the difference between two symbol files.
 type Result struct {
 	Old, New *Outline
 	Options  Options
@@ -56,8 +56,8 @@ type Change struct { // 20 bytes
 	Part     int32 // for Split, a function of the old file; for Merged, one of the new
 }
 
-// Compare compares two symbol files. The error is from reading one of them or
-// from ctx; damage is among the outlines' problems.
+// Compare compares two symbol files. The error comes from reading one of them
+// or from ctx; damage is among the outlines' problems.
 func Compare(ctx context.Context, before, after *Source, opts Options) (*Result, error) {
 	sources := [...]*Source{before, after}
 	outlines, err := par.Map(ctx, opts.Jobs, len(sources), func(ctx context.Context, _, item int) (*Outline, error) {
@@ -163,7 +163,7 @@ func (r *Result) Regressions() (n int) {
 // Same reports whether there are no differences that count.
 func (r *Result) Same() bool { return len(r.Changes) == 0 && len(r.Module) == 0 && len(r.Paths) == 0 }
 
-// Field is a field of MODULE or INFO that differs; its values are "" where it is absent.
+// Field is a field of MODULE or INFO that differs. A value is "" if the field is absent.
 type Field struct {
 	Name       string // "MODULE id", "INFO GENERATOR"
 	Old, New   string
@@ -179,8 +179,8 @@ type PathMove struct {
 // Close closes both sources.
 func (r *Result) Close() error { return cmp.Or(r.Old.Source.Close(), r.New.Source.Close()) }
 
-// ReadError is a failure to read the details of a change, although the file could
-// be read before.
+// ReadError is a failure to read the details of a change, although the file was
+// read before.
 type ReadError struct{ Err error }
 
 func (e *ReadError) Error() string { return e.Err.Error() }

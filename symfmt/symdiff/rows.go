@@ -37,14 +37,14 @@ type rowTable struct {
 }
 
 // Limits of the rules that are kept: leastKept, since real modules have some ten
-// thousand, plus one for every few bytes of a large text. Rows from the limit on are
-// treated like rows that do not parse, and their rules are not kept.
+// thousand, plus one for every few bytes of a large text. Beyond the limit, rows are
+// treated as if they did not parse, and their rules are not kept.
 const (
 	leastKept    = 1 << 17
 	bytesPerKept = 16
 )
 
-// rowFacts is what is known of a row.
+// rowFacts is what is known about a row.
 type rowFacts struct {
 	row    cfi.Row
 	broken bool // a record does not parse, so readers drop the row

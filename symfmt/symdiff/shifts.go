@@ -7,11 +7,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// shifts map code of one file to the other: it moved as far as the nearest
+// shifts map code of one file to the other: code moved as far as the nearest
 // matched function or PUBLIC before it.
 type shifts []shift
 
-// shift is the distance of code from an address on.
+// shift is how far code moved, from an address on.
 type shift struct { // 16 bytes
 	from symfmt.RVA
 	by   symfmt.RVA // new address minus old; it wraps around
@@ -34,8 +34,8 @@ func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
 	return s.sorted()
 }
 
-// sorted sorts shifts. One that differs from equal shifts on both sides belongs to
-// something that moved by itself, and is dropped.
+// sorted sorts shifts. It drops a shift between two equal ones: it belongs to
+// something that moved by itself.
 func (s shifts) sorted() shifts {
 	slices.SortFunc(s, func(x, y shift) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.by, y.by)) })
 	s = slices.Compact(s)
@@ -98,8 +98,9 @@ func (r *Result) distance(c Change) symfmt.RVA {
 	return r.New.Funcs[c.New].RVA - r.Old.Funcs[c.Old].RVA
 }
 
-// Together returns how many changes from i on are of functions that moved by the
-// same distance and do not differ otherwise; at least 1.
+// Together returns the number of consecutive changes, starting with i, whose
+// functions moved by the same distance and do not differ otherwise. It is at
+// least 1.
 func (r *Result) Together(i int) int {
 	first := r.Changes[i]
 	n := 1

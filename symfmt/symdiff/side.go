@@ -32,7 +32,7 @@ func (s *side) first(at, end int64) (*symfmt.Record, error) {
 		to := min(end, at+n)
 		s.o.Source.reset(s.one, at, to)
 		rec, err := s.one.Next()
-		if to == end || err == nil { // otherwise the part may end inside of the record
+		if to == end || err == nil { // otherwise the piece may end inside the record
 			if errors.Is(err, io.EOF) {
 				err = fmt.Errorf("%s: no record at offset %d, where there was one before: the file has changed", s.o.Source.Name, at)
 			}

@@ -11,16 +11,16 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Source is a symbol file that can be read more than once, first to its end, then in places for
-// details: a text, or a module.
+// Source is a symbol file that can be read repeatedly: first to its end, later in places for
+// details. It is a text or a module.
 type Source struct {
 	Name string // used in messages
 	text io.ReaderAt
-	size int64    // of the text in bytes, or the number of positions of records
-	most int64    // about the length of the text, as a measure for what may be spent on it
+	size int64    // of the text in bytes, or the number of record positions
+	most int64    // approximate length of the text, which limits what may be spent on it
 	file *os.File // closed by Close
 
-	records *symfmt.ModuleRecords // in place of a text
+	records *symfmt.ModuleRecords // instead of a text
 	module  *symfmt.Module
 	closer  io.Closer // of the module
 
@@ -36,7 +36,7 @@ func NewSource(text io.ReaderAt, size int64, name string) *Source {
 }
 
 // OpenSource opens a symbol file. If it is compressed or not a regular file, it
-// is copied to a temporary file, which has no name.
+// is copied to an unnamed temporary file.
 func OpenSource(path string) (*Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,8 +88,8 @@ func spool(r io.Reader, name string, most int64) (*Source, error) {
 	return s, nil
 }
 
-// NewModuleSource returns a source for the symbol file of a module, which must not be changed. Close closes c,
-// unless it is nil.
+// NewModuleSource returns a source for the symbol file of a module, which must not be changed. If c is
+// non-nil, Close closes it.
 func NewModuleSource(m *symfmt.Module, name string, c io.Closer) *Source {
 	all := symfmt.NewModuleRecords(m)
 	return &Source{Name: name, module: m, records: all, size: all.Len(), most: all.TextSize(), closer: c}
@@ -134,7 +134,7 @@ func (s *Source) reset(rd *symfmt.Reader, from, to int64) {
 	rd.Reset(io.NewSectionReader(s.text, from, to-from))
 }
 
-// Bytes returns the length of the text, for a module of the one that would be written.
+// Bytes returns the length of the text; for a module, of the text that would be written.
 func (s *Source) Bytes() int64 {
 	if s.records == nil {
 		return s.size

@@ -89,8 +89,9 @@ func sameRows(a, b []cfiSpan, startA, startB symfmt.RVA, places bool) bool {
 	return i < 0
 }
 
-// firstRow returns the first span of a that has no equal in b, or the index after the
-// last one if b continues, or -1 if there is none. j is where it should be in b.
+// firstRow returns the index of the first span of a that has no equal in b, or the
+// index after the last one if b continues, or -1 if the spans are equal. j is the
+// corresponding index in b.
 func firstRow(a, b []cfiSpan, startA, startB symfmt.RVA, places bool) (i, j int) {
 	if !places {
 		a, b = orders(a), orders(b)
@@ -106,7 +107,7 @@ func firstRow(a, b []cfiSpan, startA, startB symfmt.RVA, places bool) (i, j int)
 	return -1, -1
 }
 
-// orders drops spans with the same row as the span before.
+// orders drops spans with the same row as the previous span.
 func orders(s []cfiSpan) []cfiSpan {
 	out := make([]cfiSpan, 0, len(s))
 	for _, x := range s {

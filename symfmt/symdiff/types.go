@@ -14,8 +14,8 @@ type typeEntry struct {
 	contents hash
 }
 
-// listTypes lists the types that are compared: those with a name that say more than it. Types that differ
-// are found where they are declared: elsewhere, they are the same name.
+// listTypes lists the types that are compared: those with a name and more contents than that. Types that
+// differ are reported where they are declared; elsewhere only their name is compared.
 func (v *variables) listTypes(members bool) {
 	names := make([]hash, len(v.in.Types))
 	name := func(id vars.TypeID) uint64 {
@@ -52,7 +52,8 @@ func (v *variables) contents(h hash, t *vars.Type, name func(vars.TypeID) uint64
 	return h
 }
 
-// eachMember calls fn with the members of a type, and the values of the discriminant for which they exist.
+// eachMember calls fn with the members of a type, and with the values of the discriminant for which each
+// exists.
 func eachMember(t *vars.Type, fn func(m *vars.Member, when string)) {
 	for i := range t.Members {
 		fn(&t.Members[i], "")
@@ -82,8 +83,8 @@ func (v *variables) compareTypes(w *variables, a, b typeEntry) int {
 	return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Kind, y.Kind))
 }
 
-// compareTypes compares the types with a name. Of several with one name, such as those of local classes,
-// equal ones are matched first, and then the others in their order.
+// compareTypes compares the types with a name. If several have the same name, such as those of local
+// classes, equal ones are matched first, then the others in order.
 func (r *Result) compareTypes() {
 	a, b := r.Old.variables, r.New.variables
 	if a == nil || b == nil {
@@ -115,7 +116,7 @@ func (r *Result) compareTypes() {
 	}
 }
 
-// group returns the end of the types that have the name and the kind of the i-th.
+// group returns the end of the run of types with the same name and kind as the i-th.
 func (v *variables) group(i int) int {
 	end := i + 1
 	for end < len(v.types) && v.compareTypes(v, v.types[i], v.types[end]) == 0 {
@@ -124,7 +125,7 @@ func (v *variables) group(i int) int {
 	return end
 }
 
-// sameNamed compares types of one name: [i, toI) of the old file, [j, toJ) of the new one.
+// sameNamed compares types with the same name: [i, toI) of the old file, [j, toJ) of the new one.
 func (r *Result) sameNamed(i, toI, j, toJ int) {
 	a, b := r.Old.variables, r.New.variables
 	have := map[hash]int{}
@@ -169,7 +170,7 @@ var typeKinds = map[vars.TypeKind]string{
 	vars.Base: "base type", vars.Struct: "struct", vars.Class: "class", vars.Union: "union", vars.Enum: "enum", vars.Typedef: "typedef",
 }
 
-// members lists what a type is made of.
+// members lists the members of a type.
 func (s *side) members(i int32) (out []item) {
 	v := s.o.variables
 	t := v.at(v.types[i])

@@ -10,18 +10,18 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// variables is what a file says about variables, as it is compared: without the numbers of types,
-// expressions and INLINEs' places, which change with the rest of the file.
+// variables holds a file's variables in the form in which they are compared: without the numbers
+// of types and expressions and the places of INLINEs, which change with the rest of the file.
 type variables struct {
 	in    *vars.Info
 	types []typeEntry // those with a name, sorted
 
-	vars  []hash // by VarID; 0: not known yet
-	exprs []hash // by ExprID, of those that refer to no variable
+	vars  []hash // by VarID; 0 if not yet known
+	exprs []hash // by ExprID, for those that refer to no variable
 }
 
-// labels are the names of the variables to which expressions in a scope may refer, of each label the innermost last. As
-// labels repeat in the units of a file, the scope decides which variable one means.
+// labels are the names of the variables to which expressions in a scope may refer; for each label, the
+// innermost is last. Labels repeat in the units of a file, so the scope decides which variable one means.
 type labels map[uint32][]string
 
 // enter adds the variables of a scope, and leave removes them.
@@ -41,7 +41,7 @@ func (v *variables) leave(in labels, scope vars.GroupID) {
 	}
 }
 
-// readVariables reads the variables of both files, where they are wanted.
+// readVariables reads the variables of both files, if they are compared.
 func (r *Result) readVariables(ctx context.Context) error {
 	if !r.Options.On(OnVariables) {
 		return nil
@@ -89,7 +89,8 @@ func (v *variables) of(f *funcEntry) *vars.Func {
 	return nil
 }
 
-// hash returns what all variables of a function say; with places, where in the code they hold, too.
+// hash returns a hash of all variables of a function, including, if places is set, where in the code they
+// hold.
 func (v *variables) hash(f *vars.Func, places bool) hash {
 	if f == nil {
 		return 0
@@ -153,7 +154,7 @@ func (v *variables) expr(id vars.ExprID, in labels) hash {
 	return h
 }
 
-// name returns what a variable is.
+// name describes a variable.
 func (v *variables) name(id vars.VarID) string {
 	x := &v.in.Vars[id]
 	kind := "local"
@@ -167,11 +168,11 @@ func (v *variables) name(id vars.VarID) string {
 	return kind + " " + name + " (" + v.in.TypeName(x.Type) + ")"
 }
 
-// maxPlace limits the text of an expression with those that it refers to, in bytes.
+// maxPlace limits the text of an expression and those that it refers to, in bytes.
 const maxPlace = 4 << 10
 
-// place returns an expression as text, and whether it refers to variables in scope. Addresses of the module are left out,
-// as they change with it.
+// place returns an expression as text, and whether it refers to variables in scope. Addresses in the module are
+// left out, because they change with it.
 func (v *variables) place(id vars.ExprID, in labels) (text string, scoped bool) {
 	if id == 0 {
 		return "optimized out", false
@@ -254,10 +255,10 @@ func (s *side) variables(f *funcEntry, places bool) []item {
 	return out
 }
 
-// maxIndent limits how far listings are indented, as blocks are nested as deep as a file wants.
+// maxIndent limits how far listings are indented: a file may nest blocks to any depth.
 const maxIndent = 32
 
-// block lists the variables of a scope, and of those in it.
+// block lists the variables of a scope and of the scopes in it.
 func (s *side) block(out []item, b *vars.Block, in labels, indent string, places bool) []item {
 	v := s.o.variables
 	v.enter(in, b.Group)

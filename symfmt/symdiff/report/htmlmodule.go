@@ -12,8 +12,8 @@ const (
 	maxPageProblems = 20
 )
 
-// newHTMLModule builds a module's part of the page, with about room bytes of changes, and names bytes
-// of the names of others.
+// newHTMLModule builds a module's part of the page, with about room bytes of changes, and up to names
+// bytes of the names of the changes left out.
 func newHTMLModule(m *Module, index, room, names int) (x *htmlModule, used int, err error) {
 	x = &htmlModule{ID: fmt.Sprintf("module%d", index), Tally: newTally(m), Old: m.Old, New: m.New}
 	r := m.Result
@@ -151,7 +151,8 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 	return x, true
 }
 
-// leave counts changes i to i+n-1, and keeps their names to be found.
+// leave counts changes i to i+n-1 as left out, and keeps their names so that
+// they can be found.
 func (f *htmlFiller) leave(i, n int) {
 	f.x.Left.Changes += n
 	for _, c := range f.r.Changes[i : i+n] {

@@ -12,7 +12,7 @@ import (
 )
 
 // documentVersion is the version of the JSON document. Fields may be added; none
-// is renamed or gets another unit.
+// is renamed or changes its unit.
 const documentVersion = 1
 
 // The JSON document; golden/symfmt/symdiff/schema.json describes it. Short fields come

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// lineWriter writes lines of text, in colour if the terminal wants it. It escapes
-// what would act on a terminal, and keeps the first error.
+// lineWriter writes lines of text, in colour if the terminal supports it. It
+// escapes control characters, and keeps the first error.
 type lineWriter struct {
 	w     *bufio.Writer
 	color bool

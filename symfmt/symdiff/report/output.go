@@ -13,7 +13,7 @@ import (
 // Options control how differences are written.
 type Options struct {
 	Detail   bool            // include every change in text, and the lines of each in JSON
-	Color    bool            // colour text for a terminal
+	Color    bool            // use colours for a terminal
 	Version  string          // version of the program, for documents
 	Compared symdiff.Options // what was compared, for documents
 }
@@ -112,8 +112,8 @@ type Writer interface {
 	End() error
 }
 
-// Forms maps the name of each format to a function that returns a Writer of it; folders is nil for
-// two files.
+// Forms maps the name of each format to a function that returns its Writer; folders is nil for two
+// files.
 var Forms = map[string]func(w io.Writer, folders *Folders, o Options) Writer{
 	"text": newTextWriter,
 	"json": newJSONWriter,

@@ -12,9 +12,9 @@ import (
 // rawContext is the number of unchanged lines around changed ones.
 const rawContext = 3
 
-// rawWriter writes a unified diff in which each file is a function, with names in
-// place of numbers and addresses relative to its first byte. It holds one function
-// at a time in memory.
+// rawWriter writes a unified diff in which each file is a function, with names
+// instead of numbers and addresses relative to its first byte. It holds one
+// function at a time in memory.
 type rawWriter struct {
 	*lineWriter
 	folders *Folders
@@ -84,8 +84,8 @@ func (t *rawWriter) change(c symdiff.Change, d *symdiff.Detailer) {
 	t.file(names[0], names[1], x.OldRecords, x.NewRecords, notes[0], notes[1])
 }
 
-// file writes one file of the diff, if it differs. The notes are where other
-// diffs have dates.
+// file writes one file of the diff, if it differs. The notes stand where
+// other diffs have dates.
 func (t *rawWriter) file(oldName, newName string, old, new []string, oldNote, newNote string) {
 	ops := symdiff.DiffLines(printables(old), printables(new))
 	hunks := hunksOf(ops)
@@ -102,7 +102,7 @@ func (t *rawWriter) file(oldName, newName string, old, new []string, oldNote, ne
 	}
 }
 
-// label writes a line with a name, which ends at a tab for readers.
+// label writes a line with a name. A tab marks the name's end for readers.
 func (t *rawWriter) label(sign, folder, name, note string, lines int) {
 	label := sign + "/dev/null"
 	if lines > 0 {
@@ -130,8 +130,8 @@ func (h *hunk) String() string {
 	return "@@ -" + span(h.old, h.oldLines) + " +" + span(h.new, h.nLines) + " @@"
 }
 
-// span returns a range of lines in the form of unified diffs: an empty range is named
-// by the line before it.
+// span returns a range of lines in the form of unified diffs, in which an empty range
+// is named by the line before it.
 func span(first, n int) string {
 	switch n {
 	case 0:

@@ -94,7 +94,8 @@ func movedFiles(r *symdiff.Result) (n int) {
 	return n
 }
 
-// statLine returns a line about a kind: "functions: 120 (+3): 4 added, 1 removed".
+// statLine returns a line for a kind: "functions: 120 (+3): 4 added, 1
+// removed".
 func statLine(k symdiff.Kind, n *symdiff.Count) string {
 	text := fmt.Sprintf("%s: %d", kindTitles[k], n.After)
 	if n.After != n.Before {
@@ -123,7 +124,7 @@ func statLine(k symdiff.Kind, n *symdiff.Count) string {
 	return text + ": " + strings.Join(parts, ", ")
 }
 
-// share returns how much is covered now and was covered before.
+// share returns how much is covered now and how much was before.
 func share(was, now string) string {
 	if strings.HasSuffix(now, "%") {
 		now += " of the code"

@@ -71,7 +71,7 @@ func (t *textWriter) sides(m *Module) {
 	}
 }
 
-// tables writes the table of record counts and that about functions.
+// tables writes the tables of record counts and of functions.
 func (t *textWriter) tables() {
 	for _, table := range []columns{{rows: countRows(t.r), left: 1}, {rows: coverageRows(t.r), left: 1, tail: true}} {
 		if len(table.rows) > 1 {
@@ -109,7 +109,7 @@ func (t *textWriter) module() {
 	}
 }
 
-// regressions writes what is worse, with the first changes that make it so.
+// regressions writes what is worse, with the first changes that cause it.
 func (t *textWriter) regressions() {
 	if t.r.Regressions() == 0 {
 		return

@@ -13,7 +13,7 @@ var aspectWords = [...]struct {
 	what  symdiff.Aspect
 	one   string // for one function
 	lost  string // "functions ...": for a regression
-	plain bool   // the words are all there is to write
+	plain bool   // nothing but the words is written
 }{
 	{symdiff.Added, "added", "", false},
 	{symdiff.Removed, "removed", "", false},
@@ -90,7 +90,7 @@ func describe(r *symdiff.Result, a symdiff.Aspect, c symdiff.Change, d *symdiff.
 	return ""
 }
 
-// lessThan describes how many bytes are covered now, and were before.
+// lessThan describes how many bytes are covered now and how many were before.
 func lessThan(old, oldSize, new, newSize uint64) string {
 	return fmt.Sprintf("%#x of %#x bytes, was %#x of %#x", new, newSize, old, oldSize)
 }
