@@ -77,14 +77,16 @@ test: ## run every test that needs nothing but Go
 
 # The detector needs a C compiler, and makes tests ten times slower. Long tests and the shared data are left out,
 # and so are packages that share nothing between goroutines except values that are made once,
-# and elfobj, which is covered by the tests of the packages that use it. A program with the
-# detector sleeps for a second before it ends, unless GORACE sets less: scripts start hundreds.
+# and elfobj, which is covered by the tests of the packages that use it. Of the commands, dump and cli share
+# something of their own; the others have no test that does, and each links every library.
+# A program with the detector sleeps for a second before it ends, unless GORACE sets less: scripts start hundreds.
 race: ## run the short tests of packages that share something between goroutines, with the race detector
 	.ci/packages gcc libc6-dev
 	packages=$$($(GO) list -f '{{range .GoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
 		xargs grep -lE 'internal/par"|"sync/atomic"|go func|sync\.(Mutex|RWMutex|WaitGroup)' | \
-		grep -v /internal/object/elfobj/ | xargs -n 1 dirname | sort -u) && \
-		$(CHECKED) GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 SYMTOOL_SHARED=/nonexistent $(GOTEST) -race -short $$packages
+		grep -v -e /internal/object/elfobj/ -e /cmd/symtool/internal/ | xargs -n 1 dirname | sort -u) && \
+		$(CHECKED) GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 SYMTOOL_SHARED=/nonexistent \
+		$(GOTEST) -race -short ./cmd/symtool/internal/cli ./cmd/symtool/internal/dump $$packages
 
 shared: ## run the tests that read the shared test data in SYMTOOL_SHARED (../shared)
 	tests=$$($(GO) run ./.ci/testsof shared) && $(CHECKED) $(GOTEST) $$tests

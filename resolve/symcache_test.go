@@ -20,6 +20,9 @@ import (
 // documentation of symbolic-symcache describes, in a decoder of its own, and by this package from the
 // module that symcache.Read returns.
 func TestSymcacheAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	for _, path := range symcacheInputs(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			for _, version := range []uint32{7, 8, 9} {

@@ -257,6 +257,9 @@ func TestRecordSizes(t *testing.T) {
 
 // TestBodySize checks the purpose of packing: a line record costs a few bytes.
 func TestBodySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	m := mustRead(t, mediumText())
 	packed, lines := 0, 0
 	for i := range m.Funcs {

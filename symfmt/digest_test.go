@@ -54,6 +54,9 @@ func TestDigestForm(t *testing.T) {
 
 // A text of several buffers, read with and without records inside FUNCs.
 func TestDigestOfLongText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	var b strings.Builder
 	b.WriteString("MODULE Linux x86_64 0 app\nFILE 0 a.c\n")
 	for i := range 40_000 {
@@ -118,6 +121,9 @@ func TestBadDigests(t *testing.T) {
 
 // No flipped bit of a text with a digest, and no cut behind its announcement, goes unnoticed.
 func TestDigestFlips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	text := []byte(withDigest(t, cutText, WriteOptions{}))
 	t.Log(flips(t, "with a digest", text, 1, true))
 	for at := bytes.Index(text, []byte("INFO DIGEST")) + len("INFO DIGEST sha256\n"); at < len(text); at++ {

@@ -171,6 +171,9 @@ func TestConvertIsIdempotent(t *testing.T) {
 
 // The time for many records at one place does not grow with their square.
 func TestDeduplicateMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	const n = 300_000
 	m := &Module{OS: "Linux", Arch: "x86_64", ID: "AB0", Name: "a"}
 	for i := range n {

@@ -160,6 +160,9 @@ func clip(s string) string {
 
 // Every record of two modules is in the merged module, or is counted as lost.
 func TestMergeCounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	for seed := range uint64(generated / 10) {
 		a, b := newGenerator(seed).module(), newGenerator(seed+1_000_000).module()
 		a.Canonicalize()

@@ -189,6 +189,9 @@ func TestProblemsAreInOrder(t *testing.T) {
 
 // TestReadMemory pins that numbers in the text do not size anything.
 func TestReadMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	text := "MODULE Linux x86 12 a\nFILE 4294967295 a\nFILE 4000000000 b\nINLINE_ORIGIN 4294967295 i\n" +
 		"FUNC 0 ffffffffffffffff 0 f\nINLINE 4294967295 4294967295 4294967295 4294967295 0 ffffffffffffffff\n" +
 		"0 ffffffffffffffff 4294967295 4000000000\nSTACK CFI INIT 0 ffffffffffffffff .cfa: 1\n"

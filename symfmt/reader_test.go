@@ -311,6 +311,9 @@ func (r *repeated) Read(p []byte) (int, error) {
 }
 
 func TestReaderLongLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	long := func(head string, n int64) io.Reader {
 		return io.MultiReader(strings.NewReader("FILE 0 a\n"+head), &repeated{text: strings.Repeat("y", 64<<10), n: n},
 			strings.NewReader("\nFILE 2 after\n"))

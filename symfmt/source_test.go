@@ -150,6 +150,9 @@ func TestUTF16(t *testing.T) {
 // TestBombs checks that memory does not grow with the size of decompressed text, and
 // that text of many times the compressed size is truncated, with the reason.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	const size = 64 << 20
 	nonsense := strings.Repeat("xxxx "+strings.Repeat("y", 100)+"\n", 1000)
 	var gz, zst bytes.Buffer

@@ -144,6 +144,9 @@ func TestHostile(t *testing.T) {
 // TestHostileSize: what refers to one part again and again, and what is deep, takes
 // time as the file has bytes.
 func TestHostileSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	deep := strings.Repeat("\x01\x00\x10\x01\x05\x00\x00\x00\x01\x01", 300_000)
 	info := put(nil, uint32(16), uint32(5), uint32(infoInlines), uint32(len(deep)), deep, uint64(0))
 	watch := testenv.StartWatch()
@@ -165,6 +168,9 @@ func TestHostileSize(t *testing.T) {
 // TestHostileModule: nested FUNCs, and INLINEs that do not form a tree, cost time and
 // space in proportion to the records of the module.
 func TestHostileModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	var nested, inner, across strings.Builder
 	inner.WriteString(head + "FILE 0 a.c\nFUNC 0 100000 0 f\n")
 	for i := range 20_000 {

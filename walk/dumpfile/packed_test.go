@@ -55,6 +55,9 @@ func TestPackings(t *testing.T) {
 // Compressed data that end in the middle give what came before and a problem, data that cannot be
 // read an error, and data that are too long the limit. Nothing panics.
 func TestPackedDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	data := testenv.ReadInput(t, "mini-linux.dmp")
 	long := append(bytes.Clone(data), make([]byte, 1<<20)...)
 	rand.NewChaCha8([32]byte{}).Read(long[len(data):])

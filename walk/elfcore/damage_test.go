@@ -118,11 +118,11 @@ func TestDamagedShared(t *testing.T) {
 }
 
 func damageCores(t *testing.T, names []string) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	flips, cuts := 100, 30
 	if testing.Short() {
-		flips, cuts = 20, 5
+		t.Skip("one goroutine")
 	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	const flips, cuts = 100, 30
 	variants := 0
 	for _, c := range names {
 		whole := coreData(t, c)
@@ -193,6 +193,9 @@ func TestCutSectionHeaders(t *testing.T) {
 // As many modules as a process can have, all with one header, take a few seconds at
 // most.
 func TestManyModules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	d := process(arch.X86_64, binary.LittleEndian)
 	head := firstPage(t)
 	d.Maps, d.Auxv, d.Memory.Regions = nil, nil, nil
@@ -233,13 +236,12 @@ func small(t testing.TB) []byte {
 // Each byte of the headers and notes of a small core is set to extreme values, and the
 // core is truncated at each.
 func TestEachByte(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	data := small(t)
 	end := bytes.Index(data, []byte(dump.RestOwner))
-	step := 1
-	if testing.Short() {
-		step = 17 // nothing is shared between goroutines here, and the race detector takes a minute for all
-	}
-	for at := 0; at < end; at += step {
+	for at := range end {
 		old := data[at]
 		for _, v := range []byte{0, 0xff, 0x80, old + 1, old ^ 0x10} {
 			data[at] = v
@@ -248,7 +250,7 @@ func TestEachByte(t *testing.T) {
 		data[at] = old
 		readDamaged(t, data[:at])
 	}
-	t.Logf("%d variants", 6*((end+step-1)/step))
+	t.Logf("%d variants", 6*end)
 }
 
 // Sizes beyond the file are refused before anything is allocated for them.

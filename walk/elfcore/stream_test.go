@@ -94,6 +94,9 @@ func TestStreamIsWhole(t *testing.T) {
 
 // A core that ends early has what came before, and one that is damaged anywhere does not panic.
 func TestStreamDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	data := coreFixtures(t)["stacks.core.gz"]
 	whole, err := streamed(t, bytes.NewReader(data))
 	if err != nil {

@@ -213,6 +213,9 @@ func TestShortStatus(t *testing.T) {
 // With 65,535 segments or more a section header has their number; without it the notes after them
 // give it.
 func TestManySegments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	d := process(arch.X86_64, binary.LittleEndian)
 	d.Maps = nil
 	const n = 70_000

@@ -24,6 +24,9 @@ func tableOf(addrs ...symfmt.RVA) *pubTable {
 
 // TestTable compares what a Table finds at and around each symbol with all symbols in order.
 func TestTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine")
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	dense, sparse := make([]symfmt.RVA, 3000), make([]symfmt.RVA, 300)
 	for i := range dense {
