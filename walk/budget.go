@@ -12,24 +12,24 @@ import (
 //
 // A frame usually takes at least two words of the stack, the return address and a saved register. So
 // a genuine dump never has more frames than pairs of words in its memory, apart from the topmost
-// frame of each thread, which costs nothing. baseBudget is for small dumps whose symbols have many
+// frame of each thread, which takes none. baseBudget is for small dumps whose symbols have many
 // inlined functions. maxBudget limits the frames of a dump to 500 MB.
 const (
 	baseBudget  = 1 << 14
 	wordsAFrame = 2
 	maxBudget   = 4 << 20
-	nameUnit    = 512 // bytes of the names of functions and files that come with a frame
+	nameUnit    = 512 // bytes of names of functions and files that a frame includes
 	linesAFrame = 4   // lines of a trace that cost as much as a frame
-	lineUnit    = 128 // bytes of a trace line that come with it
-	ruleUnit    = 64  // rules parsed, or registers that have a rule, that cost as much as a frame
+	lineUnit    = 128 // bytes of a trace line that cost as much as a line
+	ruleUnit    = 64  // rules parsed, or registers with a rule, that cost as much as a frame
 )
 
-// budget is the remaining budget of a dump's stacks.
+// Budget is the remaining budget of a dump's stacks.
 type Budget struct {
-	size  int64 // bytes of memory that count
-	limit int   // number of frames
-	left  int   // number of frames; negative once it is exhausted
-	lines int   // number of lines in traces
+	size  int64 // bytes of memory on which the limits are based
+	limit int   // maximum number of frames
+	left  int   // number of frames left; negative once it is exhausted
+	lines int   // number of lines in traces that are left
 }
 
 func NewBudget(d *dump.Dump) *Budget {
@@ -46,7 +46,7 @@ func NewBudget(d *dump.Dump) *Budget {
 	return &Budget{size: size, limit: limit, left: limit, lines: linesAFrame * limit}
 }
 
-// Charge charges a frame: one for each function that it is in, and one more for each nameUnit
+// Charge charges for a frame: one for each function that it is in, and one more for each nameUnit
 // bytes of their names.
 func (b *Budget) Charge(f *Frame) {
 	cost := max(1, len(f.Names))
@@ -56,7 +56,7 @@ func (b *Budget) Charge(f *Frame) {
 	b.left -= cost
 }
 
-// chargeRules charges rules: thousands of rows may be parsed to find those in force at an
+// chargeRules charges for rules: thousands of rows may be parsed to find the rules in force at an
 // address, and thousands of registers may have rules there.
 func (b *Budget) chargeRules(parsed int, row *cachedRow) {
 	if row.row != nil {
@@ -65,7 +65,7 @@ func (b *Budget) chargeRules(parsed int, row *cachedRow) {
 	b.left -= parsed / ruleUnit
 }
 
-// takeLine charges a line of a trace, and reports whether the budget allows it.
+// takeLine charges for a line of a trace, and reports whether the budget allows it.
 func (b *Budget) takeLine(line string) bool {
 	b.lines -= 1 + len(line)/lineUnit
 	return b.lines >= 0

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// code returns the n bytes of instructions at an address, from the dump's memory or otherwise
-// from the module's binary; nil if neither has all of them. The caller must not modify them.
+// code returns the n bytes of instructions at an address, from the dump's memory or else from the
+// module's binary. It returns nil if neither has all of them. The caller must not modify them.
 func (u *unwinder) code(addr uint64, n int) []byte {
 	if b := u.d.Memory.Bytes(addr, n); len(b) == n {
 		return b
@@ -23,8 +23,8 @@ func (u *unwinder) code(addr uint64, n int) []byte {
 	return nil
 }
 
-// Code returns up to n bytes of code at an address of the process, from the dump or otherwise from
-// the module's binary, in which case binary is true. It returns fewer where the code ends.
+// Code returns up to n bytes of code at an address of the process, from the dump or else from the
+// module's binary, in which case binary is true. It returns fewer bytes where the code ends.
 func (r *Result) Code(addr uint64, n int) (code []byte, binary bool) {
 	if b := r.Dump.Memory.Bytes(addr, n); len(b) > 0 {
 		return b, false
@@ -38,7 +38,7 @@ func (r *Result) Code(addr uint64, n int) (code []byte, binary bool) {
 	return slices.Clone(code), len(code) > 0 // the file owns the bytes
 }
 
-// code returns up to n bytes at an offset from the module's start, from its binary: fewer where the
+// code returns up to n bytes at an offset from the module's start, from its binary; fewer where the
 // section ends. The caller must not modify them.
 func (st *moduleState) code(ctx context.Context, offset uint64, n int) []byte {
 	f := st.file(ctx)
@@ -66,7 +66,7 @@ func fileCode(f *object.File, addr uint64, n int) []byte {
 	return b
 }
 
-// codeSection returns the section of a file that has the code at an address, or nil. In a
+// codeSection returns the section of a file that contains the code at an address, or nil. In a
 // separate debug file such sections have no bytes.
 func codeSection(f *object.File, addr uint64) *object.Section {
 	for _, s := range f.Loaded() {

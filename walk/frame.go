@@ -14,14 +14,14 @@ import (
 // rust-minidump's output.
 type Trust uint8
 
-// The trusts.
+// The levels of trust.
 const (
 	NoTrust        Trust = iota
 	TrustScan            // by a word of the stack that looks like a return address
 	TrustCFIScan         // by call frame information, partly based on a scan
 	TrustFramePtr        // by the frame pointer
 	TrustCFI             // by call frame information
-	TrustPrewalked       // by the dump's writer, which walked the stack; our readers do not produce it
+	TrustPrewalked       // by the dump's writer, which walked the stack; symtool's readers do not produce it
 	TrustContext         // the registers of the thread
 )
 
@@ -53,7 +53,7 @@ const (
 	ByEHFrame                // .eh_frame or .debug_frame of the binary
 	BySFrame                 // .sframe of the binary
 	BySignal                 // the layout of the system's signal frame
-	ByGoStack                // what Go's runtime keeps of a stack that it leaves
+	ByGoStack                // what Go's runtime records about a stack that it leaves
 	ByFramePointer           // the chain of frame pointers
 	ByReturn                 // the return address of a function that has just been entered
 	ByScan                   // a word of the stack that looks like a return address
@@ -63,7 +63,7 @@ var techniqueNames = [...]string{
 	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "go-stack", "frame-pointer", "return", "scan",
 }
 
-// Techniques returns all techniques except ByContext, the topmost frame's.
+// Techniques returns all techniques except ByContext, which only the topmost frame has.
 func Techniques() (all []Technique) {
 	for t := ByWinProgram; t <= ByScan; t++ {
 		all = append(all, t)
@@ -82,40 +82,40 @@ type Register struct {
 
 // Frame is a call that has not returned. Addresses are those of the crashed process.
 type Frame struct { // 112 bytes
-	// PC is the next instruction to be executed; in a caller, the return address without the bits
-	// for pointer authentication or the instruction set.
+	// PC is the next instruction to be executed. In a caller it is the return address, without the bits for pointer
+	// authentication or the instruction set.
 	PC uint64
 	SP uint64
-	// Inst is the address for which function, line and rules are looked up: PC, or the call before
-	// it. It is PC in a caller, too, if that is a function's first instruction and no call is before it.
+	// Inst is the address at which function, line and rules are looked up: PC or, in a caller, the call before it. It
+	// is PC in a caller, too, if PC is a function's first instruction and does not follow a call.
 	Inst uint64
 
 	Module int // index in Dump.Modules, or -1
 	Trust  Trust
 	By     Technique
-	// Interrupted means that the frame was not entered by a call from the next one: it is the
-	// topmost, or a signal interrupted it. Inst is then equal to PC.
+	// Interrupted means that the frame did not call the frame above it: it is the topmost frame, or a signal
+	// interrupted it. Inst is then equal to PC.
 	Interrupted bool
 	// Handler means that the frame is the code to which a signal handler returns.
 	Handler bool
 
 	Multiple bool           // several symbols share the code
-	Source   resolve.Source // source of the symbols at Inst, and so of the fields below
+	Source   resolve.Source // source of the symbols at Inst, and thus of the fields below
 	// Guess means that the function is the nearest PUBLIC before Inst, which may
 	// end before Inst: see resolve.Symbols.Nearest.
 	Guess bool
-	// Data means that Inst is certainly in data of the module, as after a call of an object. There is no function then:
-	// the nearest symbol before it, which is a function's or the object's, is not what runs.
+	// Data means that Inst is certainly in the module's data, for instance after a call through a pointer to an object.
+	// The frame then has no function: the nearest symbol before it, a function or the object itself, is not what is
+	// executed.
 	Data bool
 
-	// Registers are the known registers, by their indices in arch.Arch.Regs. In a stack of more than
-	// 131,072 frames, only the first 131,072 have them.
+	// Registers are the known registers, in ascending order of their indices in arch.Arch.Regs. In a stack of more than
+	// 131,072 frames, only the first 131,072 frames have them.
 	Registers []Register
 
-	// Start is the address of the function, and LineStart that of its line
-	// record; each is 0 if unknown. Names are as in resolve.Frame: the last is
-	// the function itself, the others were inlined into it, innermost first.
-	// Names is empty if nothing is known.
+	// Start is the address of the function, and LineStart the address of its line record; each is 0 if unknown. Names
+	// is as in resolve.Frame: the last element is the function itself, and the others were inlined into it, innermost
+	// first. Names is empty if nothing is known.
 	Start     uint64
 	LineStart uint64
 	Names     []resolve.Frame
@@ -123,8 +123,8 @@ type Frame struct { // 112 bytes
 	paramSize uint64 // bytes of arguments, from STACK WIN, FUNC or PUBLIC
 }
 
-// IsEntry reports whether a frame that was not interrupted is at the first instruction of a function, which nothing called.
-// Such an address is put on the stack of a coroutine, for its first function to return to.
+// IsEntry reports whether a frame that was not interrupted is at the first instruction of a function, although nothing
+// called it. Such an address is on the stack of a coroutine, as the return address of its first function.
 func (f *Frame) IsEntry() bool { return f.Inst == f.PC && !f.Interrupted && !f.Handler }
 
 // Function returns the name of the function itself, or "".
@@ -135,8 +135,8 @@ func (f *Frame) Function() string {
 	return f.Names[len(f.Names)-1].Function
 }
 
-// maxShown is the length in bytes to which messages and traces shorten a function's name. A name
-// may have megabytes, which every message would repeat.
+// maxShown is the length in bytes to which messages and traces shorten a function's name. A name may have megabytes,
+// and every message would repeat it.
 const maxShown = 4 << 10
 
 // ShortFunction returns the name of the function itself, shortened for messages.
@@ -148,7 +148,7 @@ func (f *Frame) ShortFunction() string {
 	return strings.ToValidUTF8(name[:maxShown], "") + "..."
 }
 
-// Register returns the value of register i of arch.Arch.Regs.
+// Register returns the value of register i of arch.Arch.Regs, if it is known.
 func (f *Frame) Register(i int) (uint64, bool) {
 	for _, r := range f.Registers {
 		if int(r.Index) == i {
@@ -165,13 +165,13 @@ type End uint8
 const (
 	EndOutermost End = iota // the rules say that the frame has no caller
 	EndStart                // a thread begins in the function
-	EndZero                 // the return address is 0, or in the first page
-	EndNoContext            // the dump has no registers of the thread
+	EndZero                 // the return address is 0 or in the first page
+	EndNoContext            // the dump has no registers for the thread
 	EndNoMemory             // the stack is not in the dump
 	EndNothing              // no technique found a caller
 	EndStuck                // the caller's stack pointer is not above the frame's
-	EndLimit                // the limit on frames of a stack
-	EndBudget               // the limit on frames of all stacks of a dump
+	EndLimit                // the limit on the frames of a stack
+	EndBudget               // the limit on the frames of all stacks of a dump
 	EndWriter               // not walked: the thread wrote the dump
 )
 
@@ -182,7 +182,7 @@ var endNames = [...]string{
 // String returns the name for machine-readable output.
 func (e End) String() string { return endNames[e] }
 
-// Clean reports whether the walk reached the end of the stack, or the stack was not to be walked.
+// Clean reports whether the walk reached the end of the stack, or the stack did not have to be walked.
 func (e End) Clean() bool { return e <= EndZero || e == EndWriter }
 
 // Stack holds the frames of a thread, the topmost first.
@@ -190,30 +190,30 @@ type Stack struct {
 	Thread int // index in Dump.Threads
 	Frames []Frame
 	End    End
-	Why    string   // more about the end, for people
+	Why    string   // details about the end, for people
 	Notes  []string // findings about the thread, such as a stack overflow
-	// Overflow says that the thread crashed as its stack has overflowed.
+	// Overflow means that the thread crashed because its stack overflowed.
 	Overflow bool
-	Trace    []string // the attempts and their results, if Config.Trace
+	Trace    []string // the attempts and their results, if Config.Trace is set
 
-	Goroutine *goroutine.Goroutine // whose stack it is; nil for a thread's, or if Config.Goroutines is not set
+	Goroutine *goroutine.Goroutine // the goroutine whose stack it is; nil for a thread's stack, or if Config.Goroutines is not set
 }
 
 // Result is the result of walking a dump.
 type Result struct {
-	// Dump is the dump that was walked. With Config.Goroutines, its Threads are a thread for each goroutine: the one that
-	// runs it, or one without an id that has the registers which the runtime saved. The thread that crashed or requested
-	// the dump comes last if it runs none of them.
+	// Dump is the dump that was walked. With Config.Goroutines, its Threads contain one thread for each goroutine: the
+	// thread that runs it, or else one without an id that has the registers saved by the runtime. The thread that
+	// crashed or requested the dump comes last if it runs none of them.
 	Dump    *dump.Dump
-	Stacks  []Stack   // of the threads to walk, in the order of the dump
-	Modules []Symbols // for Dump.Modules; those of modules on no stack are not looked for
+	Stacks  []Stack   // of the walked threads, in the order of the dump
+	Modules []Symbols // for Dump.Modules; symbols are not looked up for modules on no stack
 
-	running        []goroutine.Goroutine // as runs needs them
+	running        []goroutine.Goroutine // all goroutines that threads run; see goroutineOf
 	readGoroutines bool                  // running is set
-	bareRuntime    bool                  // there was no debug information for it
+	bareRuntime    bool                  // the runtime has no debug information
 }
 
-// OnStacks reports, for each of Modules, whether a frame is in it.
+// OnStacks reports, for each of Modules, whether the module is on a stack.
 func (r *Result) OnStacks() []bool {
 	on := make([]bool, len(r.Modules))
 	for i := range r.Stacks {
@@ -232,5 +232,5 @@ type Address uint64
 // String returns a text such as "0x1234".
 func (a Address) String() string { return "0x" + strconv.FormatUint(uint64(a), 16) }
 
-// MarshalText makes it a string in JSON.
+// MarshalText encodes the address as a string in JSON.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }

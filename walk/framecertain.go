@@ -4,17 +4,17 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// frameChain is the step by the frame pointer, if the function certainly has one at the frame's
-// address. In code without frame pointers the register may hold anything, so all of these must
-// hold:
+// frameChain is the step by the frame pointer, if the function certainly has a frame pointer at the
+// frame's address. In code without frame pointers the register may hold anything, so all of these
+// conditions must hold:
 //
-//   - the function's first instructions, by the address of its FUNC record, save
-//     the old frame pointer and set the new one, and the frame's address is
-//     behind them. Where compilers set it later, or not at all, there is no step;
-//   - the frame made a call: in front of a call the frame stands, whereas a
-//     function that was interrupted may just be taking it down;
-//   - the register points to a frame: aligned, not below the stack pointer, in
-//     the dump's memory, with an address behind a call in it.
+//   - The function's first instructions, starting at the address of its FUNC record, save the old
+//     frame pointer and set the new one, and the frame's address is behind them. If compilers set
+//     it later, or not at all, there is no step.
+//   - The frame made a call: at a call the function's own frame is complete, whereas a function
+//     that was interrupted may just be removing it.
+//   - The register points to a frame: it is aligned, not below the stack pointer, and in the dump's
+//     memory, and the frame contains an address that follows a call.
 func (u *unwinder) frameChain(f *Frame) (Step, bool) {
 	if f.Interrupted || f.Handler || f.Source != resolve.Func || !u.setsFrame(f) {
 		return Step{}, false
@@ -37,11 +37,11 @@ func (u *unwinder) frameChain(f *Frame) (Step, bool) {
 	return s, true
 }
 
-// prologue is the number of bytes of a function that are decoded.
+// prologue is the number of bytes at the start of a function that are decoded.
 const prologue = 48
 
 // setsFrame reports whether the function begins by setting up a frame, and the frame's address is
-// after that.
+// behind that.
 func (u *unwinder) setsFrame(f *Frame) bool {
 	if u.cpu.MakesFrame == nil {
 		return false

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// layoutsOf returns the layouts of the process.
+// layoutsOf returns the layouts of frames on the process's system.
 func (u *unwinder) layoutsOf() []cpu.Layout {
 	switch u.d.System.OS {
 	case dump.IOS, dump.MacOS:
@@ -21,7 +21,7 @@ func (u *unwinder) layoutsOf() []cpu.Layout {
 	return u.cpu.Layouts
 }
 
-// record is the frame that a frame pointer leads to.
+// record is the frame record to which a frame pointer leads.
 type record struct {
 	base   cfi.Reg // the frame pointer that led here
 	next   uint64  // the caller's frame pointer
@@ -56,8 +56,8 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// chainEnds reports whether the frame pointer is 0, as it is in the code with which programs and
-// threads begin.
+// chainEnds reports whether the frame pointer is 0, as it is in the code where programs and threads
+// begin.
 func (u *unwinder) chainEnds(list []cpu.Layout) bool {
 	known := false
 	for i := range list {
@@ -69,7 +69,7 @@ func (u *unwinder) chainEnds(list []cpu.Layout) bool {
 	return known
 }
 
-// bestRecord returns the record that looks most like one.
+// bestRecord returns the most plausible record.
 func (u *unwinder) bestRecord(list []cpu.Layout) (best record, ok bool) {
 	for i := range list {
 		r, valid := u.readRecord(&list[i])
@@ -83,10 +83,9 @@ func (u *unwinder) bestRecord(list []cpu.Layout) (best record, ok bool) {
 	return best, ok
 }
 
-// readRecord reads a record and reports whether it may be one. One sign is enough here: the next
-// frame pointer leads to memory above, or the return address looks like one. Code generated at
-// run time is in no module, and the frame pointer of the program's first function may have any
-// value.
+// readRecord reads a record and reports whether it is plausible. One sign is enough here: the next
+// frame pointer leads to memory above, or the return address looks like one. Code generated at run
+// time is in no module, and the frame pointer of the program's first function may have any value.
 func (u *unwinder) readRecord(l *cpu.Layout) (r record, ok bool) {
 	fp, ok := u.in.Get(l.Base)
 	if !ok {
@@ -137,7 +136,7 @@ func (u *unwinder) isAddress(pc uint64) bool {
 	return pc >= FirstPage && pc%u.cpu.Align == 0 && u.isCanonical(pc)
 }
 
-// isCanonical reports whether the unused bits of an address are as the CPU requires.
+// isCanonical reports whether the unused bits of an address have the values that the CPU requires.
 func (u *unwinder) isCanonical(pc uint64) bool { return u.cpu.Arch.IsCanonical(pc) }
 
 // chainWords returns the distance, in words, from a link of the back chain to the return address,
@@ -154,8 +153,8 @@ func (u *unwinder) words(addr uint64, n int) uint64 {
 	return addr + uint64(n)*uint64(u.cpu.Arch.PtrSize)
 }
 
-// byBackChain finds the caller through the word at the stack pointer. A
-// function saves its return address in its caller's frame.
+// byBackChain finds the caller through the word at the stack pointer. A function saves its return
+// address in its caller's frame.
 func (u *unwinder) byBackChain(f *Frame, words int) outcome {
 	word := uint64(u.cpu.Arch.PtrSize)
 	sp, ok := u.ReadWord(u.frame.SP)

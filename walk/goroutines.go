@@ -15,17 +15,17 @@ import (
 	"github.com/symtool/symtool/walk/goroutine"
 )
 
-// Goroutines says which goroutines of a Go program are walked in place of its threads.
+// Goroutines says which goroutines of a Go program are walked instead of its threads.
 type Goroutines uint8
 
 // The choices.
 const (
-	NoGoroutines   Goroutines = iota // threads
-	UserGoroutines                   // but those that the runtime started for itself
+	NoGoroutines   Goroutines = iota // walk threads
+	UserGoroutines                   // except those that the runtime started for itself
 	AllGoroutines
 )
 
-// readGoroutines is goroutine.Read, or OfThreads.
+// readGoroutines is the type of goroutine.Read and goroutine.OfThreads.
 type readGoroutines func(*dump.Dump, *eval.Frame) ([]goroutine.Goroutine, error)
 
 // moduleGlobals holds the variables of Go's runtime in a module. info is nil if there are none.
@@ -44,8 +44,8 @@ func (st *moduleState) globals(ctx context.Context) *moduleGlobals {
 	})
 }
 
-// goroutines replaces the threads of the result's dump by goroutines, if they are wanted, and returns them. If they
-// cannot be found, the dump gets a problem and keeps its threads.
+// goroutines replaces the threads of the result's dump with goroutines, if the configuration wants them, and returns
+// the goroutines. If they cannot be found, the dump gets a problem and keeps its threads.
 func (w *Walker) goroutines(ctx context.Context, res *Result) (kept []goroutine.Goroutine) {
 	if w.config.Goroutines == NoGoroutines {
 		return nil
@@ -106,7 +106,7 @@ func (w *Walker) findGoroutines(ctx context.Context, res *Result, read readGorou
 	return all, err
 }
 
-// globalsFrame returns a frame whose variables are those of ReadGlobals. It has no registers.
+// globalsFrame returns a frame with which the variables of goroutine.ReadGlobals are evaluated. It has no registers.
 func globalsFrame(d *dump.Dump, m *dump.Module, info *vars.Info) *eval.Frame {
 	return &eval.Frame{
 		Arch: d.Arch, Memory: &d.Memory, Info: info, Base: m.Addr, Func: info.Func(0), Scopes: info.At(0, nil),
@@ -117,8 +117,8 @@ func globalsFrame(d *dump.Dump, m *dump.Module, info *vars.Info) *eval.Frame {
 	}
 }
 
-// isSystem reports whether the runtime started a goroutine for itself: the rule of debuggers is that its first function
-// is the runtime's.
+// isSystem reports whether the runtime started a goroutine for itself. Like debuggers, it assumes so if the goroutine's
+// first function belongs to the runtime.
 func (w *Walker) isSystem(ctx context.Context, res *Result, g *goroutine.Goroutine) bool {
 	i := res.Dump.ModuleAt(g.Start)
 	if i < 0 {
@@ -136,12 +136,13 @@ func (w *Walker) isSystem(ctx context.Context, res *Result, g *goroutine.Gorouti
 	return strings.HasPrefix(name, "runtime.") && name != "runtime.main" && name != "runtime.handleAsyncEvent"
 }
 
-// leaves are the functions of the runtime that leave a goroutine's stack for the thread's, whose other frames are of no
-// interest: it begins in the scheduler.
+// leaves are the functions of the runtime that switch from a goroutine's stack to the thread's. The other frames on the
+// thread's stack are of no interest: that stack begins in the scheduler.
 var leaves = map[string]bool{"runtime.asmcgocall": true, "runtime.systemstack": true}
 
-// runs returns the goroutine that the thread of a stack runs, or nil. Where goroutines are not walked, they are read only
-// if the stack has left one of theirs; that they cannot be read is no problem, as nobody asked for them.
+// runs returns the goroutine that the thread of a stack runs, or nil. If goroutines are not walked, they are read only
+// if the stack has left a goroutine's stack. A failure to read them is then not a problem, because nobody asked for
+// them.
 func (u *unwinder) runs() *goroutine.Goroutine {
 	s := u.stack
 	if u.config.Goroutines != NoGoroutines || !s.leavesGoroutine() {
@@ -160,7 +161,8 @@ func (u *unwinder) waitsFor() *goroutine.Goroutine {
 
 func runsIt(g *goroutine.Goroutine) int { return g.Thread }
 
-// goroutineOrBare is goroutineOf or, without the debug information of the runtime, finds the goroutine by a register.
+// goroutineOrBare is like goroutineOf but, if the runtime has no debug information, finds the goroutine through a
+// register.
 func (u *unwinder) goroutineOrBare(thread func(*goroutine.Goroutine) int) *goroutine.Goroutine {
 	if g := u.goroutineOf(thread); g != nil || !u.result.bareRuntime {
 		return g
@@ -179,7 +181,8 @@ func (u *unwinder) goroutineOrBare(thread func(*goroutine.Goroutine) int) *gorou
 	return nil
 }
 
-// goroutineOf returns the goroutine of the stack, or the one whose thread is that of the stack; nil if there is none.
+// goroutineOf returns the goroutine of the stack or, for a thread's stack, the goroutine for which thread returns that
+// thread. It returns nil if there is none.
 func (u *unwinder) goroutineOf(thread func(*goroutine.Goroutine) int) *goroutine.Goroutine {
 	s, r := u.stack, u.result
 	if s.Goroutine != nil {
@@ -200,9 +203,9 @@ func (u *unwinder) goroutineOf(thread func(*goroutine.Goroutine) int) *goroutine
 	return nil
 }
 
-// leavesGoroutine reports whether the stack has a function that leaves a goroutine's.
+// leavesGoroutine reports whether the stack has a function that leaves a goroutine's stack.
 func (s *Stack) leavesGoroutine() bool {
-	for i := range s.Frames { // a frame is large, and few are Go's
+	for i := range s.Frames { // by index: a frame is large, and few are Go's
 		if name := s.Frames[i].Function(); strings.HasPrefix(name, "runtime.") && leaves[name] {
 			return true
 		}
@@ -211,8 +214,8 @@ func (s *Stack) leavesGoroutine() bool {
 }
 
 // savedElsewhere returns the registers that the runtime saved for a goroutine, if the thread that runs it is on another
-// stack, that of the system or of C, from which the walk did not return. Frames below the one that left the goroutine's
-// stack are dropped.
+// stack (the thread's own or C's) and the walk did not return from there. It drops the frames below the function that
+// left the goroutine's stack.
 func (s *Stack) savedElsewhere(g *goroutine.Goroutine) *dump.Context {
 	if g == nil || g.Thread < 0 || g.Saved == nil {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// byGoStack follows calls between Go and C, between which Go's runtime changes the stack: C runs on
-// that of the thread, Go on that of a goroutine. No rules describe that. The comments of the
-// runtime's asm_*.s say where it keeps what it needs to return.
+// byGoStack follows calls between Go and C, at which Go's runtime changes the stack: C runs on the thread's stack, Go
+// on a goroutine's. No rules describe that. The comments in the runtime's asm_*.s say where the runtime keeps what it
+// needs to return.
 func byGoStack(u *unwinder, f *Frame) outcome {
 	l := u.cpu.Go
 	if l == nil || !u.may[ByGoStack] || u.frame.Interrupted {
@@ -40,11 +40,11 @@ func byGoStack(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// runtimeFunction returns the name of one of Go's functions in assembly, without the suffix that
-// says how it is called.
+// runtimeFunction returns the name of one of Go's assembly functions, without the suffix for its calling convention.
 func runtimeFunction(f *Frame) string { return strings.TrimSuffix(f.Function(), ".abi0") }
 
-// assembly is runtimeFunction. In a stripped program crosscall1, which is C's, has no name, and is known by its code.
+// assembly is like runtimeFunction. In a stripped program crosscall1, a C function, has no name and is recognised by
+// its code.
 func (u *unwinder) assembly(l *cpu.GoStack) string {
 	name := runtimeFunction(u.frame)
 	i := len(u.stack.Frames) - 2
@@ -55,8 +55,8 @@ func (u *unwinder) assembly(l *cpu.GoStack) string {
 	return name
 }
 
-// leaveScheduler finds the caller of mcall or morestack, which left the stack of a goroutine for that of the thread. The
-// thread may serve another one since the scheduler chose it, unless it is locked to the goroutine.
+// leaveScheduler finds the caller of mcall or morestack, which switched from a goroutine's stack to the thread's. Once
+// the scheduler has chosen again, the thread may serve another goroutine, unless it is locked to this one.
 func (u *unwinder) leaveScheduler(f *Frame) bool {
 	g := u.waitsFor()
 	if g == nil && !u.called("runtime.schedule") {
@@ -74,26 +74,28 @@ func (u *unwinder) leaveScheduler(f *Frame) bool {
 	return true
 }
 
-// called reports whether the stack has a frame of a function.
+// called reports whether the stack has a frame of the named function.
 func (u *unwinder) called(name string) bool {
 	return slices.ContainsFunc(u.stack.Frames, func(f Frame) bool { return f.Function() == name })
 }
 
-// leaveSystem finds the caller of systemstack, which left the goroutine's stack with a frame on it as it has here.
+// leaveSystem finds the caller of systemstack. It left a frame on the goroutine's stack with the same layout as its
+// frame here.
 func (u *unwinder) leaveSystem(l *cpu.GoStack, f *Frame) bool {
 	g := u.running()
 	return g != nil && g.Sched != nil && g.Stack.Contains(g.Sched.SP()) && u.rulesAt(g.Sched.SP(), l, f)
 }
 
-// leaveVDSO finds the caller of a function that called the vDSO, for which it keeps its stack pointer in a register.
+// leaveVDSO finds the caller of a function that called the vDSO. During that call the function keeps its stack pointer
+// in a register.
 func (u *unwinder) leaveVDSO(l *cpu.GoStack, f *Frame) bool {
 	sp, ok := u.in.Get(l.SP)
 	return ok && u.rulesAt(sp, l, f)
 }
 
-// leaveC finds the caller of asmcgocall, which called C on the thread's stack. There it left the
-// goroutine, and how far below the end of the goroutine's stack it was; or, if it had not changed
-// the stack, 0 and where it was.
+// leaveC finds the caller of asmcgocall, which called C on the thread's stack. It saved two words there: the goroutine,
+// and the distance of its stack pointer from the end of the goroutine's stack. If it did not change the stack, they are
+// 0 and the stack pointer itself.
 func (u *unwinder) leaveC(l *cpu.GoStack, f *Frame) bool {
 	g, ok1 := u.ReadWord(u.words(u.frame.SP, l.G))
 	at, ok2 := u.ReadWord(u.words(u.frame.SP, l.Depth))
@@ -108,7 +110,7 @@ func (u *unwinder) leaveC(l *cpu.GoStack, f *Frame) bool {
 	return true
 }
 
-// rulesAt finds the caller by the rules of the frame's function, for another stack pointer.
+// rulesAt finds the caller by the rules of the frame's function, with another stack pointer.
 func (u *unwinder) rulesAt(sp uint64, l *cpu.GoStack, f *Frame) bool {
 	here, _ := u.in.Get(u.cpu.SP)
 	u.in.Set(u.cpu.SP, sp)
@@ -132,10 +134,9 @@ func (u *unwinder) rulesFind(f *Frame) bool {
 	return bySymbols(u, f) == found || byEHFrame(u, f) == found
 }
 
-// leaveCallback finds the caller of cgocallback on the thread's stack. Its frame on the goroutine's
-// stack imitates the one there, so that rules lead from it to the Go function that called C. The
-// stack pointer of the innermost callback is that of the thread's own goroutine, g0; each has that
-// of the one before.
+// leaveCallback finds the caller of cgocallback on the thread's stack. The function's frame on the goroutine's stack
+// imitates the frame there, so that rules lead from it to the Go function that called C. The stack pointer of the
+// innermost callback is in the thread's own goroutine, g0; each callback saves the stack pointer of the one before.
 func (u *unwinder) leaveCallback(l *cpu.GoStack, f *Frame) bool {
 	sp := uint64(0)
 	if u.callback != 0 {
@@ -157,12 +158,11 @@ func (u *unwinder) leaveCallback(l *cpu.GoStack, f *Frame) bool {
 	return true
 }
 
-// leaveThread finds the caller of crosscall1, with which threads of C begin to run Go, and which has
-// no rules on some CPUs.
+// leaveThread finds the caller of crosscall1, with which C threads begin to run Go. On some CPUs it has no rules.
 func (u *unwinder) leaveThread(l *cpu.GoStack, f *Frame) bool {
 	n := len(l.Pushed)
 	pc, ok := u.ReadWord(u.words(u.frame.SP, n))
-	if n == 0 || u.hasRules() || !ok || !u.isCode(u.clean(pc)) || u.noCall(u.clean(pc)) { // stripped C has no functions to be in
+	if n == 0 || u.hasRules() || !ok || !u.isCode(u.clean(pc)) || u.noCall(u.clean(pc)) { // the functions of stripped C are unknown
 		return false
 	}
 	for i, r := range l.Pushed {
@@ -174,8 +174,8 @@ func (u *unwinder) leaveThread(l *cpu.GoStack, f *Frame) bool {
 	return true
 }
 
-// restoreC restores the registers that crosscall2 saved for its caller, which is C: Go's rules have
-// only the stack pointer and the return address.
+// restoreC restores the registers that crosscall2 saved for its caller, a C function: Go's rules restore only the stack
+// pointer and the return address.
 func (u *unwinder) restoreC(l *cpu.GoStack, f *Frame) bool {
 	if !u.rulesFind(f) {
 		return false

@@ -9,17 +9,18 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// maxImage limits the files that are taken from a dump's memory, since they are kept with their
-// module's symbols. The vdso, for which this is meant, has two pages.
+// maxImage limits the size of files that are taken from a dump's memory, because they are kept with
+// their module's symbols. The vdso, for which this is meant, has two pages.
 const maxImage = 4 << 20
 
-// imageHead is the length of the beginning of a file that must contain its program headers.
+// imageHead is the length in bytes of the part at the start of a file that must contain its program
+// headers.
 const imageHead = 4096
 
-// imageOf returns the file of a module if the dump's memory has all of it, unchanged, up to the
-// section headers, which come last. That holds for the vdso, which the kernel maps into processes
-// unchanged. It returns nil otherwise, or if the build-id is another file's. The result does not
-// refer to the dump.
+// imageOf returns the file of a module if the dump's memory contains all of it, unchanged, up to
+// the section headers, which come last. That holds for the vdso, which the kernel maps into
+// processes unchanged. Otherwise, or if the build-id is another file's, it returns nil. The result
+// does not refer to the dump.
 func imageOf(d *dump.Dump, m *dump.Module) []byte {
 	lim := object.DefaultLimits()
 	lim.Image = true
@@ -38,8 +39,8 @@ func imageOf(d *dump.Dump, m *dump.Module) []byte {
 	return slices.Clone(data)
 }
 
-// InDump reports whether a module's file is in the dump itself, as the vdso's usually is, so
-// that its symbols need nothing else.
+// InDump reports whether the dump itself contains a module's file, as it usually does for the vdso,
+// so that the module's symbols need nothing else.
 func InDump(d *dump.Dump, m *dump.Module) bool { return imageOf(d, m) != nil }
 
 func openImage(data []byte, path string, lim object.Limits) *elfobj.File {

@@ -21,15 +21,15 @@ const (
 	CallYes     CallAnswer = cpu.CallYes
 )
 
-// Inspector examines the frames of a stack after the walk, with each source of rules separately. It
-// must not be used while its Walker walks, or together with another of its Inspectors.
+// Inspector examines the frames of a stack after the walk, using each source of rules separately.
+// It must not be used while its Walker walks, or together with another of its Inspectors.
 type Inspector struct {
 	u     *unwinder
 	steps []Step
 }
 
 // Inspect returns an Inspector for a stack walked by this Walker, or nil if the stack has no
-// frames, as it has none without registers.
+// frames, which is the case without registers.
 func (w *Walker) Inspect(ctx context.Context, r *Result, s *Stack) *Inspector {
 	c := r.Dump.Registers(s.Thread)
 	if c == nil || c.Arch == nil || len(s.Frames) == 0 {
@@ -54,8 +54,8 @@ func (x *Inspector) IsNowhere(pc uint64) bool { return x.u.isNowhere(pc) }
 // Call reports whether an address of the process follows a call.
 func (x *Inspector) Call(pc uint64) CallAnswer { return x.u.call(pc) }
 
-// ForeignStart reports whether a frame is in _start according to symbols that have _start elsewhere
-// than at entry, where the process began: they are from another build.
+// ForeignStart reports whether a frame is in _start according to symbols from another build. The
+// symbols are from another build if their _start is elsewhere than entry, where the process began.
 func (x *Inspector) ForeignStart(f *Frame) (entry uint64, foreign bool) {
 	return x.u.entry, x.u.isForeignStart(f)
 }
@@ -74,12 +74,12 @@ type Step struct {
 	NoSP      bool      // the stack pointer is not restored
 }
 
-// IsLast reports whether the rule says in some way that the frame has no caller.
+// IsLast reports whether the rules say in some way that the frame has no caller.
 func (s *Step) IsLast() bool { return s.Outermost || s.Err == nil && s.PC < FirstPage }
 
-// Steps computes the step from a frame of the stack by each source that its module has, starting
-// with the symbol file, and last by the frame pointer if the function certainly keeps one. They
-// are valid until the next call.
+// Steps computes the step from a frame of the stack for each source of rules that its module has,
+// starting with the symbol file, and finally for the frame pointer if the function certainly
+// maintains one. The steps are valid until the next call.
 func (x *Inspector) Steps(f *Frame) []Step {
 	u := x.u
 	u.enter(f)
@@ -105,7 +105,7 @@ func (x *Inspector) Steps(f *Frame) []Step {
 	return x.steps
 }
 
-// enter makes a frame the current one, whose caller is to be found.
+// enter makes f the current frame, whose caller is to be found.
 func (u *unwinder) enter(f *Frame) {
 	u.frame = f
 	u.in.Reset()
@@ -120,7 +120,7 @@ func (u *unwinder) enter(f *Frame) {
 	}
 }
 
-// stepRegs returns registers for the step of a source. They are valid until the next frame's.
+// stepRegs returns registers for the step of a source. They are valid until the next frame's step.
 func (m *machine) stepRegs(by Technique) *cfi.Regs {
 	if m.stepped[by] == nil {
 		m.stepped[by] = m.names.NewRegs()
@@ -157,13 +157,14 @@ func (u *unwinder) step(r resolve.Symbols, by Technique, rva rva) Step {
 	return s
 }
 
-// ReturnAbove looks for a return address in some words of the stack above a frame's stack
-// pointer. If it finds none, the answer is CallUnknown if code that the dump lacks may have one.
+// ReturnAbove looks for a return address in the given number of words of the stack above a frame's
+// stack pointer. If it finds none, the answer is CallUnknown if some word may be one but the dump
+// lacks the code, and CallNo otherwise.
 func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer CallAnswer) {
 	u := x.u
 	word := uint64(u.cpu.Arch.PtrSize)
 	answer = CallNo
-	own, hasOwn := u.chainWords() // where the frame's callee has saved its return address in the frame itself
+	own, hasOwn := u.chainWords() // where the frame's callee has saved its return address, in the frame itself
 	for i := range words {
 		if hasOwn && i == uint64(own) {
 			continue

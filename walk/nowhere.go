@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// isNowhere reports whether an address certainly has no code: it is not canonical, the dump says
-// that its memory is not executable, or that nothing is there, or it is in a section of data. On Windows
-// permissions prove nothing, as data execution prevention may be off.
+// isNowhere reports whether there is certainly no code at an address: the address is not canonical, the dump says that
+// its memory is not executable or that nothing is there, or it is in a data section. On Windows permissions prove
+// nothing, because data execution prevention may be off.
 func (u *unwinder) isNowhere(pc uint64) bool {
 	i := u.d.ModuleAt(pc)
 	switch {
@@ -25,16 +25,15 @@ func (u *unwinder) isNowhere(pc uint64) bool {
 	return u.isData(i, pc)
 }
 
-// isProtected reports whether the dump says that the memory at a return address is not executable.
-// Where code ends with a call that does not return, the address is behind the code's memory.
+// isProtected reports whether the dump says that the memory at a return address is not executable. If code ends with a
+// call that does not return, the address after the call is beyond the code's memory and proves nothing.
 func (u *unwinder) isProtected(pc uint64) bool {
 	m := u.d.MappingAt(pc)
 	return m != nil && !m.Unknown && (m.Read || m.Write) && !m.Exec && !u.isExecutable(pc-u.cpu.Call)
 }
 
-// isUnmapped reports whether an address outside of modules is below all that the dump knows of. Of
-// other places it does not follow that nothing is there: QEMU's cores lack the page to which signal
-// handlers return.
+// isUnmapped reports whether an address outside modules is below everything that the dump knows about. Other addresses
+// may be mapped: QEMU's cores lack the page to which signal handlers return.
 func (u *unwinder) isUnmapped(pc uint64) bool {
 	return pc >= FirstPage && len(u.d.Modules) > 0 && pc < u.d.Modules[0].Addr && !u.mappedBelow(pc)
 }
@@ -45,8 +44,8 @@ func (u *unwinder) mappedBelow(addr uint64) bool {
 	return len(r) > 0 && r[0].Addr <= addr || len(m) > 0 && m[0].Addr <= addr
 }
 
-// isData reports whether an address of a module is in a section without code, by its binary. A
-// function that the symbols have there is believed without it.
+// isData reports whether, according to the module's binary, an address is in a section without code. If symbols have a
+// function there, they are believed without asking the binary.
 func (u *unwinder) isData(module int, pc uint64) bool {
 	st, at := u.stateOf(module), pc-u.d.Modules[module].Addr
 	if r := st.resolver(u.ctx); r != nil {
@@ -61,8 +60,9 @@ func (u *unwinder) isData(module int, pc uint64) bool {
 	return slices.ContainsFunc(f.Loaded(), func(s *object.Section) bool { return s.Alloc && !s.Exec && s.Holds(f.Base+at) }) && !hasCode(f, f.Base+at)
 }
 
-// inData reports whether the instruction of a frame in a module is certainly data, for which p is what symbols have: the
-// dump says that its memory is not executable, or its binary that it has no code there. A FUNC there is believed.
+// inData reports whether the instruction of a frame in a module is certainly data: the dump says that its memory is not
+// executable, or the module's binary has no code there. p is the result of looking the address up in the symbols; a
+// FUNC there is believed.
 func (u *unwinder) inData(f *Frame, p *place) bool {
 	if p.found && p.err == nil && p.at.Source != resolve.Public {
 		return false
@@ -74,7 +74,7 @@ func (u *unwinder) inData(f *Frame, p *place) bool {
 	return (m == nil || !m.Exec) && u.isData(f.Module, f.Inst)
 }
 
-// noteData notes that the thread executes data.
+// noteData adds a note if the thread executes data.
 func (u *unwinder) noteData() {
 	if !u.frame.Data {
 		return
@@ -83,7 +83,7 @@ func (u *unwinder) noteData() {
 	u.stack.Notes = append(u.stack.Notes, fmt.Sprintf("the program counter, %#x, is in data of %s: what was called or jumped to is no function", u.frame.PC, cmp.Or(u.d.System.OS.Base(m.Path), "a module without a name")))
 }
 
-// hasCode reports whether a section with code contains an address or ends there, as behind a call
+// hasCode reports whether a section with code contains an address or ends there, which is the case after a final call
 // that does not return.
 func hasCode(f *object.File, addr uint64) bool {
 	return slices.ContainsFunc(f.Loaded(), func(s *object.Section) bool { return s.Exec && (s.Holds(addr) || s.Holds(addr-1)) })

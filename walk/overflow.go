@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// The crashes that a stack overflow leads to.
+// The codes of crashes that a stack overflow causes.
 const (
 	windowsStackOverflow   = 0xc00000fd
 	windowsAccessViolation = 0xc0000005
@@ -17,8 +17,8 @@ const (
 )
 
 const (
-	// maxOver is the distance that the last function may reach below the stack: Linux keeps 1 MiB
-	// below the stack of the main thread free; other guards have a page to 64 KiB.
+	// maxOver is the distance in bytes that the last function may reach below the stack: Linux keeps
+	// 1 MiB below the stack of the main thread free; other guards have a page to 64 KiB.
 	maxOver = 1 << 20
 	// nearSP is the largest distance between the stack pointer and the fault of an overflow, caused
 	// by a push, a call, or an access to a local variable of a large frame. It equals maxOver for
@@ -29,8 +29,8 @@ const (
 	maxGuards = 4
 )
 
-// noteStack notes what is wrong with the stack itself: it has overflowed, or the stack pointer is
-// in another thread's stack or in no memory.
+// noteStack adds a note if something is wrong with the stack itself: it has overflowed, or the stack
+// pointer is in another thread's stack or in no memory.
 func (u *unwinder) noteStack() {
 	if what := u.overflow(); what != "" {
 		u.stack.Notes, u.stack.Overflow = append(u.stack.Notes, what), true
@@ -96,7 +96,7 @@ func (u *unwinder) overflowCode(c *dump.Crash) (sure, possible bool) {
 	return false, false
 }
 
-// overran reports whether a fault was below the stack, in memory that is not writable, and near
+// overran reports whether the crash accessed memory below the stack that is not writable and near
 // the stack pointer.
 func (u *unwinder) overran(c *dump.Crash, stack dump.Range) bool {
 	sp := u.frame.SP
@@ -114,8 +114,8 @@ func (u *unwinder) overran(c *dump.Crash, stack dump.Range) bool {
 	return m == nil || !m.Write
 }
 
-// stackAbove returns the stack that a stack pointer is in, or has left at its lower end. The
-// stack is known by the thread's own information on Windows, by the mappings, or by the dump's
+// stackAbove returns the stack that a stack pointer is in, or has left at its lower end. The stack
+// is known from the thread's own information on Windows, from the mappings, or from the dump's
 // memory.
 func (u *unwinder) stackAbove(sp uint64) (dump.Range, bool) {
 	if r, ok := u.windowsStack(); ok && sp < r.Addr+r.Size && r.Addr-min(sp, r.Addr) <= maxOver {
@@ -143,8 +143,8 @@ func (u *unwinder) stackAbove(sp uint64) (dump.Range, bool) {
 	return r, true
 }
 
-// windowsStack reads the limits of the thread's stack from its TEB: StackBase,
-// the end; and DeallocationStack, the start.
+// windowsStack reads the limits of the thread's stack from its TEB: StackBase, the end, and
+// DeallocationStack, the start.
 func (u *unwinder) windowsStack() (r dump.Range, ok bool) {
 	teb := u.d.Threads[u.stack.Thread].TEB
 	if u.d.System.OS != dump.Windows || teb == 0 {
@@ -166,8 +166,8 @@ func (u *unwinder) windowsStack() (r dump.Range, ok bool) {
 	return dump.Range{Addr: low, Size: high - low}, true
 }
 
-// nextMemory returns the address itself, or, if the dump has no memory there, as in a guard page,
-// the start of the next region of memory.
+// nextMemory returns sp itself or, if the dump has no memory there, as in a guard page, the start of
+// the next region of memory.
 func (u *unwinder) nextMemory(sp uint64) uint64 {
 	stack, ok := u.stackAbove(sp)
 	r := u.d.Memory.Above(sp)

@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// place is what symbols say about an address. Many stacks have the same addresses, and so has a
-// recursion; their frames share the names.
+// place is the result of looking up an address in symbols. Many stacks contain the same addresses,
+// as does a recursion; their frames share the names.
 type place struct {
 	found   bool
 	err     error
@@ -19,7 +19,7 @@ type place struct {
 // placeCache caches places.
 type placeCache struct {
 	places map[rowKey]*place
-	names  int // in all places
+	names  int // number of names in all places
 }
 
 // maxPlaces and maxPlaceNames limit the cached places and the functions in them: thousands of
@@ -52,12 +52,11 @@ func (c *placeCache) find(r resolve.Symbols, rva rva) *place {
 // slabSize is the number of registers allocated at a time.
 const slabSize = 1024
 
-// maxWithRegisters is the number of frames of a stack that keep their
-// registers. A stack with more has overflowed or is damaged; the registers of
-// a million frames would take 300 MB.
+// maxWithRegisters is the number of a stack's frames that keep their registers. A stack with more
+// frames has overflowed or is damaged; the registers of a million frames would take 300 MB.
 const maxWithRegisters = 1 << 17
 
-// registers sets the known registers of a frame.
+// registers sets f.Registers to the known registers.
 func (u *unwinder) registers(f *Frame) {
 	if len(u.stack.Frames) >= maxWithRegisters {
 		return
@@ -74,7 +73,7 @@ func (u *unwinder) registers(f *Frame) {
 	f.Registers = u.slab[first:len(u.slab):len(u.slab)]
 }
 
-// growFrames makes room for a frame, doubling the capacity as far as limits allow: append's
+// growFrames makes room for a frame by doubling the capacity as far as the limits allow: append's
 // smaller steps would leave more garbage.
 func (u *unwinder) growFrames() {
 	if all := u.stack.Frames; len(all) == cap(all) {

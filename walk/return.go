@@ -5,10 +5,10 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// byReturn is for a function without rules whose return address is where the call left it: one
-// that was just entered; one at an address outside code, as after a call of a null pointer; or,
-// on CPUs with a link register, a leaf function. Only the topmost frame, or one that a signal
-// interrupted, can be that.
+// byReturn handles functions without rules whose return address is where the call left it: a
+// function that was just entered; an address outside code, such as after a call of a null pointer;
+// or, on CPUs with a link register, a leaf function. Only the topmost frame, or a frame that a
+// signal interrupted, can be such a case.
 func byReturn(u *unwinder, f *Frame) outcome {
 	if !u.may[ByReturn] || !u.frame.Interrupted {
 		return nothing
@@ -30,7 +30,7 @@ func byReturn(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// isInFunction reports whether the frame may be behind the first instruction of a function.
+// isInFunction reports whether the frame may be past the first instruction of a function.
 func (u *unwinder) isInFunction() bool {
 	return u.isCode(u.frame.PC) && u.frame.PC != u.frame.Start && !u.frame.Data
 }
@@ -54,10 +54,9 @@ func (u *unwinder) byLinkRegister(f *Frame) outcome {
 	return found
 }
 
-// isFresh reports whether the link register still has the frame's own return address. After a
-// call the register points into the function that made it, by which such a function is
-// recognised. On ARM it points to another function just as often, as functions return by loading
-// pc.
+// isFresh reports whether the link register still has the frame's own return address. After a call
+// the register points into the function that made the call, and so such a function is recognised.
+// On ARM it points to another function just as often, because functions return by loading pc.
 func (u *unwinder) isFresh(pc uint64) bool {
 	if !u.isInFunction() {
 		return true
@@ -67,14 +66,14 @@ func (u *unwinder) isFresh(pc uint64) bool {
 	}
 	r, hasRecord := u.bestRecord(u.layoutsOf())
 	if hasRecord && r.pc == pc {
-		return false // the frame pointer is set up, and is more reliable
+		return false // the frame pointer is set up and is more reliable
 	}
 	module := u.d.ModuleAt(pc - u.cpu.Call)
 	if module != u.frame.Module {
 		return true
 	}
 	if u.frame.Start == 0 {
-		return !hasRecord // no symbols show where functions begin
+		return !hasRecord // no symbols say where functions begin
 	}
 	return u.startOf(module, pc-u.cpu.Call) != u.frame.Start
 }
@@ -93,8 +92,8 @@ func (u *unwinder) startOf(module int, addr uint64) uint64 {
 	return base + uint64(u.at.Start)
 }
 
-// leafRecord restores the caller's frame pointer if a leaf function has saved
-// it after all, and returns the caller's stack pointer.
+// leafRecord restores the caller's frame pointer if a leaf function has saved it nevertheless, and
+// returns the caller's stack pointer.
 func (u *unwinder) leafRecord(sp uint64) uint64 {
 	list := u.layoutsOf()
 	for i := range list {
@@ -108,9 +107,9 @@ func (u *unwinder) leafRecord(sp uint64) uint64 {
 	return sp
 }
 
-// isLeafRecord reports whether the frame pointer leads to the record of a leaf function: where
-// other functions have the return address, it has the caller's frame pointer, which leads to a
-// complete record.
+// isLeafRecord reports whether the frame pointer leads to the record of a leaf function: in place
+// of the return address, the record has the caller's frame pointer, which leads to a complete
+// record.
 func (u *unwinder) isLeafRecord(l *cpu.Layout) bool {
 	fp, ok := u.in.Get(l.Base)
 	if !l.HasLeaf || !ok || fp%uint64(u.cpu.Arch.PtrSize) != 0 || fp < u.frame.SP {
@@ -124,9 +123,9 @@ func (u *unwinder) isLeafRecord(l *cpu.Layout) bool {
 	return ok && u.isReturn(u.clean(pc))
 }
 
-// leafChain returns the stack pointer of a leaf function's caller, on CPUs with back chains. If
-// the function has a frame of its own, the chain leads to the caller's frame, which may have the
-// function's return address. Otherwise the function's stack pointer is its caller's.
+// leafChain returns the stack pointer of a leaf function's caller, on CPUs with back chains. If the
+// function has its own frame, the chain leads to the caller's frame, which may contain the
+// function's return address. Otherwise the function has its caller's stack pointer.
 func (u *unwinder) leafChain(sp, pc uint64) uint64 {
 	words, ok := u.chainWords()
 	if !ok {
@@ -152,18 +151,17 @@ func (u *unwinder) keepSaved() {
 	}
 }
 
-// isExecutable reports whether the dump says that memory at an address is executable, as for a
-// program that generates code.
+// isExecutable reports whether the dump says that the memory at an address is executable, for
+// instance in a program that generates code.
 func (u *unwinder) isExecutable(addr uint64) bool {
 	m := u.d.MappingAt(addr)
 	return m != nil && m.Exec
 }
 
-// byLeaf is for functions of 64-bit Windows without unwind information: by the
-// system's convention they neither move the stack pointer nor save registers,
-// so the return address is on top of the stack (Microsoft, "x64 stack usage",
-// leaf functions; Breakpad's "simulating a return from leaf function"). Only
-// the topmost frame can be such a function.
+// byLeaf handles functions of 64-bit Windows without unwind information. By the system's convention
+// they neither move the stack pointer nor save registers, so the return address is on top of the
+// stack (Microsoft, "x64 stack usage", leaf functions; Breakpad's "simulating a return from leaf
+// function"). Only the topmost frame can be such a function.
 func byLeaf(u *unwinder, f *Frame) outcome {
 	if !u.may[ByReturn] || u.d.System.OS != dump.Windows || u.frame.Trust != TrustContext {
 		return nothing

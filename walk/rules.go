@@ -14,8 +14,8 @@ type rowCache struct {
 	names *cfi.Names
 	rows  map[rowKey]*cachedRow
 
-	registers int // registers with a rule, in all rows
-	parsed    int // records of STACK CFI parsed so far
+	registers int // number of registers with a rule in all rows
+	parsed    int // number of STACK CFI records parsed so far
 }
 
 type rowKey struct {
@@ -23,21 +23,20 @@ type rowKey struct {
 	rva symfmt.RVA
 }
 
-// cachedRow is the rules in force at an address. Its row is nil if there are
-// none.
+// cachedRow holds the rules in force at an address. Its row is nil if there are none.
 type cachedRow struct {
 	row   *cfi.Row
-	start symfmt.RVA // of the function that has them
-	// held is the register that has the return address, or NoReg: the link register until a function
-	// saves it, and any other where a function keeps the stack as it is, as vfork does.
+	start symfmt.RVA // start of the function with the rules
+	// held is the register that contains the return address, or NoReg. It is the link register until
+	// a function saves it, or another register if a function leaves the stack as it is, as vfork
+	// does.
 	held cfi.Reg
-	// signal says that the rules are those of a signal frame; it is valid if
-	// checked is set.
+	// signal means that the rules are for a signal frame; it is valid if checked is set.
 	signal, checked bool
 	err             error
 }
 
-// maxRows and maxRowRegisters limit the cached rows, and the registers' rules in them.
+// maxRows limits the cached rows, and maxRowRegisters the rules for registers in them.
 const (
 	maxRows         = 1 << 13
 	maxRowRegisters = 1 << 16
@@ -107,8 +106,8 @@ func bySFrame(u *unwinder, f *Frame) outcome {
 	return u.byRules(f, u.table(tableSFrame), BySFrame)
 }
 
-// table returns the rules of a section of the frame's binary, or nil, and notes
-// its damage.
+// table returns the rules of a section of the frame's binary, or nil, and records damage to the
+// section.
 func (u *unwinder) table(table int) resolve.Symbols {
 	t, m := u.module.rules(u.ctx, table), &u.result.Modules[u.frame.Module]
 	if t.err != nil {
@@ -141,7 +140,7 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 		u.note("%v: %s", by, row.row)
 	}
 	if row.held != cfi.NoReg && row.held == u.cpu.RA && !u.frame.Interrupted {
-		// The frame has made a call, so the register has that call's return address.
+		// The frame has made a call, so the register contains the return address of that call.
 		u.note("%v: after a call, %s is not the caller's", by, u.cpu.Arch.RA)
 		return nothing
 	}
@@ -178,7 +177,7 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	return found
 }
 
-// keepCFA keeps the frame's CFA for techniques that guess, unless other rules had one.
+// keepCFA stores the frame's CFA for techniques that guess, unless earlier rules gave one.
 func (u *unwinder) keepCFA(row *cfi.Row) {
 	if u.cfa != 0 || u.frame.Handler {
 		return
@@ -190,10 +189,9 @@ func (u *unwinder) keepCFA(row *cfi.Row) {
 	u.reads = reads
 }
 
-// restoresVolatile reports whether rules load from memory a register that no
-// function preserves for its caller. The rules of a signal frame do, and load
-// the stack pointer as well. Functions of s390x save the stack pointer and
-// floating-point registers in memory.
+// restoresVolatile reports whether rules load a register that no function preserves for its caller
+// from memory. The rules of a signal frame do so, and load the stack pointer as well. Functions of
+// s390x save the stack pointer and floating-point registers in memory.
 func (u *unwinder) restoresVolatile(row *cfi.Row) bool {
 	a := u.cpu.Arch
 	for i, r := range a.Regs {

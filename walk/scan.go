@@ -5,17 +5,16 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// The number of words of the stack in which a return address is looked for, as in Breakpad, whose
-// loop includes the last: more for a frame that made no call, which may have a large array, and,
-// as in rust-minidump, for one outside modules, since code generated at run time has no rules.
+// The number of words of the stack that are searched for a return address, as in Breakpad, whose loop includes the last
+// word. It is larger for a frame that made no call, which may have a large array, and, as in rust-minidump, for a frame
+// outside modules, because code generated at run time has no rules.
 const (
 	scanWords        = 41
 	scanWordsContext = 161
 )
 
-// maxGap is the largest distance in bytes from a saved frame pointer to the frame that it points
-// to which a scan accepts: more than 99.5 % of frames are smaller (Breakpad's
-// stackwalker_x86.cc).
+// maxGap is the largest distance in bytes from a saved frame pointer to the frame to which it points that a scan
+// accepts: more than 99.5 % of frames are smaller (Breakpad's stackwalker_x86.cc).
 const maxGap = 128 << 10
 
 // byScan takes the first word of the stack that looks like a return address.
@@ -45,8 +44,8 @@ func byScan(u *unwinder, f *Frame) outcome {
 	return nothing
 }
 
-// scanRange returns where a scan starts, and its length in words. Below a CFA that rules give is
-// the frame itself, in which return addresses are those of calls that have returned.
+// scanRange returns the start of a scan and its length in words. If rules give a CFA, the scan starts there: below it
+// is the frame itself, whose return addresses are left over from calls that have returned.
 func (u *unwinder) scanRange() (start uint64, words int) {
 	word := uint64(u.cpu.Arch.PtrSize)
 	start, words = u.frame.SP, scanWords
@@ -68,10 +67,9 @@ func (u *unwinder) scanRange() (start uint64, words int) {
 	return start, words
 }
 
-// scanFramePointer finds the caller's frame pointer on x86 and x86-64 for a
-// return address found by a scan. It is in the word below if the function
-// saved it first; on x86-64 this counts only if the frame pointer leads there.
-// Otherwise the function may have left it as it was.
+// scanFramePointer finds the caller's frame pointer on x86 and x86-64, after a scan has found the return address. The
+// frame pointer is in the word below if the function saved it first; on x86-64 this counts only if the frame's own
+// frame pointer leads there. Otherwise the function may not have changed it.
 func (u *unwinder) scanFramePointer(addr uint64) {
 	word := uint64(u.cpu.Arch.PtrSize)
 	fp := u.cpu.Layouts[0].Base
@@ -91,10 +89,9 @@ func (u *unwinder) scanFramePointer(addr uint64) {
 // isCode reports whether an address is in a module.
 func (u *unwinder) isCode(pc uint64) bool { return pc >= FirstPage && u.d.ModuleAt(pc) >= 0 }
 
-// isReturn reports whether an address may be a return address: it is in a module, in a function
-// where the module has symbols, and after a call where its code is known, or it is what a signal
-// handler returns to. The program's entry point is excluded: the stack has it in the auxiliary
-// vector.
+// isReturn reports whether an address is plausible as a return address: it is in a module, in a function if the module
+// has symbols, and after a call if its code is known; or it is the code to which a signal handler returns. The
+// program's entry point is excluded, because the stack contains it in the auxiliary vector.
 func (u *unwinder) isReturn(pc uint64) bool {
 	if pc < FirstPage || pc%u.cpu.Align != 0 || pc == u.entry {
 		return false
@@ -112,14 +109,14 @@ func (u *unwinder) isReturn(pc uint64) bool {
 	return !u.noCall(pc) || u.isHandlerReturn(&Frame{PC: pc})
 }
 
-// noCall reports whether the code before an address is known, and is not a call.
+// noCall reports whether the code before an address is known and is not a call.
 func (u *unwinder) noCall(pc uint64) bool {
 	code := u.code(pc-cpu.MaxCall, cpu.MaxCall)
 	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCallable) == CallNo
 }
 
-// isCallable reports whether a direct call may lead to an address: to code, or to where the frame is, as calls of data do,
-// such as of .bss, which many writers of dumps do not count among their modules.
+// isCallable reports whether a direct call may lead to an address: to code, or to the frame's own address. The latter
+// covers calls of data such as .bss, which many writers of dumps do not include in their modules.
 func (u *unwinder) isCallable(addr uint64) bool { return u.isCode(addr) || addr == u.frame.PC }
 
 var _ cfi.Memory = (*unwinder)(nil)

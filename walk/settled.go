@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// settled holds a result that is computed once. An attempt whose context ends is not kept: the
-// next caller makes another one.
+// settled holds a result that is computed once. If an attempt's context ends, its result is not
+// kept, and the next caller tries again.
 type settled[T any] struct {
 	mu    sync.Mutex // held while computing
 	found atomic.Pointer[T]
 }
 
-// get returns the result of find, which the caller must not modify. If ctx ends meanwhile, the
+// get returns the result of find, which the caller must not modify. If ctx ends during find, the
 // result may be incomplete; if ctx has ended before, it is the zero value.
 func (s *settled[T]) get(ctx context.Context, find func(*T)) *T {
 	if v := s.found.Load(); v != nil {

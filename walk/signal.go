@@ -29,11 +29,11 @@ func bySignalFrame(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// isLinux reports whether signal frames are those of Linux.
+// isLinux reports whether signal frames have Linux's layout.
 func (u *unwinder) isLinux() bool { return u.d.System.OS.IsLinux() }
 
-// restore reads the registers from a frame, and reports whether there were a program counter and
-// a stack pointer.
+// restore reads the registers from a signal frame, and reports whether these include a program
+// counter and a stack pointer.
 func (u *unwinder) restore(l *cpu.SignalFrame, sp uint64, f *Frame) bool {
 	if l.Via >= 0 {
 		at, ok := u.ReadWord(sp + uint64(l.Via))
@@ -57,8 +57,7 @@ func (u *unwinder) restore(l *cpu.SignalFrame, sp uint64, f *Frame) bool {
 	return ok1 && ok2
 }
 
-// isHandlerReturn reports whether the frame's return address is the code that a signal handler
-// returns to.
+// isHandlerReturn reports whether f.PC is the code to which a signal handler returns.
 func (u *unwinder) isHandlerReturn(f *Frame) bool {
 	if !u.isLinux() {
 		return false
@@ -67,10 +66,10 @@ func (u *unwinder) isHandlerReturn(f *Frame) bool {
 	return l != nil && pushed == 0
 }
 
-// signalFrameAt returns the layout of the signal frame that the code at an address removes by a
+// signalFrameAt returns the layout of the signal frame that the code at an address removes with a
 // system call, or nil if the code does no such thing. pushed is how much higher the stack pointer
-// is there than at the start of the code. The code decides, if the dump has it, otherwise the
-// name of the function. The binary is read last, because it has to be found.
+// is at that address than at the start of the code. The code decides if the dump has it, and
+// otherwise the name of the function. The binary is read last, because it has to be found first.
 func (u *unwinder) signalFrameAt(pc uint64) (l *cpu.SignalFrame, pushed int) {
 	if last := &u.trampoline; last.pc != pc || !last.asked {
 		last.frame, last.pushed = u.findSignalFrame(pc)
@@ -97,10 +96,10 @@ func (u *unwinder) findSignalFrame(pc uint64) (l *cpu.SignalFrame, pushed int) {
 	return u.signalFrameByCode(pc)
 }
 
-// minTrampoline is the length of the shortest trampoline's code.
+// minTrampoline is the length in bytes of the shortest trampoline's code.
 const minTrampoline = 2
 
-// signalFrameByCode compares the code at an address with that of the trampolines.
+// signalFrameByCode compares the code at an address with the code of the trampolines.
 func (u *unwinder) signalFrameByCode(pc uint64) (l *cpu.SignalFrame, pushed int) {
 	pc &^= u.cpu.Arch.ISABit
 	head := u.code(pc, minTrampoline)
@@ -121,13 +120,13 @@ func (u *unwinder) signalFrameByCode(pc uint64) (l *cpu.SignalFrame, pushed int)
 	return nil, 0
 }
 
-// isCodeOf reports whether bytes are those of a trampoline, from an offset on.
+// isCodeOf reports whether b is the code of a trampoline from offset off on.
 func (u *unwinder) isCodeOf(b []byte, t *cpu.Trampoline, off int) bool {
 	big, little := u.cpu.Order(u.d.Order)
 	return len(b) > 0 && (big && bytes.HasPrefix(t.Big[off:], b) || little && bytes.HasPrefix(t.Little[off:], b))
 }
 
-// signalFrameByName goes by the name of the function that begins at an address. known reports
+// signalFrameByName decides by the name of the function that begins at an address. known reports
 // whether there are symbols for the address.
 func (u *unwinder) signalFrameByName(pc uint64) (l *cpu.SignalFrame, known bool) {
 	i := u.d.ModuleAt(pc)
@@ -155,7 +154,7 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *cpu.SignalFrame, known bool)
 	return &frames[0], true
 }
 
-// isForeign reports whether the frame has returned to code of which nothing is known: the dump
+// isForeign reports whether the frame has returned to code about which nothing is known: the dump
 // lacks its bytes, and there is neither a binary nor symbols.
 func (u *unwinder) isForeign() bool {
 	pc := u.frame.PC
@@ -181,19 +180,18 @@ func (u *unwinder) guessFrame(f *Frame) *cpu.SignalFrame {
 	return nil
 }
 
-// Limits of signal numbers, and of the flags in struct ucontext, of which the
-// kernel uses the lowest.
+// Limits of signal numbers and of the flags in struct ucontext, of which the kernel uses only the
+// lowest.
 const (
 	maxSignal  = 64
 	maxUCFlags = 0xff
 
-	maxSignalFrame = 1024 // bytes; more than the frames that have neither of the two
+	maxSignalFrame = 1024 // bytes; larger than the frames without number and context
 )
 
-// isSignalFrame reports whether the stack pointer points to a signal's number
-// and to a context as the kernel writes it, with few flags and without a
-// successor; or, for frames without these, to a pointer to the registers in
-// the frame itself.
+// isSignalFrame reports whether the stack pointer points to a signal's number and to a context as
+// the kernel writes it, with few flags and without a successor. For frames without these, it must
+// point to a pointer to the registers in the frame itself.
 func (u *unwinder) isSignalFrame(l *cpu.SignalFrame) bool {
 	sp := u.frame.SP
 	if l.Info < 0 || l.UC < 0 {
@@ -209,8 +207,8 @@ func (u *unwinder) isSignalFrame(l *cpu.SignalFrame) bool {
 	return ok1 && ok2 && flags <= maxUCFlags && link == 0
 }
 
-// isPlausible reports whether registers may be those of a running thread.
+// isPlausible reports whether registers are plausible for a running thread.
 func (u *unwinder) isPlausible(f *Frame) bool {
 	return u.isCode(u.clean(f.PC)) && f.SP%uint64(u.cpu.Arch.PtrSize) == 0 &&
-		(u.d.Memory.Find(f.SP) != nil || u.nextMemory(f.SP) != f.SP) // the stack has overflowed
+		(u.d.Memory.Find(f.SP) != nil || u.nextMemory(f.SP) != f.SP) // otherwise the stack has overflowed
 }

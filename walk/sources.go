@@ -8,8 +8,9 @@ import (
 	"github.com/symtool/symtool/walk/source"
 )
 
-// SourceFile returns the source file of f.Names[k], which has one: f is a frame of the result. The symbols are asked
-// what the file contained or, if they are a symbol file, which does not say, the module's binary, if it is known.
+// SourceFile returns the source file of f.Names[k], which must have one; f is a frame of the result. The contents of
+// the file are taken from the symbols or, if these are a symbol file, which lacks them, from the module's binary if
+// it is known.
 func (r *Result) SourceFile(ctx context.Context, f *Frame, k int) source.File {
 	file := source.File{Name: f.Names[k].File}
 	if f.Module < 0 {
@@ -25,7 +26,7 @@ func (r *Result) SourceFile(ctx context.Context, f *Frame, k int) source.File {
 	return file
 }
 
-// described returns the symbols that say most about source files, or nil.
+// described returns the symbols with the most information about source files, or nil.
 func (st *moduleState) described(ctx context.Context) resolve.Symbols {
 	y := st.symbolsFrom(ctx)
 	switch {
@@ -37,5 +38,6 @@ func (st *moduleState) described(ctx context.Context) resolve.Symbols {
 	return st.sourced.get(ctx, func(d *describedBy) { d.binary = st.binaryLines(ctx) }).binary
 }
 
-// describedBy has the symbols of a binary, beside those of a symbol file; nil if it has no lines.
+// describedBy holds the symbols of a binary, in addition to those of a symbol file. binary is nil if it has no
+// lines.
 type describedBy struct{ binary resolve.Symbols }

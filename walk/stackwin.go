@@ -5,35 +5,33 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// STACK WIN records say how to get from a function of 32-bit Windows to its caller: by a program
-// over registers and sizes (type 4), or by sizes alone (type 0, FPO). The specification is
+// STACK WIN records say how to get from a function of 32-bit Windows to its caller: with a program
+// over registers and sizes (type 4), or with sizes alone (type 0, FPO). The specification is
 // Breakpad's symbol_files.md, "Interpreting a STACK WIN record"; its stackwalker_x86.cc adds
-// searches of the stack, since those sizes are often wrong.
+// searches of the stack, because those sizes are often wrong.
 //
-// Where we differ from Breakpad:
+// Differences from Breakpad:
 //
-//   - The size of the arguments of the function that a frame has called is that
-//     of this very function, as the specification says; since Breakpad prints
-//     inlined functions it takes that of the topmost frame which has one
-//     (TestWinParametersOfTheCallee).
-//   - Registers by CodeView's numbers ($22) are registers; Breakpad takes them for
-//     variables of the program (TestWinRecords).
-//   - A PUBLIC record's size counts, as the specification says; Breakpad reads
-//     it and drops it (TestWinParameterSizes).
+//   - The size of the arguments of the function that a frame has called belongs to this very
+//     function, as the specification says. Since Breakpad prints inlined functions, it takes the
+//     size from the topmost frame that has one (TestWinParametersOfTheCallee).
+//   - Registers with CodeView's numbers ($22) are registers; Breakpad takes them for variables of
+//     the program (TestWinRecords).
+//   - A PUBLIC record's size counts, as the specification says; Breakpad reads it and drops it
+//     (TestWinParameterSizes).
 //   - Programs read all memory of the dump, not only the thread's stack
 //     (TestWinProgramReadsOtherMemory).
-//   - A caller with the frame's own %esp is refused, also for the topmost frame: a
-//     call leaves its return address there (TestWinStuck).
-//   - The search for a saved %ebp covers at most maxSavedBytes
-//     (TestWinRecoversEBP).
+//   - A caller with the frame's own %esp is rejected, also for the topmost frame: a call leaves its
+//     return address there (TestWinStuck).
+//   - The search for a saved %ebp covers at most maxSavedBytes (TestWinRecoversEBP).
 
 // maxSavedBytes is the number of bytes searched for a saved frame pointer: enough for four saved
-// registers, and for a search that went too far. The size in the record is not trusted: it may be
-// 4 GB.
+// registers, and for a search that went too far. The size in the record is not trusted, because it
+// may be 4 GB.
 const maxSavedBytes = 4096
 
-// alignedWords is the number of words, from the computed place on, in which
-// the return address of a function that aligned its stack to 16 bytes may be.
+// alignedWords is the number of words, from the computed address on, that may contain the return
+// address of a function that aligned its stack to 16 bytes.
 const alignedWords = 4
 
 // byWin uses the STACK WIN records of the symbol file.
@@ -52,7 +50,7 @@ func byWin(u *unwinder, f *Frame) outcome {
 		}
 		return nothing
 	}
-	// The caller's step needs the size of the caller's arguments in this frame.
+	// The caller's step needs the size of the frame's arguments, which are in the caller's frame.
 	u.frame.paramSize = rec.win.ParameterSize
 	w := winStep{u: u, rec: rec, win: rec.win, regs: &u.win.regs, vars: u.win.vars, by: ByWinProgram}
 	if rec.program == nil {
@@ -71,7 +69,7 @@ type winStep struct {
 	rec  *winRecord
 	win  *symfmt.StackWin
 	regs *winRegs
-	vars *cfi.Regs // the frame's, then the caller's
+	vars *cfi.Regs // registers and variables of the frame, then of the caller
 	by   Technique
 
 	trust   Trust
@@ -113,7 +111,7 @@ func (w *winStep) get(r cfi.Reg) uint32 {
 	return uint32(v)
 }
 
-// onStack reports whether an address is in the same piece of memory as the stack.
+// onStack reports whether an address is in the same region of memory as the stack.
 func (w *winStep) onStack(addr uint32) bool {
 	r := w.u.d.Memory.Find(uint64(w.esp))
 	return r != nil && uint64(addr) >= r.Addr && uint64(addr)-r.Addr < uint64(len(r.Data)) && uint64(len(r.Data))-(uint64(addr)-r.Addr) >= 4
@@ -127,8 +125,7 @@ func (w *winStep) words() int {
 	return scanWords
 }
 
-// scan looks for a return address in the n words from start on. If there is
-// none, at is start.
+// scan looks for a return address in n words from start on. If there is none, at is start.
 func (w *winStep) scan(start uint32, n int) (at, pc uint32, ok bool) {
 	if n > alignedWords && !w.u.may[ByScan] {
 		return 0, 0, false
@@ -146,20 +143,19 @@ func (w *winStep) scan(start uint32, n int) (at, pc uint32, ok bool) {
 	return start, 0, false
 }
 
-// adjust corrects the place of the return address, which may be preceded by
-// words that align the stack.
+// adjust corrects the location of the return address, which may be preceded by words that align the
+// stack.
 func (w *winStep) adjust() {
 	at, pc, ok := w.scan(w.raStart, alignedWords)
 	if ok && at == w.raStart && w.win.Type == 0 && w.u.frame.Trust == TrustContext && uint64(pc) == w.u.frame.PC {
-		// A system call of Windows XP has returned, and the stack still has the
-		// address that it returned to, which is the frame's own. The frame's return
-		// address is above it.
+		// A system call of Windows XP has returned, and the stack still contains the address to
+		// which it returned, in the frame itself. The frame's return address is above it.
 		at, _, _ = w.scan(at+4, alignedWords)
 	}
 	w.raStart = at
 }
 
-// begin sets the variables of the frame that programs use.
+// begin sets the frame's variables that programs use.
 func (w *winStep) begin() {
 	w.vars.Reset()
 	for _, r := range []cfi.Reg{w.regs.ebp, w.regs.esp, w.regs.ebx} {
@@ -179,7 +175,7 @@ func (w *winStep) evaluate() error {
 		return p.err
 	}
 	if v, ok := w.u.in.Get(w.regs.ebp); ok && p.aligns {
-		// The function has aligned %esp, and only %ebp shows how far.
+		// The function has aligned %esp, and only %ebp shows by how much.
 		w.raStart = uint32(v) + 4
 	}
 	sizes := [...]uint64{w.win.ParameterSize, uint64(w.callee), w.win.SavedRegisterSize, w.win.LocalSize}

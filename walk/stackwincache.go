@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// winCache caches STACK WIN records, and has the state to run their programs.
+// winCache caches STACK WIN records, and holds the state for running their programs.
 type winCache struct {
 	records  map[rowKey]*winRecord
 	programs map[string]*winProgram
@@ -20,7 +20,7 @@ type winRegs struct {
 	eip, esp, ebp, ebx, esi, edi cfi.Reg
 }
 
-// winRecord is the record that covers an address, or nil.
+// winRecord is the record that covers an address. Its win is nil if there is none.
 type winRecord struct {
 	win     *symfmt.StackWin
 	program *winProgram // nil for FPO
@@ -36,8 +36,8 @@ type winProgram struct {
 	raStart [2]cfi.Reg
 }
 
-// Variables that are set before a program runs. How the last two differ is not documented;
-// Breakpad sets both to the same.
+// Variables that are set before a program runs. It is not documented how the last two differ;
+// Breakpad sets both to the same value.
 var (
 	winSizes   = [4]string{".cbParams", ".cbCalleeParams", ".cbSavedRegs", ".cbLocals"}
 	winRAStart = [2]string{".raSearchStart", ".raSearch"}

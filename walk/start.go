@@ -14,34 +14,32 @@ var starts = map[string]bool{
 	"_start": true, "__start": true, "_start_c": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true, // see clones
 	"runtime.rt0_go": true, "runtime.clone": true, "runtime.goexit": true, // Go's
-	"make_fcontext": true, // Boost's: a coroutine's first function returns into it
+	"make_fcontext": true, // Boost's: the return address of a coroutine's first function
 }
 
-// schedulers are the functions in which Go's runtime begins to use the stack of a thread anew, for the scheduler or for
-// itself. Their callers are on the stack of a goroutine.
+// schedulers are the functions in which Go's runtime begins to use a thread's stack anew, for the scheduler or for
+// itself. Their callers are on a goroutine's stack.
 var schedulers = map[string]bool{"runtime.mcall": true, "runtime.morestack": true, "runtime.systemstack": true}
 
-// injected are functions whose calls a signal handler puts into the code that
-// was interrupted: their return address is where the signal came, not after a
-// call. Go's runtime does that on a fault, and to preempt a goroutine.
+// injected are functions that a signal handler calls on behalf of the code that was interrupted: their return address
+// is where the signal arrived, not after a call. Go's runtime does that on a fault, and to preempt a goroutine.
 var injected = map[string]bool{
 	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.asyncPreempt.abi0": true, "runtime.debugCallV2": true,
 }
 
-// clones are those of starts that other functions call to start a thread. They have no rules
-// after the system call, by design, since the two threads return differently. A program's own
-// function may have such a name.
+// clones are the functions among starts that other functions call to start a thread. By design they have no rules after
+// the system call, because the two threads return differently. A program's own function may have such a name.
 var clones = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true}
 
 // IsStart reports whether programs or threads of Linux begin in the named function.
 func IsStart(function string) bool { return starts[function] || schedulers[function] }
 
-// IsClone reports whether other functions call the named function, one of IsStart, to start a
+// IsClone reports whether the named function, for which IsStart is true, is one that other functions call to start a
 // thread.
 func IsClone(function string) bool { return clones[function] }
 
-// isStart reports whether the program or a thread begins in the frame: it
-// called the frame above it, or the thread has not begun.
+// isStart reports whether the program or a thread begins in the frame: the frame called the frame above it, or the
+// thread has not begun.
 func (u *unwinder) isStart() bool {
 	if u.frame.IsEntry() && !u.rulesReturn() {
 		return true
@@ -67,9 +65,9 @@ func (u *unwinder) isStart() bool {
 	return starts[name] || len(u.frame.Names) == 0 && u.isEntry(u.frame.Inst)
 }
 
-// isFirst reports whether an address is that of a function's first instruction, and does not
-// follow a call, as it would behind one that does not return. Where symbols have no function, call
-// frame information has the extent of one.
+// isFirst reports whether an address is the first instruction of a function and does not follow a call, as it would
+// after a call that does not return. If symbols have no function there, call frame information gives the function's
+// start.
 func (u *unwinder) isFirst(pc uint64) bool {
 	i := u.d.ModuleAt(pc)
 	if i < 0 || pc < FirstPage {
@@ -91,8 +89,8 @@ func (u *unwinder) isFirst(pc uint64) bool {
 	return first && u.call(pc) == CallNo
 }
 
-// isKernels reports whether a thread that was not to be walked for a crash has neither code nor a
-// stack. Linux creates such threads for io_uring, with the registers that its caller had otherwise.
+// isKernels reports whether a thread has neither code nor a stack, and is not the thread for which the dump was made.
+// Linux creates such threads for io_uring; their other registers are those of the thread that created them.
 func (u *unwinder) isKernels() bool {
 	_, known := u.in.Get(u.cpu.SP)
 	return u.isLinux() && u.frame.PC == 0 && u.frame.SP == 0 && known && u.stack.Thread != u.d.RequestingThread()
@@ -110,9 +108,9 @@ func (u *unwinder) rulesReturn() bool {
 	return false
 }
 
-// isNewThread reports whether a thread was interrupted in a function that starts threads, and is
-// the new one: the system call has returned 0, and the function has no rules there. On CPUs with
-// the return address on the stack it is always false.
+// isNewThread reports whether a thread was interrupted in a function that starts threads and is itself the new thread:
+// the system call has returned 0, and the function has no rules there. On CPUs with the return address on the stack it
+// is always false.
 func (u *unwinder) isNewThread() bool {
 	result, ok := u.in.Get(u.cpu.Reg(u.cpu.Result))
 	if !ok || result != 0 || u.hasRules() {
@@ -138,25 +136,23 @@ func (u *unwinder) hasRules() bool {
 	return false
 }
 
-// isForeignStart reports whether the symbols of the program have _start elsewhere than where the
-// process began: they are another build's, and what they say about the frame is wrong.
+// isForeignStart reports whether the program's symbols have _start elsewhere than where the process began. In that case
+// they are from another build, and wrong about the frame.
 func (u *unwinder) isForeignStart(f *Frame) bool {
 	return u.entry != 0 && f.Function() == "_start" && f.Start != u.entry&^u.cpu.Arch.ISABit && f.Module == u.d.ModuleAt(u.entry)
 }
 
-// atEntry is AT_ENTRY, the key of the program's first instruction in Dump.Auxv.
+// atEntry is AT_ENTRY, the key of the address of the program's first instruction in Dump.Auxv.
 const atEntry = 9
 
-// maxEntry is how far after the program's first instruction its only call may be: less than the
-// shortest such function and its neighbour's first call.
+// maxEntry is how many bytes after the program's first instruction its only call may be: less than the shortest such
+// function plus its neighbour's first call.
 const maxEntry = 0x30
 
-// isEntry reports whether an address is in the code at which the system starts the program. It
-// needs no symbols.
+// isEntry reports whether an address is in the code where the system starts the program. It needs no symbols.
 func (u *unwinder) isEntry(addr uint64) bool { return u.entry != 0 && addr-u.entry < maxEntry }
 
-// entryOf returns the address of the program's first instruction, or 0 if the dump does not have
-// it.
+// entryOf returns the address of the program's first instruction, or 0 if the dump lacks it.
 func entryOf(d *dump.Dump) uint64 {
 	for _, a := range d.Auxv {
 		if a.Key == atEntry {
@@ -166,9 +162,9 @@ func entryOf(d *dump.Dump) uint64 {
 	return 0
 }
 
-// codeOf returns the code of a function by its address. For big-endian 64-bit PowerPC with ABI
-// version 1 that is the address of a descriptor in .opd, whose first word is the code's address.
-// Without that memory the code is unknown: version 2, which some systems use, has no descriptors.
+// codeOf returns the address of a function's code, given the function's address. For big-endian 64-bit PowerPC with ABI
+// version 1 that is the address of a descriptor in .opd, whose first word is the address of the code. Without that
+// memory the code is unknown, because version 2, which some systems use, has no descriptors.
 func codeOf(d *dump.Dump, addr uint64) uint64 {
 	if c := cpu.All[d.Arch]; c == nil || !c.Descriptors || d.Memory.Order != binary.BigEndian {
 		return addr
@@ -183,8 +179,8 @@ func codeOf(d *dump.Dump, addr uint64) uint64 {
 	return addr
 }
 
-// trampolines maps the functions that signal handlers return to, by name, to
-// the kinds of frames that they expect, of which each CPU has its own layouts.
+// trampolines maps the functions to which signal handlers return, by name, to the kinds of frames that they expect.
+// Each CPU has its own layouts of these kinds.
 var trampolines = map[string]string{
 	"__restore_rt": "rt", "__restore": "old", "__default_rt_sa_restorer": "rt", "__default_sa_restorer": "old",
 	"__kernel_rt_sigreturn": "rt", "__kernel_sigreturn": "old", "__vdso_rt_sigreturn": "rt", "__vdso_sigreturn": "old",

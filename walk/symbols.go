@@ -19,24 +19,24 @@ import (
 
 // Symbols is the state of a module's symbols.
 type Symbols struct {
-	Asked bool // whether a walk asked for them
+	Asked bool // a walk wanted them
 
-	// Resolver has the symbols of the symbol file, or of the binary's debug information; nil
+	// Resolver has the symbols of the symbol file, or of the binary's debug information. It is nil
 	// without symbols.
 	Resolver resolve.Symbols
 	Tried    []symfmt.Tried // where symbols were looked for and not found
-	// OtherBinaries are files of other builds with the module's name, found while looking for the
-	// binary.
+	// OtherBinaries are files with the module's name but from other builds, found while looking for
+	// the binary.
 	OtherBinaries []string
 	Err           error // why symbols that were found could not be used
-	// Binary means that the symbols are those of the binary, InDump that the dump itself has the
-	// binary.
+	// Binary means that the symbols are from the binary, and InDump that the dump itself contains
+	// the binary.
 	Binary, InDump bool
-	// Damage lists rules that could not be read during walks, and errors in the tables of the binary
-	// that were used.
+	// Damage lists rules that could not be read during walks, and errors in those tables of the
+	// binary that were used.
 	Damage []string
-	// VarsProblems are problems of the variables of frames that were asked for, if they are not in
-	// Resolver: those of NAME.vars, or of the binary.
+	// VarsProblems are problems with the variables of frames that were requested, unless they are in
+	// Resolver: problems of NAME.vars or of the binary.
 	VarsProblems []symfmt.Problem
 
 	state *moduleState
@@ -47,8 +47,7 @@ func (s *Symbols) HasBinary(ctx context.Context) bool {
 	return s.state != nil && s.state.file(ctx) != nil
 }
 
-// Looked reports whether symbols were looked for: they were wanted, and there was a place to
-// look.
+// Looked reports whether symbols were looked for: a walk wanted them, and there was a place to look.
 func (s *Symbols) Looked() bool {
 	return s.Asked && s.state != nil && (s.state.sources.Symbols != nil || s.state.sources.Binaries != nil)
 }
@@ -63,13 +62,13 @@ func (s *Symbols) damaged(err error) {
 	}
 }
 
-// Sources holds symbols and binaries for many dumps. The symbols of a module are looked for once.
-// Its methods may be called concurrently.
+// Sources holds symbols and binaries for many dumps. It looks for the symbols of a module once. Its
+// methods may be called concurrently.
 type Sources struct {
 	Symbols  resolve.Supplier   // of symbol files; may be nil
 	Binaries *supplier.Binaries // ELF files, whose debug information replaces a missing symbol file; may be nil
-	// Last, if non-nil, is asked for symbols of modules for which the others have none with lines,
-	// such as stripped binaries.
+	// Last, if non-nil, supplies symbols for modules for which the others have none with lines, such
+	// as stripped binaries.
 	Last resolve.Supplier
 
 	mu      sync.Mutex
@@ -77,7 +76,7 @@ type Sources struct {
 	open    []*object.File
 }
 
-// NewSources returns Sources that ask suppliers in turn, and then binaries, which may be nil.
+// NewSources returns Sources that try the suppliers in turn, and then binaries, which may be nil.
 func NewSources(suppliers []resolve.Supplier, binaries *supplier.Binaries) *Sources {
 	s := &Sources{Binaries: binaries}
 	if len(suppliers) > 0 {
@@ -86,7 +85,7 @@ func NewSources(suppliers []resolve.Supplier, binaries *supplier.Binaries) *Sour
 	return s
 }
 
-// moduleState is the state of a module's symbols, shared by all modules with its id.
+// moduleState is the state of a module's symbols, shared by all modules with the same id.
 type moduleState struct {
 	m       resolve.Module
 	image   []byte // the file of the vdso as it is in the dump's memory; may be nil
@@ -102,8 +101,8 @@ type moduleState struct {
 
 type moduleSymbols struct {
 	resolver resolve.Symbols // nil if there is none
-	binary   bool            // the resolver is the binary's
-	lines    resolve.Symbols // the binary's, if it has lines and the symbol file has none; otherwise nil
+	binary   bool            // the resolver is from the binary
+	lines    resolve.Symbols // from the binary, if it has lines and the symbol file has none; otherwise nil
 	tried    []symfmt.Tried
 	err      error
 }
@@ -145,7 +144,7 @@ func (s *Sources) module(d *dump.Dump, i int) *moduleState {
 	return st
 }
 
-// Close closes the binaries.
+// Close closes the symbols and the binaries.
 func (s *Sources) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +160,7 @@ func (st *moduleState) resolver(ctx context.Context) resolve.Symbols {
 	return st.symbolsFrom(ctx).resolver
 }
 
-// symbolsFrom returns the module's symbols, as far as they have been found.
+// symbolsFrom returns the symbols of the module and where they are from, after looking for them.
 func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 	return st.symbols.get(ctx, func(y *moduleSymbols) {
 		if s := st.sources.Symbols; s != nil {
@@ -196,8 +195,8 @@ func (st *moduleState) binaryLines(ctx context.Context) resolve.Symbols {
 	return nil
 }
 
-// names returns the source of functions and lines: the symbol file, or the binary if the symbol
-// file has no lines; nil if there is neither. Rules come from resolver.
+// names returns the symbols for functions and lines: the symbol file, or the binary if the symbol
+// file has no lines, or nil if there is neither. Rules come from resolver.
 func (st *moduleState) names(ctx context.Context) resolve.Symbols {
 	y := st.symbolsFrom(ctx)
 	return cmp.Or(y.lines, y.resolver)
@@ -208,8 +207,8 @@ func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.M
 	y.resolver, y.tried, y.err = r, append(y.tried, tried...), errors.Join(y.err, err)
 }
 
-// askLast replaces the symbols by those of s, if these have more. If there are symbols already, an
-// error of s is no reason to report them as damaged.
+// askLast replaces the symbols with those from s, if these have more. If there are symbols already,
+// an error of s does not make them damaged.
 func (y *moduleSymbols) askLast(ctx context.Context, s resolve.Supplier, m resolve.Module) {
 	r, tried, err := s.Symbols(ctx, m)
 	y.tried = append(y.tried, tried...)
@@ -233,9 +232,9 @@ func readModule(ctx context.Context, f *object.File, o dwarf2sym.Options) (resol
 	return resolve.FromModule(result.Module, resolve.ModuleOptions{Path: f.Path, Extents: &result.Extents}), result.Problems, nil
 }
 
-// binaries returns where the module's binary may be. A binary given alone
-// would match any module of which nothing is known; where the memory agrees
-// with it, the dump's reader has adopted its id.
+// binaries returns the places where the module's binary may be, or nil. A binary given alone would
+// match any module about which nothing is known. If such a binary agrees with the dump's memory, the
+// dump's reader has given its id to the module.
 func (st *moduleState) binaries() *supplier.Binaries {
 	if m := &st.m; len(m.BuildID) == 0 && m.DebugID == "" && m.Name == "" && m.DebugFile == "" {
 		return nil
@@ -281,7 +280,7 @@ const (
 	tableSFrame  = 1
 )
 
-// rules returns the rules of a section of the binary, and its damage.
+// rules returns the rules of a section of the binary, and damage to the section.
 func (st *moduleState) rules(ctx context.Context, table int) *cfiTable {
 	return st.tables[table].get(ctx, func(t *cfiTable) {
 		f := st.file(ctx)

@@ -8,9 +8,9 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// through returns the call that entered frame i, if it is certain: the call of its caller, or the
-// last of the tail calls that lead from there to the frame's function. No stack has the functions
-// that ended with those tail calls. If there are several such paths, none is certain.
+// through returns the call that entered frame i, if it is certain: the call of its caller, or the last of the tail
+// calls that lead from the caller to the frame's function. The functions that ended with those tail calls are not on
+// the stack. If there are several such paths, none is certain.
 func (v *Variables) through(i int, callee, caller *eval.Frame, site vars.CallSite) (*eval.Frame, vars.CallSite, error) {
 	if callee == nil || callee.Func == nil {
 		return nil, vars.CallSite{}, eval.ErrNoCallSite
@@ -45,7 +45,7 @@ type tailCall struct {
 
 // tailCalls holds the tail calls of the functions of a module.
 type tailCalls struct {
-	module *eval.Frame // without a function: its registers are unknown
+	module *eval.Frame // has no function; its registers are unknown
 	by     map[symfmt.RVA][]tailCall
 }
 
@@ -95,7 +95,7 @@ func (v *Variables) readTailCalls(module int) *tailCalls {
 	return c
 }
 
-// stateOf returns what is known of the symbols of a module, which may be on no stack.
+// stateOf returns the state of a module's symbols. The module may be on no stack.
 func (v *Variables) stateOf(module int) *moduleState {
 	if st := v.result.Modules[module].state; st != nil {
 		return st
@@ -114,8 +114,9 @@ const (
 	maxTried     = 1000
 )
 
-// mayReenter reports whether a function may enter itself by tail calls, so that what its caller passed is not what it
-// was last entered with: by way of whatever modules, through pointers, or by what is not known.
+// mayReenter reports whether a function may enter itself by tail calls, so that its last arguments may differ from
+// what its caller passed. The tail calls may pass through any modules. Calls through pointers and unknown calls count
+// as possible.
 func (v *Variables) mayReenter(entry uint64) bool {
 	may, met := v.reenters[entry]
 	if !met {
@@ -148,8 +149,8 @@ func (v *Variables) findsItself(entry uint64) bool {
 	return false
 }
 
-// chain returns the only tail calls that lead from the entry of one function to that of another, in whatever modules.
-// ok is false if there are none, or several, or if some may lead anywhere.
+// chain returns the only sequence of tail calls that leads from the entry of one function to the entry of another,
+// through any modules. ok is false if there is none or several, or if some tail call may lead anywhere.
 func (v *Variables) chain(from, to uint64) (chain []tailCall, ok bool) {
 	var found [][]tailCall
 	certain, tried := true, 0
@@ -183,9 +184,9 @@ func (v *Variables) chain(from, to uint64) (chain []tailCall, ok bool) {
 	return found[0], true
 }
 
-// ended returns the frame of a function at its tail call, after another function called it at
-// site. The registers that functions preserve are the caller's again, and the frame ends where
-// frame i does. Other registers are unknown.
+// ended returns the frame of a function at its tail call, after another function called it at site. The registers
+// that functions preserve have the caller's values again, and the frame ends where frame i does. Other registers are
+// unknown.
 func (v *Variables) ended(i int, callee, caller *eval.Frame, site vars.CallSite, tail tailCall) *eval.Frame {
 	a, in := caller.Arch, tail.of.module
 	e := &eval.Frame{

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// auxPHDR, auxPHENT and auxPHNUM are the entries of the auxiliary vector that say where the program's
-// headers are in memory (include/uapi/linux/auxvec.h).
+// auxPHDR, auxPHENT and auxPHNUM are the entries of the auxiliary vector that give the location of
+// the program's headers in memory (include/uapi/linux/auxvec.h).
 const (
 	auxPHDR  = 3
 	auxPHENT = 4
@@ -18,12 +18,12 @@ const (
 // ptTLS is the type of the program header of thread-local storage.
 const ptTLS = 7
 
-// maxHeaders is more program headers than any program has.
+// maxHeaders is larger than the number of program headers of any program.
 const maxHeaders = 4096
 
-// tlsAddress returns the address, in a thread, of a thread-local variable of a module, by its
-// offset in the module's block, or why it is unknown. It is known for the program itself, whose
-// block is at a fixed place.
+// tlsAddress returns the address, for a thread, of a module's thread-local variable, given its offset
+// in the module's block, or the reason why it is unknown. It is known only for the program itself,
+// whose block is at a fixed distance from the thread pointer.
 func tlsAddress(d *dump.Dump, thread, module int, offset uint64) (addr uint64, why string) {
 	c := d.Registers(thread)
 	if c == nil || module < 0 || module != d.Main || cpu.All[c.Arch] == nil {
@@ -54,16 +54,16 @@ func threadPointer(c *dump.Context, tls *cpu.TLS) (tp uint64, ok bool) {
 	return tp, ok && tp != 0
 }
 
-// tlsBlock is what a program's PT_TLS says of the block in memory.
+// tlsBlock describes the block in memory according to a program's PT_TLS.
 type tlsBlock struct{ addr, size, align uint64 }
 
-// tlsSegment returns the program's PT_TLS, by the headers in memory.
+// tlsSegment returns the program's PT_TLS, from the headers in memory.
 func tlsSegment(d *dump.Dump, ptrSize int) (tlsBlock, bool) {
 	aux := map[uint64]uint64{}
 	for _, a := range d.Auxv {
 		aux[a.Key] = a.Value
 	}
-	entry, order := uint64(56), d.Memory.Order // of ELFCLASS64
+	entry, order := uint64(56), d.Memory.Order // for ELFCLASS64
 	if ptrSize == 4 {
 		entry = 32
 	}

@@ -13,22 +13,21 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// Variables evaluates the parameters and local variables of the frames of a Result. Symbols are
-// read, and values computed, on demand. The dump and the Sources must stay open. It must not be
-// used concurrently.
+// Variables evaluates the parameters and local variables of the frames of a Result. It reads symbols and computes
+// values on demand, so the dump and the Sources must stay open. It must not be used concurrently.
 type Variables struct {
 	ctx    context.Context
 	result *Result
 	names  map[*arch.Arch]*cfi.Names
-	tails  map[int]*tailCalls // by module; nil for one without variables
+	tails  map[int]*tailCalls // by module; nil for a module without variables
 
-	reenters map[uint64]bool // by address of a function, as mayReenter
+	reenters map[uint64]bool // results of mayReenter, by address of a function
 
 	stack  int
-	frames map[int]*eval.Frame // of the last stack asked for; nil for a frame without variables
+	frames map[int]*eval.Frame // of the last stack requested; nil for a frame without variables
 }
 
-// Variables returns the variables of the result. ctx ends the reading of symbols.
+// Variables returns the variables of the result. If ctx ends, symbols are no longer read.
 func (r *Result) Variables(ctx context.Context) *Variables {
 	return &Variables{ctx: ctx, result: r, names: map[*arch.Arch]*cfi.Names{}, tails: map[int]*tailCalls{}, reenters: map[uint64]bool{}, stack: -1}
 }
@@ -41,9 +40,9 @@ func (v *Variables) MemorySize() (size uint64) {
 	return size
 }
 
-// Of returns the variables of frame i of Result.Stacks[stack], and what they were computed from.
-// The variables are by index in Frame.Names, those of the innermost scope first. Both results are
-// nil if the symbols have none.
+// Of returns the variables of frame i of Result.Stacks[stack], and the frame from which they were computed. The
+// variables are indexed like Frame.Names, those of the innermost scope first. Both results are nil if the symbols
+// have none.
 func (v *Variables) Of(stack, i int) (*eval.Frame, [][]eval.Variable) {
 	if stack != v.stack {
 		v.stack, v.frames = stack, map[int]*eval.Frame{}
@@ -60,7 +59,7 @@ func (v *Variables) Of(stack, i int) (*eval.Frame, [][]eval.Variable) {
 	return f, all
 }
 
-// frame returns what the variables of a frame are computed from, or nil if it has none.
+// frame returns the frame from which a frame's variables are computed, or nil if it has none.
 func (v *Variables) frame(i int) *eval.Frame {
 	f, ok := v.frames[i]
 	if !ok {
@@ -106,8 +105,8 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 	return e
 }
 
-// known reports whether the registers of a frame are known. Those of a frame found by scanning
-// the stack are a guess, as is the frame.
+// known reports whether the registers of a frame are known. If a frame was found by scanning the stack, its
+// registers are guesses, like the frame.
 func (f *Frame) known() bool { return f.Trust != TrustScan && f.Trust != TrustCFIScan }
 
 // register returns the value of a frame's register, in the byte order of memory.
@@ -162,7 +161,7 @@ func (v *Variables) cfa(i int) (uint64, bool) {
 	return cfa, err == nil
 }
 
-// row returns the rules of a frame, those of its symbols or else of its binary, or nil.
+// row returns the rules in force for a frame, from its symbols or else from its binary, or nil.
 func (v *Variables) row(f *Frame, names *cfi.Names) *cfi.Row {
 	state := v.result.Modules[f.Module].state
 	at := symfmt.RVA(f.Inst - v.result.Dump.Modules[f.Module].Addr)
@@ -182,7 +181,7 @@ func (v *Variables) row(f *Frame, names *cfi.Names) *cfi.Row {
 	return nil
 }
 
-// words is the memory of a dump as the evaluation of rules reads it.
+// words implements cfi.Memory with the memory of a dump.
 type words struct {
 	memory *dump.Memory
 	size   int
@@ -208,9 +207,9 @@ func (v *Variables) caller(i int) (*eval.Frame, vars.CallSite, error) {
 	return v.through(i, callee, caller, site)
 }
 
-// Symbol returns the symbol that contains an address, with the offset from its start, or else its
-// module with the offset from its base: "prog!main + 0x10". It returns "" outside modules. A PUBLIC has no size, so
-// it counts only at its start: data come after the last one.
+// Symbol returns the symbol that contains an address, with the offset from its start, or else its module with the
+// offset from its base: "prog!main + 0x10". It returns "" outside modules. A PUBLIC has no size, so it counts only
+// at its start: data follow the last PUBLIC.
 func (v *Variables) Symbol(addr uint64) string {
 	i := v.result.Dump.ModuleAt(addr)
 	if i < 0 {

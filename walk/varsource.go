@@ -9,21 +9,21 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// moduleVars holds the variables of a module and the symbols that they belong to. Both are nil if
+// moduleVars holds the variables of a module and the symbols to which they belong. Both are nil if
 // there are none.
 type moduleVars struct {
 	symbols  resolve.VariableSymbols
 	info     *vars.Info
-	problems []symfmt.Problem // but those of symbols
+	problems []symfmt.Problem // except those of symbols
 }
 
-// lost notes that there are no variables, because of an error.
+// lost records that there are no variables because of an error.
 func (v *moduleVars) lost(err error) {
 	v.problems = append(v.problems, symfmt.Problem{Lost: "variables", Err: err})
 }
 
-// variables returns the variables of the module: those of its symbol file, of the .vars file
-// beside it in a store, or of the binary whose debug information replaces a missing symbol file.
+// variables returns the variables of the module: from its symbol file, from the .vars file beside
+// it in a store, or from the binary whose debug information replaces a missing symbol file.
 func (st *moduleState) variables(ctx context.Context) *moduleVars {
 	return st.vars.get(ctx, func(v *moduleVars) {
 		names := st.names(ctx)
@@ -50,8 +50,8 @@ func (st *moduleState) variables(ctx context.Context) *moduleVars {
 	})
 }
 
-// fromBinary reads the variables of a binary, together with the symbols that they belong to,
-// which have the same records as those that are read part by part.
+// fromBinary reads the variables of a binary, together with the symbols to which they belong. These
+// have the same records as symbols that are read part by part.
 func (v *moduleVars) fromBinary(ctx context.Context, st *moduleState) {
 	var err error
 	if b := st.binaries(); b != nil {

@@ -22,16 +22,16 @@ const MaxFrames = 1_000_000
 type Config struct {
 	// Techniques are the techniques that may be used, in any order; nil means all.
 	Techniques []Technique
-	MaxFrames  int  // of a stack; 0 means MaxFrames
+	MaxFrames  int  // limit for each stack; 0 means the constant MaxFrames
 	Trace      bool // fill Stack.Trace
-	// Goroutines are walked in place of threads in dumps of Go programs.
+	// Goroutines selects the goroutines that are walked instead of threads in dumps of Go programs.
 	Goroutines Goroutines
-	// Threads chooses the threads to walk, by their indices in Dump.Threads; nil
-	// means all. A thread that wrote the dump is walked only if it is chosen.
+	// Threads selects the threads to walk, as indices in Dump.Threads; nil means all. A thread that
+	// wrote the dump is walked only if it is selected.
 	Threads func(*dump.Dump) []int
 }
 
-// Walker walks the stacks of any number of dumps, and keeps the rules that it has parsed. It must
+// Walker walks the stacks of any number of dumps, and caches the rules that it has parsed. It must
 // not be used concurrently.
 type Walker struct {
 	sources *Sources
@@ -41,7 +41,7 @@ type Walker struct {
 	budget  *Budget // of the dump
 }
 
-// NewWalker returns a Walker. Several may share sources.
+// NewWalker returns a Walker. Several Walkers may share sources.
 func NewWalker(sources *Sources, config Config) *Walker {
 	w := &Walker{sources: sources, config: config, cpus: map[*arch.Arch]*machine{}, budget: NewBudget(&dump.Dump{})}
 	if w.config.MaxFrames <= 0 {
@@ -59,17 +59,17 @@ func NewWalker(sources *Sources, config Config) *Walker {
 // machine is a CPU with the rules that were parsed for it.
 type machine struct {
 	cpu   *cpu.CPU
-	steps []technique // of cpu.techniques
+	steps []technique // functions for cpu.techniques
 	names *cfi.Names
 	rows  rowCache
 	win   winCache
 	regs  [2]*cfi.Regs // of the frame and its caller, alternating
 
-	stepped [ByScan + 1]*cfi.Regs // of the caller, by each source of an Inspector
+	stepped [ByScan + 1]*cfi.Regs // the caller's, by each source of an Inspector
 
 	places  placeCache
-	slab    []Register // frames' registers are slices of it
-	scratch []Frame    // for the frames of a stack
+	slab    []Register // backing memory of frames' registers
+	scratch []Frame    // backing memory of a stack's frames
 }
 
 func (w *Walker) machine(a *arch.Arch) *machine {
@@ -84,10 +84,10 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 	return m
 }
 
-// Sources returns where the Walker has symbols from.
+// Sources returns the Sources from which the Walker takes symbols.
 func (w *Walker) Sources() *Sources { return w.sources }
 
-// Walk walks the stacks of a dump. The error is the context's.
+// Walk walks the stacks of a dump. It returns only errors of ctx.
 func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	res := &Result{Dump: d, Modules: make([]Symbols, len(d.Modules))}
 	goroutines := w.goroutines(ctx, res)
@@ -125,9 +125,9 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	return res, nil
 }
 
-// firstRequested returns the order in which threads are walked, as indices in the list. It is the
-// order of the list, except that the thread that matters most comes first, before others can
-// exhaust the budget.
+// firstRequested returns the order in which threads are walked, as indices in threads. It is the
+// order of that list, except that the thread that crashed or requested the dump comes first, before
+// others can exhaust the budget.
 func firstRequested(threads []int, requested int) []int {
 	order := make([]int, 0, len(threads))
 	for k, i := range threads {
@@ -163,22 +163,22 @@ type unwinder struct {
 	d      *dump.Dump
 	stack  *Stack
 
-	frame  *Frame // the last frame, whose caller is wanted
+	frame  *Frame // the last frame, whose caller is to be found
 	callee *Frame // the one before, or nil
-	next   Frame  // the caller, while it is computed
+	next   Frame  // the caller, while it is being computed
 
-	in, out  *cfi.Regs // registers of frame, and of its caller while that is computed
+	in, out  *cfi.Regs // registers of frame, and of its caller while it is being computed
 	module   *moduleState
 	rva      rva // of frame.Inst in its module
 	at       resolve.Location
-	region   *dump.Region // of the last word read
+	region   *dump.Region // region of the last word read
 	entry    uint64       // the program's first instruction; 0 if unknown
-	mask     uint64       // of cpu.mask; 0 until it is needed
-	jumps    int          // to other stacks, and steps that left the stack pointer as it was
-	reads    int          // of words, by the technique at work
-	held     bool         // it took the return address from a register
+	mask     uint64       // result of cpu.Mask; 0 until it is needed
+	jumps    int          // number of jumps to other stacks, and of steps without a change of the stack pointer
+	reads    int          // number of words read by the current technique
+	held     bool         // the technique took the return address from a register
 	callback uint64       // the thread's stack pointer in the last callback from C to Go; 0 before there is one
-	cfa      uint64       // the frame's, by the first rules that have one; 0 if there is none
+	cfa      uint64       // the frame's CFA, by the first rules that give one; 0 if there is none
 
 	trampoline askedFor
 }
@@ -215,7 +215,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, s *Stack) {
 	u.keepFrames()
 }
 
-// begin adds a frame that has the registers of c.
+// begin adds a frame with the registers of c.
 func (u *unwinder) begin(c *dump.Context) {
 	u.in.Reset()
 	for k := range c.Arch.Regs {
@@ -225,7 +225,7 @@ func (u *unwinder) begin(c *dump.Context) {
 	}
 	pc := c.PC()
 	if clean := u.clean(pc); u.isCode(clean) {
-		pc = clean // otherwise the program's own value is kept
+		pc = clean // otherwise the value is kept as the program has it
 	}
 	u.push(&Frame{PC: pc, SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
 }
@@ -238,11 +238,11 @@ func (u *unwinder) push(f *Frame) {
 		f.Inst -= u.cpu.Call
 	}
 	if !f.Interrupted && u.isHandlerReturn(f) {
-		// It was not called, so the code before it is another function's.
+		// The frame was not called, so the code before it belongs to another function.
 		f.Handler, f.Inst = true, f.PC
 	}
 	if !f.Interrupted && !f.Handler && u.isFirst(f.PC) {
-		f.Inst = f.PC // the code before it is another function's
+		f.Inst = f.PC // the code before it belongs to another function
 	}
 	u.in.Set(u.cpu.PC, f.PC)
 	u.registers(f)
@@ -287,10 +287,10 @@ func (u *unwinder) locate(f *Frame) {
 	f.Names = p.at.Frames
 }
 
-// stateOf returns what is known of the symbols of a module of the dump.
+// stateOf returns the state of the symbols of a module of the dump.
 func (u *unwinder) stateOf(i int) *moduleState { return u.moduleState(u.result, i) }
 
-// moduleState returns what is known of the symbols of a module of a result's dump.
+// moduleState returns the state of the symbols of a module of a result's dump.
 func (w *Walker) moduleState(res *Result, i int) *moduleState {
 	m := &res.Modules[i]
 	if m.state == nil {
@@ -303,13 +303,13 @@ func (w *Walker) moduleState(res *Result, i int) *moduleState {
 type outcome uint8
 
 const (
-	nothing   outcome = iota // it does not apply, or found no caller
+	nothing   outcome = iota // the technique does not apply, or found no caller
 	found                    // u.next is the caller
 	outermost                // the frame has no caller
 )
 
-// technique computes the caller's registers, in u.out, and its frame, in which
-// it sets PC, SP, Trust, By and, after a signal, Interrupted.
+// technique computes the caller's registers, in u.out, and its frame, in f. It sets f.PC, SP,
+// Trust, By and, after a signal, Interrupted.
 type technique func(u *unwinder, f *Frame) outcome
 
 // stepsOf returns the functions of a CPU's techniques.
@@ -412,20 +412,20 @@ func (u *unwinder) caller() bool {
 // FirstPage is the end of the addresses that hold no code on any system.
 const FirstPage = 4096
 
-// maxJumps is the number of times that a stack may continue at a lower address, as it does where
-// a signal handler has a stack of its own, or at the same one.
+// maxJumps is the number of times that a stack may continue at the same address, or at a lower one,
+// for instance if a signal handler has its own stack.
 const maxJumps = 64
 
-// invents reports whether rules find a caller for a function that has made a call without reading
-// the stack, and not in a register that has an address after a call either.
+// invents reports whether rules find a caller without reading the stack, although the function has
+// made a call, and not in a register that contains an address after a call either.
 func (u *unwinder) invents(f *Frame) bool {
 	byRules := f.By == BySymbols || f.By == ByEHFrame || f.By == BySFrame
 	return byRules && u.reads == 0 && !u.frame.Interrupted && !f.Interrupted && !(u.held && u.isReturn(f.PC))
 }
 
-// moves reports whether a caller brings the walk nearer to its end: its stack pointer is at least
-// a word above the frame's, or equal if the function has nothing on the stack. After a signal it
-// may be anywhere.
+// moves reports whether a caller brings the walk closer to its end: its stack pointer is at least a
+// word above the frame's, or equal if the function has nothing on the stack. After a signal it may
+// be anywhere.
 func (u *unwinder) moves(f *Frame) bool {
 	if f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.Arch.PtrSize) {
 		return true
@@ -437,14 +437,15 @@ func (u *unwinder) moves(f *Frame) bool {
 	return u.jumps <= maxJumps
 }
 
-// stays reports whether a frame and its caller have the same stack pointer by right. Then the
-// return address is in a register on any CPU; where calls leave it in one, a function may also
-// save it in its caller's frame, but has to move the stack pointer before it calls.
+// stays reports whether a frame and its caller may legitimately have the same stack pointer. In
+// that case the return address is in a register, on any CPU. On CPUs whose calls leave it in one, a
+// function may also save it in its caller's frame, but has to move the stack pointer before it
+// calls.
 func (u *unwinder) stays(f *Frame) bool {
 	return f.SP == u.frame.SP && f.PC != u.frame.PC && (u.held || u.frame.Interrupted && u.cpu.Arch.RA != "")
 }
 
-// where describes the frame's place in messages.
+// where describes the frame's location in messages.
 func (u *unwinder) where() string {
 	f := u.frame
 	if name := f.ShortFunction(); name != "" {
@@ -461,7 +462,7 @@ func (u *unwinder) end(e End, format string, args ...any) {
 	u.note("end (%v): %s", e, u.stack.Why)
 }
 
-// maxTrace limits the lines of a trace to those of some ten thousand frames.
+// maxTrace limits a trace to the lines of some ten thousand frames.
 const maxTrace = 1 << 15
 
 // note adds to the trace.
@@ -476,7 +477,7 @@ func (u *unwinder) note(format string, args ...any) {
 	u.stack.Trace = append(u.stack.Trace, line)
 }
 
-// ReadWord implements cfi.Memory with the words of the stack.
+// ReadWord implements cfi.Memory with the words of the dump's memory.
 func (u *unwinder) ReadWord(addr uint64) (uint64, bool) {
 	u.reads++
 	size := uint64(u.cpu.Arch.PtrSize)
