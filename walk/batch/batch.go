@@ -36,7 +36,7 @@ type Walked struct {
 	Path string
 	*walk.Result
 	Verdict  *verify.Verdict     // nil without Runner.Verify
-	Compared *compare.Comparison // Result compared with the walk by Runner.Other; nil without that
+	Compared *compare.Comparison // Result compared with the walk by Runner.Other; nil without Other
 	Err      error               // why the dump could not be read; Result is then nil
 
 	// Rendered is what Runner.Render wrote, until the dump is closed. It is nil without Render, if
@@ -48,8 +48,8 @@ type Walked struct {
 }
 
 // Run walks dumps concurrently and calls done for each, in the order of paths and one at a time;
-// the dump is closed when done returns. A dump that cannot be read does not end the run: its
-// Walked has the error. Run's error is from done or ctx.
+// the dump is closed when done returns. A dump that cannot be read does not end the run: its Walked
+// has the error. Run returns an error of done or of ctx.
 func (b *Runner) Run(ctx context.Context, paths []string, done func(*Walked) error) error {
 	workers := make([]*Worker, par.Jobs(b.Jobs))
 	work := func(ctx context.Context, worker, i int) (*Walked, error) {
@@ -78,8 +78,8 @@ func (b *Runner) NewWorker() *Worker {
 	return w
 }
 
-// Walk walks the dump at path, which messages call name. The caller closes the result. The error
-// is ctx's; if the dump cannot be read, Walked.Err says why.
+// Walk walks the dump at path; name is its name in messages. The caller closes the result. The
+// error is ctx's; if the dump cannot be read, Walked.Err says why.
 func (w *Worker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 	walked := &Walked{Path: name}
 	if err := w.walk(ctx, path, walked); err != nil {
@@ -144,8 +144,8 @@ func (b *Runner) render(walked *Walked) {
 	walked.text, walked.Rendered = text, text.data
 }
 
-// texts keeps the memory of closed dumps for later ones, so that workers do not share the cost of
-// collecting what each allocates.
+// texts keeps the memory of closed dumps for later dumps, so that workers do not share the cost of
+// collecting the garbage of all.
 var texts = sync.Pool{New: func() any { return &limitedText{limit: maxRendered} }}
 
 // limitedText keeps what is written to it, up to a limit.

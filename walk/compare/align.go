@@ -12,9 +12,9 @@ const (
 	alignWindow = 64
 )
 
-// alignFrames pairs the frames of two stacks that have the same address and, where both have one,
-// the same stack pointer: as many as possible without crossing. Between these pairs, frames with
-// the same address and different stack pointers are paired, too.
+// alignFrames pairs the frames of two stacks that have the same address and, if both have one, the
+// same stack pointer: as many as possible without crossing. Between these pairs, frames with the
+// same address and different stack pointers are paired, too.
 func alignFrames(a, b []OutlineFrame) (pairs []framePair) {
 	at := func(i, k int) bool {
 		return a[i].Addr == b[k].Addr && (a[i].SP == b[k].SP || a[i].SP == 0 || b[k].SP == 0)

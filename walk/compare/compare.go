@@ -87,7 +87,7 @@ type Comparison struct {
 // Thread compares two stacks of a thread.
 type Thread struct {
 	ID        uint32  `json:"thread_id"`
-	Goroutine uint64  `json:"goroutine,omitempty"` // whose stack it is; 0 for a thread's
+	Goroutine uint64  `json:"goroutine,omitempty"` // whose stack it is; 0 for a thread's stack
 	Name      string  `json:"thread_name,omitempty"`
 	Crashed   bool    `json:"crashed,omitempty"`
 	Only      string  `json:"only,omitempty"` // "a" or "b" if only one walk has the thread
@@ -117,8 +117,8 @@ type Shown struct {
 	Trust    string       `json:"trust"`
 }
 
-// Walks compares two walks of a dump. Threads are paired by id, goroutines by theirs or, if one of the walks has no
-// ids, by position.
+// Walks compares two walks of a dump. Threads are paired by thread id and goroutines by goroutine id or, if one of
+// the walks has no ids, by position.
 func Walks(a, b *outline) *Comparison {
 	c := &Comparison{Dump: a.Dump, Threads: []Thread{}}
 	if c.Dump == "" {
@@ -147,7 +147,7 @@ func Walks(a, b *outline) *Comparison {
 	return c
 }
 
-// threadPartners returns the indices of a's threads in b, or -1.
+// threadPartners returns for each of a's threads the index of its partner in b, or -1.
 func threadPartners(a, b *outline) []int {
 	partners := make([]int, len(a.Threads))
 	byID := map[threadKey]int{}
@@ -205,7 +205,7 @@ func (t *Thread) add(f Frame) {
 // compareFrames compares two frames at the same address.
 func compareFrames(a, b *OutlineFrame) (result string, what []string) {
 	var better, worse, changed bool
-	// known compares what may be unknown.
+	// known compares values that may be unknown.
 	known := func(name string, hasA, hasB, differ bool) {
 		switch {
 		case hasA && hasB && differ:

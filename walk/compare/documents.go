@@ -42,10 +42,10 @@ func (s *Summary) Add(c *Comparison) {
 // the dumps in different orders.
 const maxWaiting = maxOutlineFrames
 
-// Documents compares the walks of two readers. Dumps are paired by name if both have one,
-// otherwise by position; if each reader has only one walk, the two are paired. It calls done for
-// each comparison, in the order in which both walks were read, and returns the summary. The error
-// is done's, or an *Error.
+// Documents compares the walks of two readers. Dumps are paired by name if both have one, otherwise
+// by position; if each reader has only one walk, the two are paired. It calls done for each
+// comparison, in the order in which both walks have been read, and returns the summary. The error
+// is either done's or an *Error.
 func Documents(a, b *Reader, done func(*Comparison) error) (*Summary, error) {
 	m := &matcher{summary: NewSummary(), done: done}
 	for k, from := range [...]*Reader{a, b} {
@@ -91,7 +91,7 @@ type waiting struct {
 	title string
 }
 
-// next reads a document of a side.
+// next reads a document of side k.
 func (m *matcher) next(k int) error {
 	side := &m.sides[k]
 	if side.ended {

@@ -14,15 +14,15 @@ type outline struct {
 type outlineThread struct {
 	ID        uint32
 	HasID     bool
-	Goroutine uint64 // whose stack it is; 0 for a thread's. Those that no thread runs have the same ID
+	Goroutine uint64 // whose stack it is; 0 for a thread's stack. Goroutines that no thread runs have the same ID
 	Name      string
 	Frames    []OutlineFrame
 }
 
-// threadKey is what the stacks of two walks are paired by.
+// threadKey is the key by which the stacks of two walks are paired.
 type threadKey struct {
 	goroutine uint64
-	id        uint32 // of a thread's stack
+	id        uint32 // for a thread's stack
 }
 
 func (t *outlineThread) key() threadKey {
@@ -34,7 +34,7 @@ func (t *outlineThread) key() threadKey {
 
 // OutlineFrame is a frame. Unknown fields are empty or 0.
 type OutlineFrame struct {
-	Addr     uint64 // of the instruction, in a caller the call, as walk.Frame.Inst
+	Addr     uint64 // of the instruction; in a caller, of the call, like walk.Frame.Inst
 	SP       uint64 // 0 in other programs' documents
 	Offset   uint64 // Addr relative to the module
 	Trust    walk.Trust
@@ -51,7 +51,7 @@ type outlineInline struct {
 	Line           uint32
 }
 
-// OutlineOf returns the outline of a walk. name is the dump's.
+// OutlineOf returns the outline of a walk. name is the dump's name.
 func OutlineOf(r *walk.Result, name string) *outline {
 	o := &outline{Dump: name, Crashing: -1}
 	crashed := r.Dump.CrashedThread()

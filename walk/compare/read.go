@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits on the JSON of walks. A document beyond one of them ends in an error.
+// Limits on the JSON of walks. Reading a document beyond one of them fails.
 const (
 	// maxOutlineFrames is the number of frames, threads and inlines of a document that are kept:
 	// enough for a stack of walk.MaxFrames frames, and for more threads than dumps have. Each takes
@@ -29,7 +29,7 @@ type Reader struct {
 	path    string
 	dec     *jsontext.Decoder
 	options json.Options
-	names   map[string]string // each string once
+	names   map[string]string // each name once
 	bytes   int               // total size of names
 	kept    int               // frames, threads and inlines of the document so far
 }
@@ -51,7 +51,7 @@ type tokenLimit struct {
 	read int64
 }
 
-// limit says which of the limits a document exceeds.
+// limit names the limit that a document exceeds.
 type limit string
 
 func (l limit) Error() string { return string(l) }
@@ -94,8 +94,8 @@ type jsonDocument struct {
 	} `json:"symtool"`
 }
 
-// next returns the next document's outline. After the last one the error is io.EOF. Any other
-// error is an *Error, and the last result.
+// next returns the next document's outline, and io.EOF after the last one. Any other error is an
+// *Error, after which next must not be called again.
 func (d *Reader) next() (*outline, error) {
 	d.names, d.bytes, d.kept = map[string]string{}, 0, 0
 	var doc jsonDocument
@@ -136,7 +136,7 @@ func (d *Reader) wrap(err error) error {
 	return d.fail(err)
 }
 
-// describe returns an error that says which value was wanted and what was found.
+// describe returns an error that says which value was expected and what was found.
 func describe(e *json.SemanticError) error {
 	found := kindNames[e.JSONKind]
 	if e.JSONPointer == "" {

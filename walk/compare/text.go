@@ -10,8 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Write writes a comparison as text: each thread that differs, with the frames
-// that do.
+// Write writes a comparison as text: each thread that differs, with the frames that differ.
 func Write(w io.Writer, c *Comparison) error {
 	b := bufio.NewWriter(w)
 	name := c.Dump

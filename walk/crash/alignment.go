@@ -2,8 +2,9 @@ package crash
 
 import "strings"
 
-// Misaligned returns the address of an operand that is not a multiple of what the instruction needs, and that number,
-// in a crash for which the system gives no address or which it says to be one of alignment.
+// Misaligned returns the address of an operand that does not have the alignment required by the instruction, and the
+// required alignment. It applies to crashes for which the system gives no address, or which the system reports as
+// misaligned accesses.
 func (a *Analysis) Misaligned() (addr, multiple uint64, ok bool) {
 	if !a.known() {
 		return 0, 0, false
@@ -15,7 +16,7 @@ func (a *Analysis) Misaligned() (addr, multiple uint64, ok bool) {
 	for i := range a.Instruction.Accesses {
 		access := &a.Instruction.Accesses[i]
 		n := a.Instruction.aligned
-		if n == 0 && checked { // the program asked for it, or the CPU does it for some instructions
+		if n == 0 && checked { // the program enabled the check, or the CPU always checks some instructions
 			n = access.Size
 		}
 		if n > 1 && access.Addr%n != 0 {
@@ -25,8 +26,8 @@ func (a *Analysis) Misaligned() (addr, multiple uint64, ok bool) {
 	return 0, 0, false
 }
 
-// alignment returns what the address of the memory operand of an instruction must be a multiple of, or 0 if it may be
-// any (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, sections 4.1.1 and 14.9).
+// alignment returns the alignment that an instruction requires of its memory operand's address, or 0 if it requires
+// none (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, sections 4.1.1 and 14.9).
 func (x *x86Inst) alignment() uint64 {
 	name := x.Op.String()
 	if n := x86Alignments[name]; n != 0 {
@@ -51,14 +52,14 @@ var x86Alignments = map[string]uint64{
 	"XSAVE": 64, "XSAVE64": 64, "XSAVEC": 64, "XSAVEC64": 64, "XSAVEOPT": 64, "XSAVEOPT64": 64, "XRSTOR": 64, "XRSTOR64": 64,
 }
 
-// x86Unaligned are instructions of SSE whose operand of 16 bytes may be anywhere.
+// x86Unaligned are SSE instructions whose 16-byte operand needs no alignment.
 var x86Unaligned = map[string]bool{
 	"MOVUPS": true, "MOVUPD": true, "MOVDQU": true, "LDDQU": true,
 	"PCMPESTRI": true, "PCMPESTRM": true, "PCMPISTRI": true, "PCMPISTRM": true,
 }
 
-// x86AlignedMoves are the instructions that need alignment with a prefix of AVX, too, by the size of the operand. Their
-// names are those of SSE; AVX-512 adds the size of elements to one.
+// x86AlignedMoves are the instructions that also need alignment with an AVX prefix, by the size of the operand. They
+// have the names of SSE; AVX-512 adds the size of elements to one of them.
 var x86AlignedMoves = map[string]bool{
 	"MOVAPS": true, "MOVAPD": true, "MOVDQA": true, "MOVDQA32": true, "MOVDQA64": true,
 	"MOVNTPS": true, "MOVNTPD": true, "MOVNTDQ": true, "MOVNTDQA": true,

@@ -16,7 +16,7 @@ type Analysis struct {
 
 	d       *dump.Dump
 	context *dump.Context // registers of the thread; nil if unknown
-	trapped bool          // the instruction is before that at which the thread is
+	trapped bool          // the instruction is before the thread's program counter
 }
 
 // Analyze analyses the crash of a dump. thread is the index of the crashed thread in Threads, or -1 if it is unknown.
@@ -88,7 +88,7 @@ func (a *Analysis) isGPFault() bool {
 	return false
 }
 
-// isAccessFault reports whether the system reports which address could not be accessed.
+// isAccessFault reports whether the system reports the address that could not be accessed.
 func (a *Analysis) isAccessFault() bool {
 	c := a.d.Crash
 	if !c.HasAddress || a.isGPFault() {
@@ -117,7 +117,7 @@ func (a *Analysis) isIntDivide() bool {
 	return a.linux() && c.Code == sigFPE && c.Flags == fpeIntDivide
 }
 
-// isPrivileged reports whether the system reports that the instruction is a privileged one.
+// isPrivileged reports whether the system reports that the instruction is privileged.
 func (a *Analysis) isPrivileged() bool {
 	c := a.d.Crash
 	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == sigILL && c.Flags == illPrivileged
@@ -125,8 +125,7 @@ func (a *Analysis) isPrivileged() bool {
 
 func (a *Analysis) known() bool { return a.Instruction != nil && a.Instruction.Known }
 
-// NonCanonical returns the accessed address if it is not canonical, for a crash without an
-// address from the system.
+// NonCanonical returns the accessed address if it is not canonical, for a crash for which the system gives no address.
 func (a *Analysis) NonCanonical() (uint64, bool) {
 	if !a.known() || !a.isGPFault() {
 		return 0, false
@@ -142,8 +141,7 @@ func (a *Analysis) NonCanonical() (uint64, bool) {
 	return 0, false
 }
 
-// NullOffset returns the offset from a null pointer of a crash at such an
-// address.
+// NullOffset returns the offset of the crash's address from the null pointer through which memory was accessed.
 func (a *Analysis) NullOffset() (uint64, bool) {
 	if !a.known() || !a.isAccessFault() {
 		return 0, false
@@ -156,8 +154,7 @@ func (a *Analysis) NullOffset() (uint64, bool) {
 	return 0, false
 }
 
-// at reports whether access covers the address of the crash, which systems report without its
-// tag.
+// at reports whether access covers the address of the crash, which systems report without its tag.
 func (a *Analysis) at(access *Access) bool {
 	addr, b := a.d.Crash.Address, *access
 	if a.d.Arch != nil {
@@ -196,8 +193,8 @@ func (a *Analysis) IsGuardPage(addr uint64) bool {
 
 func accessible(m *dump.Mapping) bool { return m.Read || m.Write || m.Exec }
 
-// Inconsistencies returns contradictions between the findings, by rust-minidump's names: signs of
-// damage to the dump or the machine.
+// Inconsistencies returns contradictions between the findings, by rust-minidump's names. They are signs of damage to
+// the dump or the machine.
 func (a *Analysis) Inconsistencies() (all []string) {
 	add := func(is bool, name string) {
 		if is {
@@ -213,13 +210,13 @@ func (a *Analysis) Inconsistencies() (all []string) {
 	return all
 }
 
-// falseGPFault reports whether nothing in the instruction could have caused a general protection fault. In 32-bit code a
-// segment may have: nothing is known of those.
+// falseGPFault reports whether nothing in the instruction could have caused a general protection fault. In 32-bit code
+// a segment may have caused it: nothing is known about segments.
 func (a *Analysis) falseGPFault() bool {
 	return a.isGPFault() && a.d.Arch.CanonicalBits != 0 && a.faultless()
 }
 
-// faultless reports whether the instruction cannot have caused a general protection fault, but for its segments.
+// faultless reports whether the instruction, apart from its segments, cannot have caused a general protection fault.
 func (a *Analysis) faultless() bool {
 	if !a.known() || a.Instruction.privileged {
 		return false
@@ -234,8 +231,8 @@ func (a *Analysis) faultless() bool {
 	return !found && !misaligned
 }
 
-// allowed reports whether the mappings allow the access that failed. On Linux the system must have
-// said so, as the mapping may be newer than the crash.
+// allowed reports whether the mappings allow the access that failed. On Linux the system must have reported a
+// protection error, because the mapping may be newer than the crash.
 func (a *Analysis) allowed() bool {
 	c := a.d.Crash
 	i := -1

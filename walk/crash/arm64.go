@@ -8,9 +8,9 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 )
 
-// a64 decodes an instruction of arm64. The encodings are those of the Arm Architecture Reference
-// Manual, C4.1 ("Loads and Stores"). Accesses are decoded here because the disassembler knows
-// fewer instructions.
+// a64 decodes an arm64 instruction. The encodings are from the Arm Architecture Reference Manual,
+// C4.1 ("Loads and Stores"). Accesses are decoded here because the disassembler knows fewer
+// instructions.
 type a64 struct {
 	*state
 	w  uint32 // the instruction
@@ -86,7 +86,7 @@ func (a *a64) accesses() {
 	case op&5 == 4: // x1x0
 		a.loadStore()
 	case op == 2 && a.bit(31), op == 0:
-		a.in.Known = false // SVE's and SME's loads and stores
+		a.in.Known = false // SVE and SME loads and stores
 	case a.w&^0x1f == 0xd50b7420: // DC ZVA: a block, 64 bytes on most CPUs
 		if addr, ok := a.general(a.bits(4, 0), false); ok {
 			a.in.Accesses = []Access{{Addr: addr, Kind: WriteAccess, NullBase: addr == 0}}
@@ -96,7 +96,7 @@ func (a *a64) accesses() {
 	}
 }
 
-// accessKind returns the kind of a load, or of a store.
+// accessKind returns WriteAccess or ReadAccess.
 func accessKind(is bool) AccessKind {
 	if is {
 		return ReadAccess
@@ -272,7 +272,7 @@ func (a *a64) structures() {
 	a.add(0, size, accessKind(a.bit(22)))
 }
 
-// target sets the target of an indirect branch, except for those that authenticate the address.
+// target sets the target of an indirect branch, unless the branch authenticates the address.
 func (a *a64) target() {
 	if a.w&0xff9ffc1f == 0xd61f0000 && a.bits(22, 21) != 3 { // BR, BLR, RET
 		a.in.Target, a.in.HasTarget = a.general(a.bits(9, 5), false)

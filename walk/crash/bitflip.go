@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// BitFlip is an accessible address that differs by one bit from the crash's address, or from that
-// of a register that took part in it: a memory error in the machine may have changed it.
+// BitFlip is an accessible address that differs by one bit from the crash's address, or from the
+// value of a register that is part of that address: a memory error in the machine may have changed
+// it.
 type BitFlip struct {
 	Address    uint64
 	Register   int     // index in arch.Arch.Regs; -1 for the crash's address
@@ -18,14 +19,14 @@ type BitFlip struct {
 type Evidence struct {
 	IsNull          bool `json:"is_null"`          // the address is 0
 	NearbyRegisters int  `json:"nearby_registers"` // number of registers within a page of the address
-	PoisonRegisters bool `json:"poison_registers"` // a register has a pattern of freed memory
+	PoisonRegisters bool `json:"poison_registers"` // a register has a pattern that marks freed memory
 	WasLow          bool `json:"was_low"`          // the address is 0, and the original one was small
 	WasNonCanonical bool `json:"was_non_canonical"`
 }
 
 const (
-	flipNear = 4096         // how near to the address a register counts as nearby, in bytes
-	flipLow  = 2 * flipNear // the limit of low addresses
+	flipNear = 4096         // distance in bytes within which a register counts as nearby
+	flipLow  = 2 * flipNear // limit of low addresses
 )
 
 // poison are the bytes that allocators fill freed or fresh memory with.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Explanation says what the reason that the system gives leaves open: which system call, instruction or address was at
+// Explanation adds to the system's reason what that leaves open: which system call, instruction or address was at
 // fault. It returns "" if there is nothing to add.
 func (a *Analysis) Explanation() string {
 	if c := a.d.Crash; c == nil || c.Syscall != nil {
@@ -42,7 +42,7 @@ const (
 	sysUserDispatch = 2
 )
 
-// refusal says which system call was not made, and why.
+// refusal says which system call was refused, and why.
 func (a *Analysis) refusal() string {
 	c := a.d.Crash
 	if c == nil {

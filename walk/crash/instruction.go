@@ -44,11 +44,11 @@ func (a *Access) contains(addr uint64) bool {
 // x86, x86-64 and arm64.
 type Instruction struct {
 	Code   []byte // the instruction's bytes
-	Binary bool   // Code is from the binary, as the dump lacks it
+	Binary bool   // Code is from the binary, because the dump lacks it
 	Text   string // in Intel syntax, or GNU syntax on arm64; "" if unknown
 
-	// Accesses is the memory that the instruction accesses. It is complete only if Known is set,
-	// that is if the decoder supports all accesses and the registers that they use are known.
+	// Accesses is the memory that the instruction accesses. It is complete only if Known is set, which means that the
+	// decoder supports all accesses and the registers that they use are known.
 	Accesses []Access
 	Known    bool
 
@@ -59,19 +59,19 @@ type Instruction struct {
 	registers  []int  // registers used in addresses, as indices in arch.Arch.Regs
 	divides    bool   // an integer division
 	interrupts bool   // an instruction that raises an exception on purpose
-	aligned    uint64 // what the address of its operand must be a multiple of, whatever the system allows; or 0
+	aligned    uint64 // required alignment of its operand's address, whatever the system allows; or 0
 	privileged bool   // may fault for lack of privilege
 }
 
 // maxInstruction is the length of the longest instruction, in bytes.
 const maxInstruction = 15
 
-// Code returns up to n bytes of code at an address of the process; binary is true if they are
-// from the binary, as the dump lacks them.
+// Code returns up to n bytes of code at an address of the process. binary is true if they are from the binary because
+// the dump lacks them.
 type Code func(addr uint64, n int) (code []byte, binary bool)
 
-// instructionOf decodes the instruction at an address, which a thread with these registers executes. It returns nil if
-// the code is missing or malformed, and on other CPUs.
+// instructionOf decodes the instruction at pc, to be executed with the registers c. It returns nil if the code is
+// missing or malformed, or the CPU is not supported.
 func instructionOf(d *dump.Dump, c *dump.Context, code Code, pc uint64) *Instruction {
 	if c == nil || c.Arch == nil || decoders[c.Arch] == nil {
 		return nil

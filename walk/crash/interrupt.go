@@ -2,7 +2,7 @@ package crash
 
 import "github.com/symtool/symtool/symfmt/arch"
 
-// Numbers of exceptions that a program may raise by a software interrupt, and the instructions of one byte that do it.
+// Numbers of exceptions that a program may raise with a software interrupt, and the one-byte opcodes that do so.
 const (
 	vectorBreakpoint = 3 // #BP
 	vectorOverflow   = 4 // #OF
@@ -11,9 +11,9 @@ const (
 	opInto           = 0xce // in 32-bit code
 )
 
-// interruptBefore returns the software interrupt that ended the process, or nil. The processor reports it when it is
-// done, so that the process is at the instruction after it. What is there prevails if it could be at fault itself: data
-// before it may look like an interrupt.
+// interruptBefore returns the software interrupt that ended the process, or nil. The processor reports the interrupt
+// after executing it, so the program counter is at the next instruction. If that instruction could be at fault itself,
+// it takes precedence: the bytes before it may be data that look like an interrupt.
 func (a *Analysis) interruptBefore(code Code) *Instruction {
 	cpu := a.context.Arch
 	if cpu != arch.X86 && cpu != arch.X86_64 {
@@ -41,7 +41,7 @@ func (a *Analysis) interruptBefore(code Code) *Instruction {
 	return nil
 }
 
-// isOverflowTrap reports whether the system reports an overflow trap, or one of its faults without an address that the
+// isOverflowTrap reports whether the system reports an overflow trap, or reports a fault without an address that the
 // instruction cannot have caused: Linux reports both in the same way.
 func (a *Analysis) isOverflowTrap() bool {
 	if a.windows() {
@@ -50,8 +50,8 @@ func (a *Analysis) isOverflowTrap() bool {
 	return a.linux() && a.isGPFault() && (a.Instruction == nil || a.faultless())
 }
 
-// isBreakpointTrap reports whether Linux reports a breakpoint that the program contains. Other systems set the process
-// back to it.
+// isBreakpointTrap reports whether Linux reports a breakpoint in the program's code. Other systems set the program
+// counter back to the breakpoint.
 func (a *Analysis) isBreakpointTrap() bool {
 	c := a.d.Crash
 	return a.linux() && c.Code == sigTRAP && c.Flags == siKernel && (a.Instruction == nil || !a.Instruction.interrupts)

@@ -49,8 +49,8 @@ func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
 	return x.in
 }
 
-// text returns the instruction in Intel syntax. An absolute address is all of its bits: the decoder prints one in the
-// upper half of memory as a negative number.
+// text returns the instruction in Intel syntax. An absolute address is printed in full: the decoder prints an address
+// in the upper half of memory as a negative number.
 func (x *x86Inst) text() string {
 	text := x86asm.IntelSyntax(x.Inst, x.pc, nil)
 	for _, arg := range x.Args {
@@ -61,7 +61,7 @@ func (x *x86Inst) text() string {
 	return x86Texts.Replace(text)
 }
 
-// movesSystem reports whether it is a MOV of a segment register or a system register.
+// movesSystem reports whether the instruction is a MOV of a segment register or a system register.
 func (x *x86Inst) movesSystem() bool {
 	for _, arg := range x.Args {
 		if r, ok := arg.(x86asm.Reg); ok && x.Op == x86asm.MOV && r >= x86asm.ES {
@@ -71,8 +71,8 @@ func (x *x86Inst) movesSystem() bool {
 	return false
 }
 
-// endBranch returns the name of an instruction that marks the target of an indirect branch, which
-// the decoder does not know, or "" for any other.
+// endBranch returns the name of an instruction that marks the target of an indirect branch, or "". The decoder does
+// not know these instructions.
 func endBranch(code []byte) string {
 	if len(code) < 4 || code[0] != 0xf3 || code[1] != 0x0f || code[2] != 0x1e {
 		return ""
@@ -150,9 +150,8 @@ func (x *x86Inst) vexPlace() int {
 	return -1
 }
 
-// isRelative reports whether an AVX instruction's address is relative to the next instruction,
-// which the decoder does not report: ModRM, the byte after prefix and opcode, then has mode 0 and
-// register 5.
+// isRelative reports whether an AVX instruction's address is relative to the next instruction, which the decoder does
+// not report. In that case ModRM, the byte after prefix and opcode, has mode 0 and register 5.
 func (x *x86Inst) isRelative() bool {
 	i := x.vexPlace()
 	if i < 0 || x.mode != 64 {
@@ -205,8 +204,8 @@ func (x *x86Inst) addressBits() int {
 	return bits
 }
 
-// repair sets what the decoder gets wrong in memory operands: with AVX the base of an address
-// relative to the next instruction, and the sign of a displacement.
+// repair corrects what the decoder gets wrong in memory operands: with AVX, the base of an address relative to the
+// next instruction, and the sign of a displacement.
 func (x *x86Inst) repair() {
 	for i, arg := range x.Args {
 		m, ok := arg.(x86asm.Mem)
@@ -223,9 +222,8 @@ func (x *x86Inst) repair() {
 	}
 }
 
-// displacement returns the displacement of an address. The decoder does not
-// sign-extend 32-bit ones, as the processor does; only a MOV to or from an
-// absolute address has one of 64 bits.
+// displacement returns the displacement of an address. The processor sign-extends 32-bit displacements, but the
+// decoder does not; only a MOV to or from an absolute address has a 64-bit one.
 func (x *x86Inst) displacement(m x86asm.Mem) uint64 {
 	const movOffset = 0xa0 // to 0xa3: MOV of the accumulator from and to an absolute address
 	if m.Base == 0 && m.Index == 0 && x.Opcode>>26 == movOffset>>2 {
@@ -234,7 +232,7 @@ func (x *x86Inst) displacement(m x86asm.Mem) uint64 {
 	return uint64(int64(int32(m.Disp)))
 }
 
-// segment returns the base of the segment, which only for FS and GS is not 0. Few dumps have it.
+// segment returns the base of the segment, which is 0 except for FS and GS. Few dumps contain it.
 func (x *x86Inst) segment() (uint64, bool) {
 	for _, seg := range []struct {
 		prefix x86asm.Prefix
@@ -247,7 +245,7 @@ func (x *x86Inst) segment() (uint64, bool) {
 	return 0, true
 }
 
-// hasPrefix looks for a prefix before the AVX prefix; later bytes are part of the latter.
+// hasPrefix looks for a prefix before the AVX prefix; later bytes are part of the AVX prefix.
 func (x *x86Inst) hasPrefix(want x86asm.Prefix) bool {
 	for _, p := range x.Prefix {
 		if p == 0 || p.IsVEX() || p.IsEVEX() {

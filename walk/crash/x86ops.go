@@ -52,8 +52,7 @@ func set(ops ...x86asm.Op) map[x86asm.Op]bool {
 	return all
 }
 
-// x86NoAccess have a memory operand that they do not access, or not in a way
-// that could fault.
+// x86NoAccess have a memory operand that they do not access, or only in a way that cannot fault.
 var x86NoAccess = set(x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2,
 	x86asm.PREFETCHW, x86asm.INVLPG, x86asm.UD0, x86asm.UD1, x86asm.UD2)
 
@@ -63,8 +62,8 @@ var x86Unlisted = set(x86asm.BOUND, x86asm.ENTER, x86asm.INVPCID, x86asm.IRET, x
 	x86asm.MASKMOVDQU, x86asm.MASKMOVQ, x86asm.MONITOR, x86asm.POPA, x86asm.POPAD, x86asm.PUSHA, x86asm.PUSHAD, x86asm.RSM,
 	x86asm.XLATB)
 
-// stackSized are instructions whose word on the stack has the size of their
-// operand; that of wordSized always has the size of an address.
+// stackSized instructions move a word on the stack that has the size of their operand; for wordSized instructions it
+// always has the size of an address.
 const (
 	wordSized  = 1
 	stackSized = 2
@@ -96,5 +95,6 @@ var x86Privileged = set(x86asm.CLI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.I
 	x86asm.SLDT, x86asm.SMSW, x86asm.STI, x86asm.STR, x86asm.SWAPGS, x86asm.SYSEXIT, x86asm.SYSRET, x86asm.WBINVD, x86asm.WRMSR,
 	x86asm.XRSTORS, x86asm.XRSTORS64, x86asm.XSAVES, x86asm.XSAVES64, x86asm.XSETBV)
 
-// x86Interrupts raise an exception when they are executed. After most of them the process is at the next instruction.
+// x86Interrupts raise an exception when they are executed. For most of them, the program counter is then at the next
+// instruction.
 var x86Interrupts = set(x86asm.INT, x86asm.INTO)

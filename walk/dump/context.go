@@ -8,15 +8,15 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Context holds the registers of a thread, indexed as arch.Arch.Regs, each known or unknown.
+// Context holds the registers of a thread, indexed like arch.Arch.Regs, each known or unknown.
 type Context struct {
 	Arch   *arch.Arch
 	values []uint64
 	known  []uint64 // bit set
 
 	// Vector is the state of the floating-point and vector registers as laid out by the CPU or the
-	// system's ABI, which minidumps and cores share: FXSAVE's 512 bytes on x86 and x86-64; on
-	// arm64 the 32 registers of 16 bytes, then FPSR and FPCR. It is nil if the dump lacks it or
+	// system's ABI, in a form that minidumps and cores share: FXSAVE's 512 bytes on x86 and x86-64;
+	// on arm64 the 32 registers of 16 bytes, then FPSR and FPCR. It is nil if the dump lacks it or
 	// has it in another form.
 	Vector []byte
 }
@@ -68,7 +68,7 @@ func (c *Context) PC() uint64 { v, _ := c.Get(c.Arch.PC); return v }
 // SP returns the stack pointer, or 0 if it is unknown.
 func (c *Context) SP() uint64 { v, _ := c.Get(c.Arch.SP); return v }
 
-// vectorReg says where Context.Vector has the registers of a series: prefix0, prefix1, ...
+// vectorReg gives the location in Context.Vector of a series of registers: prefix0, prefix1, ...
 type vectorReg struct {
 	prefix   string
 	number   int
@@ -76,7 +76,7 @@ type vectorReg struct {
 	size     int
 }
 
-// vectorRegs are the series in FXSAVE (Intel's manual, volume 1, table 10-2) and those of arm64.
+// vectorRegs are the series in FXSAVE (Intel's manual, volume 1, table 10-2) and on arm64.
 var vectorRegs = map[*arch.Arch][]vectorReg{
 	arch.X86:    {{"$st", 8, 32, 16, 10}, {"$mm", 8, 32, 16, 8}, {"$xmm", 8, 160, 16, 16}},
 	arch.X86_64: {{"$st", 8, 32, 16, 10}, {"$mm", 8, 32, 16, 8}, {"$xmm", 16, 160, 16, 16}},

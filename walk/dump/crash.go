@@ -7,12 +7,12 @@ import (
 // Crash describes why the process ended.
 type Crash struct {
 	Thread  uint32   // id of the thread; see Dump.CrashedThread
-	Context *Context // registers at that moment, often identical to the thread's Context; may be nil
+	Context *Context // registers at that moment, often the same as the thread's Context; may be nil
 
 	// Code and Flags are the system's: on Linux the signal and its si_code, on Windows the
 	// exception's code and flags, on macOS the Mach exception's type and code.
 	Code, Flags uint32
-	Unknown     bool   // the dump does not say why: Code and Flags mean nothing
+	Unknown     bool   // the dump does not give the reason: Code and Flags mean nothing
 	Address     uint64 // accessed address, or address of the instruction
 	HasAddress  bool
 	Params      []uint64 // exception information on Windows and macOS
@@ -46,9 +46,9 @@ func (d *Dump) RequestingThread() int {
 	return -1
 }
 
-// Registers returns the registers from which the stack of a thread, given by its index in
-// Threads, is walked: those of the crash, as the thread's own registers are from inside the crash
-// reporter. It returns nil if the dump has none.
+// Registers returns the registers from which the stack of a thread, given by its index in Threads, is walked. For
+// the thread that crashed these are the crash's registers, because the thread's own registers are from inside the
+// crash reporter. It returns nil if the dump has none.
 func (d *Dump) Registers(thread int) *Context {
 	t := &d.Threads[thread]
 	if d.Crash != nil && d.Crash.Thread == t.ID && d.Crash.Context != nil {
@@ -57,10 +57,9 @@ func (d *Dump) Registers(thread int) *Context {
 	return t.Context
 }
 
-// Reason returns why the process crashed, in the words of its operating system: "SIGSEGV /
-// SEGV_MAPERR", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS". It
-// returns "" without a crash, and if its reason is not known. Codes without names appear as numbers. The texts are
-// rust-minidump's.
+// Reason returns why the process crashed, in the words of its operating system: "SIGSEGV / SEGV_MAPERR",
+// "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS". It returns "" without a crash, or
+// if the reason is unknown. Codes without names appear as numbers. The texts are rust-minidump's.
 func (d *Dump) Reason() string {
 	switch {
 	case d.Crash == nil || d.Crash.Unknown:

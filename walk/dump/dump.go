@@ -28,16 +28,15 @@ type Dump struct {
 	System System
 	Time   time.Time // when the dump was written
 
-	// Size is the size of the file in bytes, or 0 without a file. Limits on what is computed from
-	// the dump depend on it. For a file that was compressed, it is less than the unpacked size if
-	// that is many times larger.
+	// Size is the size of the file in bytes, or 0 without a file. Limits on what is computed from the dump depend on
+	// it. For a compressed file it is the unpacked size, but at most a multiple of the compressed size.
 	Size int64
 
 	Process  Process
 	Threads  []Thread  // in the order of the dump
 	Modules  []Module  // by address; none overlaps another (see SetModules)
 	Unloaded []Module  // modules that were unloaded, by address
-	Memory   Memory    // memory that the dump holds
+	Memory   Memory    // memory that the dump contains
 	Maps     []Mapping // mappings of the process, by address
 	Crash    *Crash    // nil for a snapshot of a process that did not crash
 
@@ -54,7 +53,7 @@ type Dump struct {
 	Annotations []Annotation // Crashpad's
 	Assertion   *Assertion
 	Comment     string
-	Kernel      *Kernel // nil unless it is a dump of a Linux kernel
+	Kernel      *Kernel // nil unless the dump is of a Linux kernel
 
 	// ReportID and ClientID are the GUIDs that Crashpad gave to the dump and to
 	// the installation of the program, or "".
@@ -62,7 +61,7 @@ type Dump struct {
 
 	Handles int // number of open handles in the dump, on Windows
 
-	Parts    []Part    // streams or notes, as they are in the file
+	Parts    []Part    // streams or notes, in the order of the file
 	Problems []Problem // damage, and what it cost
 }
 
@@ -87,10 +86,10 @@ var osNames = [...]string{"unknown", "Linux", "Android", "Windows", "macOS", "iO
 // String returns the system's name.
 func (o OS) String() string { return osNames[o] }
 
-// IsLinux reports whether the system has the Linux kernel.
+// IsLinux reports whether the system uses the Linux kernel.
 func (o OS) IsLinux() bool { return o == Linux || o == Android }
 
-// Base returns the last part of a path of this system.
+// Base returns the last element of a path of this system.
 func (o OS) Base(path string) string {
 	separators := "/"
 	if o == Windows || o == UnknownOS {
@@ -112,8 +111,8 @@ func (d *Dump) CPU() string {
 type System struct {
 	OS      OS
 	Version string // "5.1.2600", "10.13.3"
-	Build   string // more of the version: "Service Pack 2", or uname's output
-	CPU     string // as the dump's format names it: amd64 in minidumps. Cores have numbers, for which it is Arch's name or EM_...
+	Build   string // further part of the version: "Service Pack 2", or uname's output
+	CPU     string // as named by the dump's format: amd64 in minidumps. Cores have numbers; for them it is Arch's name or EM_...
 	Model   string // vendor, family, model, stepping: "GenuineIntel family 6 model 13 stepping 8"
 	Detail  string // further information about the system from the dump's writer, as text
 	CPUs    int
@@ -134,7 +133,7 @@ type Process struct {
 	Args    []string // command line
 	Env     []string // "NAME=value"
 	Started time.Time
-	User    time.Duration // processor time
+	User    time.Duration // processor time in user mode
 	Kernel  time.Duration
 }
 
@@ -160,25 +159,26 @@ func (r Range) Contains(addr uint64) bool { return addr-r.Addr < r.Size }
 // Module is a program or a library in memory.
 type Module struct {
 	Range
-	Listed    uint64 // size in the dump's list of modules, if that is not Size, which the dump itself shows; 0 otherwise
+	Listed    uint64 // size in the dump's list of modules, if it differs from Size, which the dump itself shows; otherwise 0
 	Path      string // of the file, as the process saw it
 	Deleted   bool   // the file was deleted or replaced while it was mapped; ELF cores and processes only
-	DebugFile string // name of its debug information without folders: the PDB's, DT_SONAME if known, or the last part of Path
+	DebugFile string // name of its debug information without folders: of the PDB, or DT_SONAME if known, or the last element of Path
 	DebugPath string // the PDB with folders, as in the module's record; or ""
-	DebugID   string // Breakpad's id, as in MODULE records; "" if unknown
+	DebugID   string // Breakpad's debug id, as in MODULE records; "" if unknown
 	CodeID    string // build-id, or time and size, in lower-case hexadecimal; "" if unknown
 	BuildID   []byte // ELF
 	Version   string // of the file: "5.1.2600.2180"
 	Product   string // version of the product that the file belongs to
 	Time      uint32 // PE: time stamp
 	Checksum  uint32
-	Bias      uint64 // subtracted from an address in memory to get the file's; ELF cores only
-	// ByPath is about the file at the path of a module whose id is not in the dump, and which was not named: what was
-	// compared with memory to give its id to the module or, without a DebugID, why it is not the module's.
+	Bias      uint64 // difference between an address in memory and the same address in the file; ELF cores only
+	// ByPath describes the file at the module's path, if the dump does not contain the module's id and the file was
+	// not given explicitly. If the module got its id from the file, ByPath says what was compared with memory;
+	// without a DebugID, it says why the file was not accepted.
 	ByPath string
 }
 
-// ListedSize returns the size of a module in the dump's list, as other programs print it.
+// ListedSize returns the size of a module according to the dump's list, as other programs print it.
 func (m *Module) ListedSize() uint64 {
 	if m.Listed != 0 {
 		return m.Listed
@@ -190,7 +190,7 @@ func (m *Module) ListedSize() uint64 {
 type Mapping struct {
 	Range
 	Read, Write, Exec, Shared bool
-	Unknown                   bool   // of what it can be used for, the dump says nothing
+	Unknown                   bool   // the dump does not say what the mapping can be used for
 	Offset                    uint64 // in the file
 	Device                    string // "fd:01"
 	Inode                     uint64
@@ -223,8 +223,8 @@ type LinkMap struct {
 	Dynamic uint64 // address of its dynamic section
 }
 
-// Kernel is what the memory of a Linux kernel says about its panic. Where something is not known, another field says
-// what the dump lacks.
+// Kernel is what the memory of a Linux kernel shows about its panic. If something is unknown, another field says what
+// the dump lacks.
 type Kernel struct {
 	PanicCPU   int      // index in Threads, or -1
 	CPUMissing string   `json:",omitempty"`

@@ -1,13 +1,13 @@
 package dump
 
-// SetListed sets the modules that a writer listed, with the extents that the dump itself shows, and returns what
-// SetModules does. main is the index of the program in the list, or -1.
+// SetListed is like SetModules, for modules that a writer listed; it corrects their extents by what the dump itself
+// shows. main is the index of the program in the list, or -1.
 //
-// Writers take sizes from mappings. Breakpad's client for Linux joins those that follow each other, and so takes in what
-// a program maps again of its own file, makes a module of such a mapping that is executable, and leaves out what is
-// behind a gap. LLDB writes the size of the first segment. What the program headers in memory say counts before all
-// else: loaded returns it for the module at an address. It may be nil. Otherwise the mappings of the process count, as
-// far as the dump has them.
+// Writers take sizes from mappings. Breakpad's client for Linux joins consecutive mappings of a file; so it includes
+// parts of its own file that a program maps again, lists such a part as a module if it is executable, and leaves out
+// what is behind a gap. LLDB writes the size of the first segment. The program headers in memory take precedence:
+// loaded, if non-nil, returns the size that they give for the module at an address. Otherwise the mappings of the
+// process count, as far as the dump contains them.
 func (d *Dump) SetListed(list []Module, main int, loaded func(addr uint64) (size uint64, ok bool)) []Overlap {
 	b := d.newBounds(list)
 	out, at := make([]Module, 0, len(list)), -1
@@ -35,13 +35,13 @@ func (d *Dump) SetListed(list []Module, main int, loaded func(addr uint64) (size
 	return d.SetModules(out, at)
 }
 
-// bounds says what the mappings of a process say about the modules of a list.
+// bounds contains what the mappings of a process show about the modules of a list.
 type bounds struct {
 	d      *Dump
-	images map[int]Image   // by their first mapping
-	of     []int           // of each mapping: the first mapping of its image, or -1
+	images map[int]Image   // by the index of their first mapping
+	of     []int           // by mapping: the index of the first mapping of its image, or -1
 	listed map[uint64]bool // addresses of the modules
-	whole  map[string]bool // files that have an image which is a module
+	whole  map[string]bool // files with an image that is a module
 }
 
 func (d *Dump) newBounds(list []Module) *bounds {
@@ -77,7 +77,7 @@ func (b *bounds) mappingFrom(addr uint64) int {
 	return i
 }
 
-// isAgain reports whether the mapping at an address is a part of a file that is a module elsewhere in the list.
+// isAgain reports whether the mapping at an address is part of a file that is a module elsewhere in the list.
 func (b *bounds) isAgain(addr uint64) bool {
 	i := b.mappingFrom(addr)
 	switch {
@@ -89,7 +89,7 @@ func (b *bounds) isAgain(addr uint64) bool {
 	return b.whole[b.d.Maps[i].Path]
 }
 
-// bound sets the size of a module by the mappings from its address on, if there is one.
+// bound corrects the size of a module by the mappings from its address on, if there is a mapping there.
 func (b *bounds) bound(m *Module) {
 	i := b.mappingFrom(m.Addr)
 	if i < 0 {
@@ -110,7 +110,7 @@ func (b *bounds) bound(m *Module) {
 // memImage is the type of a mapping of a program or library on Windows (winnt.h, MEM_IMAGE).
 const memImage = 0x1000000
 
-// allocated returns the size of the allocation that begins with a mapping: on Windows, a module is one.
+// allocated returns the size of the allocation that begins with a mapping. On Windows, a module is one allocation.
 func (d *Dump) allocated(first int) uint64 {
 	base := d.Maps[first].Addr
 	end := base
@@ -123,8 +123,8 @@ func (d *Dump) allocated(first int) uint64 {
 	return end - base
 }
 
-// room returns the largest size that an image may have: that of its mappings, and of the memory behind them that may be
-// its .bss, which is of no file and not executable.
+// room returns the largest size that an image may have: its mappings, and the memory behind them that may be its .bss,
+// which belongs to no file and is not executable.
 func (d *Dump) room(g *Image) uint64 {
 	end := g.Addr + g.Size
 	for _, m := range d.Maps[g.Last+1:] {
@@ -136,8 +136,8 @@ func (d *Dump) room(g *Image) uint64 {
 	return end - g.Addr
 }
 
-// InGap reports whether an address of a module is between its mappings, where nothing is. It reports false if the dump
-// does not say where the module's file is mapped.
+// InGap reports whether an address of a module is between the module's mappings, where nothing is mapped. It returns
+// false if the dump does not say where the module's file is mapped.
 func (d *Dump) InGap(module int, addr uint64) bool {
 	first := d.MappingAt(d.Modules[module].Addr)
 	return first != nil && first.IsFile() && d.MappingAt(addr) == nil

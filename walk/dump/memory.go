@@ -8,7 +8,7 @@ import (
 	"sort"
 )
 
-// Region is a piece of memory that the dump holds.
+// Region is a piece of memory that the dump contains.
 type Region struct {
 	Addr uint64
 	Data []byte
@@ -22,13 +22,14 @@ func (r *Region) End() uint64 { return r.Addr + uint64(len(r.Data)) }
 type Memory struct {
 	Regions []Region
 	Order   binary.ByteOrder
-	// More, if non-nil, is called with an address that no region has. It returns a region that contains
-	// it, as of a process that is still there, or nil. It may be called concurrently.
+	// More, if non-nil, is called with an address that is in no region. It returns a region that
+	// contains the address, for instance from a process that still exists, or nil. It may be called
+	// concurrently.
 	More func(addr uint64) *Region
 }
 
-// NewMemory returns a Memory with the given regions. Where regions overlap, the first in the list
-// prevails, and the others are cut. A region that would wrap around ends at the last address.
+// NewMemory returns a Memory with the given regions. Where regions overlap, the first in the list takes
+// precedence, and the others are cut. A region that would wrap around ends at the last address.
 func NewMemory(order binary.ByteOrder, regions []Region) Memory {
 	m := Memory{Order: order, Regions: make([]Region, 0, len(regions))}
 	for _, r := range regions {
@@ -67,8 +68,8 @@ type edge struct {
 	begins bool
 }
 
-// apart sorts regions and cuts overlaps. It sweeps over their edges by address with a heap of the
-// open regions, the first of the list on top, so the cost is n log n for any number of overlaps.
+// apart sorts regions and cuts overlaps. It sweeps over their edges by address with a heap of the open
+// regions, the first in the list on top, so the cost is n log n for any number of overlaps.
 func apart(list []Region) []Region {
 	edges := make([]edge, 0, 2*len(list))
 	for i := range list {
@@ -98,11 +99,11 @@ type cutter struct {
 	list   []Region
 	open   indexHeap
 	closed []bool
-	now    int    // the region that prevails, or -1
-	since  uint64 // where it began to prevail
+	now    int    // the region that takes precedence, or -1
+	since  uint64 // where it began to take precedence
 }
 
-// change ends the current piece at addr, if another region prevails from there on.
+// change ends the current piece at addr if another region takes precedence from there on.
 func (c *cutter) change(out []Region, addr uint64) []Region {
 	for len(c.open) > 0 && c.closed[c.open[0]] {
 		heap.Pop(&c.open)
@@ -173,7 +174,7 @@ func (m *Memory) Above(addr uint64) *Region {
 	return &m.Regions[i]
 }
 
-// Bytes returns up to n bytes at an address, as far as one region or adjacent ones hold them. The
+// Bytes returns up to n bytes at an address, as many as one region or adjacent regions contain. The
 // result may alias the dump: the caller must not modify it.
 func (m *Memory) Bytes(addr uint64, n int) []byte {
 	r := m.Find(addr)
@@ -195,7 +196,8 @@ func (m *Memory) Bytes(addr uint64, n int) []byte {
 	return b
 }
 
-// Word reads an unsigned number of 1, 2, 4 or 8 bytes. It does not allocate within a region.
+// Word reads an unsigned number of 1, 2, 4 or 8 bytes in the byte order of the memory. It does not
+// allocate within a region.
 func (m *Memory) Word(addr uint64, size int) (uint64, bool) {
 	b := m.Bytes(addr, size)
 	if len(b) < size {

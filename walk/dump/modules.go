@@ -10,10 +10,10 @@ import (
 // SetModules sorts modules by address into d.Modules. main is the index of the program itself in
 // the list, or -1.
 //
-// A size is only as good as the dump's writer. A module that overlaps the start of the next one
-// is cut there, so that a wrong size affects nothing else. Of modules at the same address the
-// first in the list is kept. A module of size 0 inside another is dropped, as it would hide the
-// rest of that one. The result lists what was cut and dropped, in order of address.
+// A size may be wrong, depending on the dump's writer. A module that overlaps the start of the next
+// one is cut there, so that a wrong size affects nothing else. If several modules have the same
+// address, the first in the list is kept. A module of size 0 inside another is dropped, because it
+// would hide the rest of the other. The result lists what was cut and dropped, in order of address.
 func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 	order := make([]int, len(list))
 	for i := range order {
@@ -24,7 +24,7 @@ func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 		return cmp.Or(cmp.Compare(list[a].Addr, list[b].Addr), cmp.Compare(min(list[a].Size, 1), min(list[b].Size, 1)))
 	})
 	d.Modules, d.Main = make([]Module, 0, len(list)), -1
-	last := -1 // of the modules with a size
+	last := -1 // index of the last module with a size
 	for _, i := range order {
 		m := list[i]
 		if room := -m.Addr; room != 0 && m.Size > room {

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Signals, from asm-generic/signal.h, which all CPUs but MIPS have.
+// Signals, from asm-generic/signal.h, which apply to all CPUs but MIPS.
 var linuxSignals = numbered(1,
 	"SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV",
 	"SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN",
@@ -19,7 +19,7 @@ var mipsSignals = numbered(1,
 	"SIGSYS", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD", "SIGPWR", "SIGWINCH", "SIGURG",
 	"SIGIO", "SIGSTOP", "SIGTSTP", "SIGCONT", "SIGTTIN", "SIGTTOU", "SIGVTALRM", "SIGPROF", "SIGXCPU", "SIGXFSZ")
 
-// dumpRequested is Breakpad's code of a dump that was requested.
+// dumpRequested is the code that Breakpad uses for a dump that was requested.
 const dumpRequested = 0xffffffff
 
 // The meanings of si_code that depend on the signal, from
@@ -44,13 +44,13 @@ var fpeCodes = map[uint32]string{
 	8: "FPE_FLTSUB", 14: "FPE_FLTUNK", 15: "FPE_CONDTRAP",
 }
 
-// The meanings of si_code that every signal may have: the sender.
+// The meanings of si_code that every signal may have: they identify the sender.
 var (
 	linuxSenders = senders(-2, -3, -4)
 	mipsSenders  = senders(-3, -4, -2)
 )
 
-// numberings are the names of signals and of senders.
+// numberings are the names of signals and of senders, by numbering.
 var numberings = [...]struct{ signals, senders map[uint32]string }{
 	arch.GenericSignals: {linuxSignals, linuxSenders},
 	arch.MIPSSignals:    {mipsSignals, mipsSenders},

@@ -58,8 +58,8 @@ var (
 	}
 )
 
-// EXC_RESOURCE and EXC_GUARD have a type and a flavor in the upper half of a
-// 64-bit code, which is what dumps keep (kern/exc_resource.h, kern/exc_guard.h).
+// EXC_RESOURCE and EXC_GUARD have a type and a flavor in the upper half of a 64-bit code, which is
+// the half that dumps contain (kern/exc_resource.h, kern/exc_guard.h).
 var (
 	machResources = []string{1: "RESOURCE_TYPE_CPU", "RESOURCE_TYPE_WAKEUPS", "RESOURCE_TYPE_MEMORY", "RESOURCE_TYPE_IO",
 		"RESOURCE_TYPE_THREADS", 7: ""}

@@ -2,8 +2,8 @@ package dump
 
 import "fmt"
 
-// Exceptions of Windows, from winbase.h, with their NTSTATUS, and those of
-// Visual C++, Breakpad and Chrome.
+// Exceptions of Windows, from winbase.h, with their NTSTATUS, and exceptions of Visual C++,
+// Breakpad and Chrome.
 var windowsExceptions = map[uint32]string{
 	0x40010005: "EXCEPTION_CONTROL_C", // DBG_CONTROL_C
 	0x80000001: "EXCEPTION_GUARD_PAGE",

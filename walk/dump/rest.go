@@ -15,9 +15,9 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// No format of dumps has a place for everything that the others hold. Writers put what is left,
-// which is small, into a note or stream of symtool's own, as JSON: other programs skip it, and
-// our readers restore the original dump.
+// No format of dumps can represent everything that the others can. Writers put the remainder, which
+// is small, into symtool's own note or stream, as JSON: other programs skip it, and our readers
+// restore the original dump.
 
 // Owner and type of the note, and type of the stream.
 const (
@@ -27,7 +27,8 @@ const (
 
 const restVersion = 1
 
-// rest is everything but registers and memory, and the registers that a format has no place for.
+// rest is everything except registers and memory, plus the registers that a format cannot
+// represent.
 type rest struct {
 	Version     int
 	Arch        string `json:",omitempty"` // used if the format has no number for it
@@ -63,26 +64,27 @@ type restThread struct {
 type restCrash struct {
 	Crash           // without its Context
 	Registers *regs `json:",omitempty"`
-	Own       bool  // has registers that are not those of its thread
+	Own       bool  // the crash's registers differ from its thread's
 }
 
-// regs are the changes to make in a Context that was read.
+// regs are the changes to make to a Context that was read.
 type regs struct {
 	Set     map[string]uint64 `json:",omitempty"`
 	Unknown []string          `json:",omitempty"`
 	Vector  []byte            `json:",omitempty"` // if All
-	All     bool              // whether Set has all registers, rather than changes
+	All     bool              // Set has all registers, rather than changes
 }
 
-// Holding says what a format holds.
+// Holding describes what a format can represent.
 type Holding struct {
-	// Register reports whether its contexts have a register, given as an index in Arch.Regs.
+	// Register reports whether the format's contexts have a register, given as an index in
+	// Arch.Regs.
 	Register func(reg int) bool
-	// OneContext says that a thread and its crash have a single context, the crash's.
+	// OneContext means that a thread and its crash share a single context, the crash's.
 	OneContext bool
 }
 
-// Rest returns, as JSON, what a format cannot hold.
+// Rest returns, as JSON, what a format cannot represent.
 func (d *Dump) Rest(format Holding) ([]byte, error) {
 	holds := format.Register
 	v := rest{
@@ -126,8 +128,8 @@ func (d *Dump) Rest(format Holding) ([]byte, error) {
 	return marshal(&v)
 }
 
-// marshal is like json.Marshal, whose buffer doubles until it holds megabytes of mappings; this
-// one is allocated once the size is known.
+// marshal is like json.Marshal, whose buffer doubles until it holds megabytes of mappings. The
+// buffer of marshal is allocated once the size is known.
 func marshal(v any) ([]byte, error) {
 	var size counter
 	if err := jsonv2.MarshalWrite(&size, v, jsonv1.DefaultOptionsV1()); err != nil {
@@ -162,7 +164,7 @@ func Same(a, b *Context) bool {
 	return a.Arch == b.Arch && slices.Equal(a.values, b.values) && slices.Equal(a.known, b.known) && bytes.Equal(a.Vector, b.Vector)
 }
 
-// holdsAny reports whether a format has contexts of a CPU at all.
+// holdsAny reports whether a format has contexts for a CPU at all.
 func holdsAny(a *arch.Arch, holds func(int) bool) bool {
 	for i := range a.Regs {
 		if holds(i) {
@@ -239,7 +241,7 @@ func (r *regs) apply(c *Context, d *Dump) *Context {
 	return c
 }
 
-// ApplyRest replaces fields of the dump with what Rest returned.
+// ApplyRest replaces fields of the dump with the data that Rest returned.
 func (d *Dump) ApplyRest(data []byte) error {
 	var v rest
 	if err := json.Unmarshal(data, &v); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Syscall is the system call that the Linux kernel did not make but sent SIGSYS for.
+// Syscall is a system call that the Linux kernel refused with SIGSYS.
 type Syscall struct {
 	Number uint32
 	Audit  uint32 // the calling convention: an AUDIT_ARCH of include/uapi/linux/audit.h
@@ -26,8 +26,8 @@ var auditCPUs = map[uint32]*arch.Arch{
 // x32Call marks the numbers of x32, which has the calls of x86-64.
 const x32Call = 0x40000000
 
-// CPU returns Breakpad's name of the CPU whose calling convention was used, which on a 64-bit CPU may be that of its
-// 32-bit predecessor, or the number of the convention.
+// CPU returns Breakpad's name of the CPU whose calling convention was used, or the number of the convention. On a
+// 64-bit CPU it may be the CPU's 32-bit predecessor.
 func (s *Syscall) CPU() string {
 	if cpu := auditCPUs[s.Audit]; cpu != nil {
 		return cpu.Name
@@ -47,7 +47,7 @@ func (s *Syscall) Name() string {
 	return syscallNames()[cpu][number]
 }
 
-// String returns the call as in "system call 110 (getppid) of x86_64".
+// String describes the call: "system call 110 (getppid) of x86_64".
 func (s *Syscall) String() string {
 	if name := s.Name(); name != "" {
 		return fmt.Sprintf("system call %d (%s) of %s", s.Number, name, s.CPU())

@@ -32,7 +32,7 @@ type Format struct {
 // format is a row of the table of formats.
 type format struct {
 	Format
-	sniff func(head []byte) bool // sniffSize bytes, or the whole file if it is shorter
+	sniff func(head []byte) bool // head has sniffSize bytes, or the whole file if it is shorter
 	read  func(data []byte, path string, o Options) (*dump.Dump, error)
 	write func(io.Writer, *dump.Dump) ([]dump.Problem, error) // nil for formats that are only read
 }
@@ -54,7 +54,7 @@ var formats = []format{
 		func(data []byte, path string, _ Options) (*dump.Dump, error) { return microdump.Read(data, path) }, nil},
 }
 
-// Formats returns the formats that Open reads. Write writes those that are Writable.
+// Formats returns the formats that Open reads. Write supports those that are Writable.
 func Formats() (all []Format) {
 	for i := range formats {
 		all = append(all, formats[i].Format)
@@ -68,8 +68,8 @@ func (f Format) Writable() bool {
 	return i >= 0 && formats[i].write != nil
 }
 
-// FormatOf returns the name of the format of a file, which may be compressed. It returns "" if
-// the file is not a dump or cannot be read; Open returns the reason.
+// FormatOf returns the name of the format of a file, which may be compressed. It returns "" if the file is not a
+// dump or cannot be read; in that case Open returns the reason.
 func FormatOf(path string) string {
 	f, _, err := openRegular(path)
 	if err != nil {
@@ -95,8 +95,8 @@ func sniff(head []byte) string {
 	return ""
 }
 
-// OtherFormat returns the format that a dump is converted to by default: a minidump, or a core for one; "" for an
-// unknown format.
+// OtherFormat returns the format to which a dump is converted by default: a core for a minidump, otherwise a
+// minidump; or "" for an unknown format.
 func OtherFormat(name string) string {
 	switch name {
 	case Minidump:
@@ -107,7 +107,7 @@ func OtherFormat(name string) string {
 	return ""
 }
 
-// Write writes a dump in the named format. The problems say what the format cannot hold.
+// Write writes a dump in the named format. The problems describe what the format cannot represent.
 func Write(w io.Writer, format string, d *dump.Dump) ([]dump.Problem, error) {
 	for i := range formats {
 		if formats[i].Name == format && formats[i].write != nil {
@@ -121,35 +121,35 @@ const sniffSize = 64
 
 // Options configure Open. The zero value has default limits.
 type Options struct {
-	Name string // what errors call the dump; "" means its path
+	Name string // name of the dump in errors; "" means its path
 	// TempDir is where a compressed dump is unpacked; "" means the system's
 	// folder for temporary files.
 	TempDir string
 	// MaxUnpacked limits the size in bytes of an unpacked dump; 0 means 64 GiB.
 	MaxUnpacked int64
-	// Stdin, if non-nil, is read by ReadFrom where the path is "-".
+	// Stdin, if non-nil, is read by ReadFrom if the path is "-".
 	Stdin io.Reader
-	// PID, if not 0, is a running process that Open captures instead of reading a file; its path is
-	// a name for messages.
+	// PID, if not 0, is a running process that Open captures instead of reading a file. The path is then only
+	// used in messages.
 	PID int
-	// StopLimit and Waiting are those of live.Options for such a process.
+	// StopLimit and Waiting are the options of the same names in live.Options.
 	StopLimit time.Duration
 	Waiting   func(thread int, state string, limit time.Duration)
-	// Reads, if non-nil, reads such a process as the caller will. If it misses memory beside the stacks,
-	// the process is captured again, with what it reads then.
+	// Reads, if non-nil, is called with a dump of such a process and reads from it what the caller will read. If
+	// memory other than the stacks is missing, the process is captured again, with that memory.
 	Reads func(context.Context, *dump.Dump)
-	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and
-	// released with it.
+	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and released with
+	// it.
 	Core elfcore.Options
 }
 
-// defaultMaxUnpacked is the default for Options.MaxUnpacked: the memory of a large server
-// process, and less than disks hold.
+// defaultMaxUnpacked is the default for Options.MaxUnpacked: as large as the memory of a large server process,
+// and smaller than disks.
 const defaultMaxUnpacked = 64 << 30
 
-// File is an open dump. It refers to the file, which is mapped into memory if the system supports
-// it: until it is closed, the file must not change. If it shrinks, an access to the lost part
-// faults; see FaultError.
+// File is an open dump. It refers to the file, which is mapped into memory if the system supports it: until the
+// File is closed, the file must not change. If the file shrinks, an access to the lost part faults; see
+// FaultError.
 type File struct {
 	*dump.Dump
 	Kind     string // the name of its format: Minidump, Core or Micro
@@ -174,7 +174,7 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 	return o.open(load(ctx, path, o))
 }
 
-// open opens a dump that is in memory, or returns the error err about it.
+// open opens a dump that is in memory, or returns err with the dump's name if it is not nil.
 func (o Options) open(c *contents, err error) (*File, error) {
 	name := o.Name
 	if err != nil {
@@ -215,7 +215,7 @@ func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	return nil, unknown(path)
 }
 
-// ErrNotDump is the kind of the error for a file that is not a dump in a known format, or not a file.
+// ErrNotDump is the kind of error for a file that is not a dump in a known format, or not a file at all.
 var ErrNotDump = errors.New("not a dump")
 
 // unknown is the error for a file that is not a dump.
@@ -223,8 +223,8 @@ func unknown(path string) error {
 	return &bin.Error{File: path, Msg: "not a dump that symtool can read: want " + formatNames(), Kind: ErrNotDump}
 }
 
-// FaultError returns the error for panic p, into which debug.SetPanicOnFault turned a fault in
-// the mapped memory of the file at path; it returns nil if p is nil. It propagates other panics.
+// FaultError returns an error for the panic value p, if debug.SetPanicOnFault made the panic from a fault in the
+// mapped memory of the file at path. It returns nil if p is nil, and propagates other panics.
 func FaultError(path string, p any) error {
 	if p == nil {
 		return nil
@@ -246,7 +246,7 @@ func formatNames() string {
 
 // withPath returns err as an error that names path, once.
 func withPath(path string, err error) error {
-	if pathErr, ok := err.(*os.PathError); ok { // not one of a temporary file
+	if pathErr, ok := err.(*os.PathError); ok { // not an error of a temporary file
 		err = pathErr.Err
 	}
 	return &bin.Error{File: path, Err: err}
@@ -255,14 +255,14 @@ func withPath(path string, err error) error {
 // contents is a file in memory.
 type contents struct {
 	data   []byte
-	size   int64 // as dump.Dump.Size
+	size   int64 // like dump.Dump.Size
 	mapped bool
-	buffer *[]byte // of buffers, which data is in; nil for other data
+	buffer *[]byte // from buffers, and holds data; nil for other data
 	broken error   // why compressed data ended early
 	more   []*contents
 }
 
-// open opens another file that is held as long as this one.
+// open opens another file that remains open as long as this one.
 func (c *contents) open(path string) ([]byte, error) {
 	f, size, err := openRegular(path)
 	if err != nil {
@@ -310,8 +310,8 @@ func loadFile(ctx context.Context, f *os.File, size int64, o Options) (*contents
 	return hold(f, size)
 }
 
-// openRegular opens a file and returns its size. Anything but a regular file is refused before it
-// is opened, as opening a named pipe would block.
+// openRegular opens a file and returns its size. It refuses anything but a regular file before opening it,
+// because opening a named pipe would block.
 func openRegular(path string) (*os.File, int64, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -324,9 +324,8 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, st.Size(), err
 }
 
-// smallDump is the size in bytes up to which a file is read, not mapped. Mapping and unmapping
-// memory takes locks of the process and interrupts its other processors; a minidump is rarely
-// larger.
+// smallDump is the size in bytes up to which a file is read rather than mapped. Mapping and unmapping memory
+// takes process-wide locks and interrupts other processors; a minidump is rarely larger.
 const smallDump = 256 << 10
 
 // buffers keeps the memory of small dumps that were closed.

@@ -16,8 +16,8 @@ import (
 // packings lists the compressions that dumps come in, for people.
 const packings = "gzip, zstd, xz or lz4"
 
-// filePacking returns the compression of a file, or nil. For a file that cannot be read it returns
-// nil; the next reader returns the error.
+// filePacking returns the compression of a file, or nil. It also returns nil for a file that cannot
+// be read; the next reader reports the error.
 func filePacking(f *os.File) *unpack.Packing {
 	magic := make([]byte, unpack.MagicSize)
 	n, _ := f.ReadAt(magic, 0)
@@ -36,8 +36,8 @@ func headOf(p *unpack.Packing, r io.Reader) []byte {
 	return head[:n]
 }
 
-// inflate unpacks a file into a temporary file without a name, which the system removes however
-// the process ends.
+// inflate unpacks a file into a temporary file without a name, which the system removes however the
+// process ends.
 func inflate(ctx context.Context, p *unpack.Packing, f *os.File, size int64, o Options) (*contents, error) {
 	z, err := p.Open(bufio.NewReaderSize(f, 256<<10))
 	if err != nil {
@@ -67,8 +67,8 @@ type limitError struct{ limit int64 }
 
 func (e *limitError) Error() string { return fmt.Sprintf("more than %d bytes", e.limit) }
 
-// spool copies r into a temporary file without a name. If r fails, the contents are what came
-// before, and broken is the reason.
+// spool copies r into a temporary file without a name. If r fails, the contents end there, and
+// broken is the reason.
 func spool(ctx context.Context, r io.Reader, o Options) (*contents, error) {
 	limit := o.MaxUnpacked
 	if limit == 0 {
@@ -96,11 +96,11 @@ func spool(ctx context.Context, r io.Reader, o Options) (*contents, error) {
 	return c, nil
 }
 
-// temporary says that an error is not about the dump's own file.
+// temporary marks an error as being about a temporary file rather than the dump.
 func temporary(err error) error { return fmt.Errorf("a temporary file for the dump: %w", err) }
 
-// maxPacking is the largest ratio of dump.Dump.Size to the compressed size: unpacked bytes cost
-// their author nothing.
+// maxPacking is the largest ratio of dump.Dump.Size to the compressed size: an attacker can produce
+// unpacked bytes at no cost.
 const maxPacking = 16
 
 func countedSize(unpacked, packed int64) int64 { return min(unpacked, maxPacking*packed) }

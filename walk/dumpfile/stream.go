@@ -21,8 +21,7 @@ import (
 // twice the longest block of zstd (RFC 8878, 3.1.1.2.4).
 const PeekSize = 256 << 10
 
-// FormatOfStream is like FormatOf, for a dump that is read with ReadFrom. It reads nothing that
-// the next reader of in misses.
+// FormatOfStream is like FormatOf, for a dump that is read with ReadFrom. It consumes nothing of in.
 func FormatOfStream(in *bufio.Reader) string {
 	head, _ := in.Peek(sniffSize)
 	if p := unpack.Find(head); p != nil {
@@ -34,8 +33,8 @@ func FormatOfStream(in *bufio.Reader) string {
 
 // ReadFrom reads a dump from a reader that cannot seek, such as the pipe into which the kernel
 // writes a core; o.Name is its name in messages. Of an ELF core, it keeps what elfcore.ReadStream
-// does, whatever the size of the core. A minidump is copied to a temporary file, and so is nothing
-// of a file that can seek: it is read like one that Open opens.
+// keeps, whatever the size of the core. A minidump is copied to a temporary file. A file that can
+// seek is not copied, but read as by Open.
 func ReadFrom(ctx context.Context, in io.Reader, o Options) (*File, error) {
 	if f, ok := in.(*os.File); ok {
 		at, err := f.Seek(0, io.SeekCurrent)
@@ -133,8 +132,9 @@ func capture(ctx context.Context, o Options) (*File, error) {
 	return kept(d, c), nil
 }
 
-// misses reports whether reads wants memory of a process that is there, but was not kept. By then it
-// has read what does not change, such as symbols, so that the process need not be stopped for that.
+// misses reports whether reads needs memory of a process that still exists, but whose memory was not
+// kept. By then reads has read what does not change, such as symbols, so that the process need not
+// be stopped for that.
 func misses(ctx context.Context, d *dump.Dump, reads func(context.Context, *dump.Dump)) bool {
 	var missed atomic.Bool
 	d.Memory.More = func(addr uint64) *dump.Region {
@@ -148,7 +148,7 @@ func misses(ctx context.Context, d *dump.Dump, reads func(context.Context, *dump
 	return missed.Load()
 }
 
-// kept returns a dump that is in memory.
+// kept returns a File for a dump that is in memory.
 func kept(d *dump.Dump, c *contents) *File {
 	for i := range d.Memory.Regions {
 		d.Size += int64(len(d.Memory.Regions[i].Data))
