@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// A core that gdb writes for a remote process has a segment for each section of the program that
-// is in memory, but not its headers: only its bytes identify it.
+// A core that gdb writes for a remote process has a segment for each section of the program that is
+// in memory, but not the program's headers: only its bytes identify it.
 
 // buildIDIn returns the build-id in a range of memory, if a segment begins
 // with its note.

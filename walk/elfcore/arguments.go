@@ -12,11 +12,11 @@ import (
 // (include/uapi/linux/binfmts.h, MAX_ARG_STRLEN: 32 pages).
 const maxString = 32 * 4096
 
-// readArguments reads the command line and the environment from the stack of
-// the first thread. From lower to higher addresses, the kernel puts there the
-// number of arguments, pointers to them, 0, pointers to the environment, 0,
-// and the auxiliary vector. NT_AUXV is a copy of that vector, by which it is
-// found; NT_PRPSINFO has only the first 80 bytes of the command line.
+// readArguments reads the command line and the environment from the stack of the first thread. From
+// lower to higher addresses, the kernel puts there the number of arguments, pointers to them, 0,
+// pointers to the environment, 0, and the auxiliary vector. NT_AUXV is a copy of that vector, which
+// is searched for to find the arguments; NT_PRPSINFO has only the first 80 bytes of the command
+// line.
 func (r *reader) readArguments() {
 	stack, at := r.findAuxv()
 	if stack == nil {
@@ -33,7 +33,7 @@ func (r *reader) readArguments() {
 	if !ok {
 		return
 	}
-	room := len(stack.Data) // for all strings, however often they are pointed to
+	room := len(stack.Data) // for all strings, however many pointers lead to them
 	argText, ok := r.strings(args, &room)
 	envText, ok2 := r.strings(env, &room)
 	if !ok || !ok2 {

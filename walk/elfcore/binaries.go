@@ -38,7 +38,7 @@ func (r *reader) addText() {
 			}
 		}
 	}
-	r.setModules(r.d.Modules, r.d.Main) // whose ends are known from their files
+	r.setModules(r.d.Modules, r.d.Main) // the files give the modules' ends
 	if len(text) > 0 {
 		r.d.Memory = dump.NewMemory(r.order(), append(r.d.Memory.Regions, text...))
 	}
@@ -113,8 +113,8 @@ func (r *reader) findBinary(m *dump.Module, isMain bool) *binaryFile {
 	return r.findHere(m, isMain)
 }
 
-// placesIn lists where in a folder a module's file may be. Paths in the core never lead out of the
-// folder.
+// placesIn lists the paths in a folder where a module's file may be. Paths in the core never lead
+// out of the folder.
 func (r *reader) placesIn(dir string, m *dump.Module) (places []string) {
 	if len(m.BuildID) > 1 {
 		places = append(places, filepath.Join(dir, ".build-id", hex.EncodeToString(m.BuildID[:1]), hex.EncodeToString(m.BuildID[1:])))
@@ -142,7 +142,8 @@ func (r *reader) open(file string, m *dump.Module, isMain bool) *binaryFile {
 	return b
 }
 
-// fits reports whether a file is a module's. If so, it adds what the core lacks about the module.
+// fits reports whether a file belongs to a module. If so, it adds what the core lacks about the
+// module.
 func (r *reader) fits(file string, b *binaryFile, m *dump.Module, isMain bool) bool {
 	why := r.unfit(b.f)
 	if why == "" {

@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// findHere finds the file of a module at its path on this machine. Without a build-id, which neither Go's linker before
-// 1.24 nor GNU ld without --build-id write, what the core has of the module must be in the file, and the file must be
-// older than the core: gdb, too, warns where a program is newer.
+// findHere finds the file of a module at its path on this machine. Neither Go's linker before 1.24 nor GNU ld without
+// --build-id writes a build-id. Without one, the file must contain everything that the core has of the module, and must
+// be older than the core: gdb, too, warns if a program is newer.
 func (r *reader) findHere(m *dump.Module, isMain bool) *binaryFile {
 	name := m.Path
 	if !r.o.AtPaths || !filepath.IsAbs(name) {

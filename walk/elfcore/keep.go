@@ -11,14 +11,14 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// What is kept of a process's memory if not all of it can be.
+// Limits on what is kept of a process's memory if not all of it can be kept.
 const (
 	maxKept      = 128 << 20 // bytes in all
 	keptStacks   = 64 << 20  // bytes of stacks, shared by the threads
 	minStack     = 64 << 10  // bytes of a thread's stack that are kept in any case
 	maxStack     = 8 << 20   // bytes of a thread's stack
-	belowStack   = 256       // bytes below a stack pointer: the red zone of x86-64 has 128, that of PowerPC 64 has 288
-	overflowed   = 1 << 20   // a stack pointer may be that far below its stack, after an overflow
+	belowStack   = 256       // bytes below a stack pointer: the red zone has 128 on x86-64 and 288 on 64-bit PowerPC
+	overflowed   = 1 << 20   // after an overflow, a stack pointer may be this far below its stack
 	keptPages    = 8192      // pages around registers
 	keptPage     = 4096
 	maxKeptTable = 64 << 10 // bytes of a dynamic section or of notes of a binary
@@ -26,10 +26,10 @@ const (
 
 // keeper chooses what is kept of a process's memory: stacks, the pages that registers point to,
 // headers of binaries, and the list of the dynamic linker. Addresses become known as memory is
-// read, which may be possible once only, by address.
+// read; it may be readable only once, in order of address.
 type keeper struct {
 	r     *reader
-	loads []dump.Range // memory that there is, by address
+	loads []dump.Range // existing memory, by address
 	wants wantHeap
 	asked map[dump.Range]bool             // wants without a function, and link maps
 	pages map[uint64][]dump.Region        // kept pieces, by page
@@ -40,7 +40,7 @@ type keeper struct {
 // want is memory to keep.
 type want struct {
 	dump.Range
-	then func(data []byte) // is called with the memory, which may be shorter; or nil
+	then func(data []byte) // called with the memory, which may be shorter; or nil
 }
 
 // wantHeap is a heap of wants by address.
@@ -74,7 +74,7 @@ func newKeeper(r *reader, loads []dump.Range) *keeper {
 	return k
 }
 
-// want adds memory to keep. Of a range that would wrap around, nothing is kept.
+// want adds memory to keep. A range that would wrap around is ignored.
 func (k *keeper) want(addr, size uint64, then func([]byte)) {
 	w := want{dump.Range{Addr: addr, Size: size}, then}
 	if size == 0 || addr+size < addr || then == nil && k.asked[w.Range] {
@@ -95,9 +95,9 @@ func (k *keeper) loadFrom(addr uint64) (dump.Range, bool) {
 	return k.loads[i], true
 }
 
-// wantThread keeps the stack of a thread, and what its registers point to. A thread that handles a
-// signal may be on another stack; the thread's own one is below its thread-local storage, if the
-// C library has made it.
+// wantThread keeps the stack of a thread and what its registers point to. A thread that handles a
+// signal may be on another stack; if the C library made the thread, its own stack is below its
+// thread-local storage.
 func (k *keeper) wantThread(t *dump.Thread) {
 	c := t.Context
 	share := uint64(min(max(keptStacks/len(k.r.d.Threads), minStack), maxStack))
@@ -114,7 +114,7 @@ func (k *keeper) wantThread(t *dump.Thread) {
 	for _, tls := range pointers {
 		if l, ok := k.loadFrom(tls); ok && l.Contains(tls) && tls != 0 {
 			from := l.Addr
-			if l.Contains(sp) { // what is below it is not in use
+			if l.Contains(sp) { // memory below sp is not in use
 				from = min(start(sp, l), tls&^(keptPage-1))
 			}
 			k.wantEnd(dump.Range{Addr: l.Addr, Size: min(tls-l.Addr+keptPage, l.Size)}, from, share)
@@ -131,7 +131,7 @@ func (k *keeper) wantThread(t *dump.Thread) {
 	}
 }
 
-// start returns where a stack in memory l begins to be of interest.
+// start returns the address in memory l from which a stack is kept.
 func start(sp uint64, l dump.Range) uint64 { return max(sp, l.Addr+belowStack) - belowStack }
 
 // wantEnd keeps the last bytes of memory, from an address on.
@@ -153,7 +153,7 @@ func (k *keeper) keep(addr uint64, data []byte) {
 	}
 }
 
-// kept copies memory that is kept to b, and returns the number of bytes.
+// kept copies kept memory at an address to b, and returns the number of bytes.
 func (k *keeper) kept(addr uint64, b []byte) (n int) {
 	for n < len(b) {
 		at, found := addr+uint64(n), false
@@ -171,7 +171,7 @@ func (k *keeper) kept(addr uint64, b []byte) (n int) {
 	return n
 }
 
-// late keeps memory that has passed, if it is kept already or can be read again.
+// late keeps memory that has passed, if it was kept or can be read again.
 func (k *keeper) late(w want) {
 	data, n := make([]byte, min(w.Size, maxStack)), 0
 	for n < len(data) {
@@ -188,15 +188,15 @@ func (k *keeper) late(w want) {
 	}
 }
 
-// lateAll keeps all that is wanted of memory that has passed.
+// lateAll keeps all wanted memory that has passed.
 func (k *keeper) lateAll() {
 	for len(k.wants) > 0 {
 		k.late(heap.Pop(&k.wants).(want))
 	}
 }
 
-// head learns from the start of a mapping, if a binary is there: where its dynamic section and its
-// notes are.
+// head finds the dynamic section and the notes of a binary from the start of a mapping, if a binary
+// is there.
 func (k *keeper) head(addr uint64, data []byte) {
 	r := k.r
 	r.d.Memory = dump.NewMemory(r.order(), []dump.Region{{Addr: addr, Data: data}})
@@ -221,7 +221,7 @@ func (k *keeper) head(addr uint64, data []byte) {
 	}
 }
 
-// dynamic learns from the dynamic section of the program where the dynamic linker's list is.
+// dynamic finds the dynamic linker's list from the dynamic section of the program.
 func (k *keeper) dynamic(at uint64, data []byte) {
 	word := k.r.word
 	for i := 0; ; i += 2 * word {
@@ -255,7 +255,7 @@ func (k *keeper) debug(at uint64) {
 	})
 }
 
-// linkMap keeps a struct link_map, its name and those behind it.
+// linkMap keeps a struct link_map, its name and those that follow it.
 func (k *keeper) linkMap(at uint64) {
 	word := k.r.word
 	key := dump.Range{Addr: at}

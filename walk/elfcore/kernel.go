@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// ownerVMCoreInfo is the owner of the note that makes a core that of a kernel: /proc/vmcore has it, and what makedumpfile
-// and QEMU write.
+// ownerVMCoreInfo is the owner of the note that identifies the core of a kernel. /proc/vmcore has this note, and
+// makedumpfile and QEMU write it.
 const ownerVMCoreInfo = "VMCOREINFO"
 
 // kernelName is the name of the kernel's binary with its symbols.
@@ -54,8 +54,8 @@ func (k kernelInfo) number(key string) (uint64, bool) {
 	return v, err == nil
 }
 
-// nameCPUs makes each CPU a thread. The kernel saves the registers of a CPU with the id of the task that it runs, which
-// is 0 for each idle CPU.
+// nameCPUs makes a thread of each CPU. The kernel saves the registers of a CPU with the id of the task that it runs,
+// which is 0 for each idle CPU.
 func (r *reader) nameCPUs() {
 	for i := range r.d.Threads {
 		t := &r.d.Threads[i]
@@ -67,8 +67,8 @@ func (r *reader) nameCPUs() {
 	}
 }
 
-// kernelModules returns the kernel itself: the segment with its code, which is where it was loaded. Its modules are not
-// listed.
+// kernelModules returns the kernel itself: the segment with its code, at the address where it was loaded. The kernel's
+// loadable modules are not listed.
 func (r *reader) kernelModules() []dump.Module {
 	text, ok := r.kernel.hex("SYMBOL(_stext)")
 	if !ok {

@@ -12,11 +12,11 @@ import (
 // arch/mips/include/uapi/asm/reg.h.
 type layout struct {
 	arch  *arch.Arch
-	size  int // of struct elf_prstatus
+	size  int // size of struct elf_prstatus
 	regs  int // offset of pr_reg in it
 	slots []slot
 
-	// syscall is the offset of the number of the system call that a thread is in, which is not a
+	// syscall is the offset of the number of the thread's current system call, which is not a
 	// register; 0 if there is none.
 	syscall int
 
@@ -37,7 +37,7 @@ const (
 	regs64 = 112
 )
 
-// layouts has a row for each CPU. The first row of a CPU is the one that is written.
+// layouts has one or more rows for each CPU. The first row of a CPU is used for writing.
 var layouts = []layout{
 	{arch: arch.X86_64, size: 336, regs: regs64, syscall: regs64 + 15*8, slots: slots(arch.X86_64, regs64, 8,
 		"$r15 $r14 $r13 $r12 $rbp $rbx $r11 $r10 $r9 $r8 $rax $rcx $rdx $rsi $rdi - $rip $cs $rflags $rsp $ss $fs.base $gs.base $ds $es $fs $gs")},
@@ -97,9 +97,9 @@ func slots(a *arch.Arch, off, size int, names string) (out []slot) {
 	return out
 }
 
-// layoutOf returns the layout of a note of size bytes, or the CPU's usual one for an unknown
-// size: on another machine than the process's, BFD writes cores with its own machine's structure,
-// filled with as many registers as fit.
+// layoutOf returns the layout of a note of size bytes, or the CPU's usual one for an unknown size:
+// if BFD runs on a different machine from the process's, it writes cores with its own machine's
+// structure, filled with as many registers as fit.
 func layoutOf(a *arch.Arch, size int) *layout {
 	var usual *layout
 	for i := range layouts {

@@ -7,7 +7,7 @@ import (
 )
 
 // maxLinkMaps limits the dynamic linker's list, which may be circular. The kernel allows 65,530
-// mappings, of which a library has at least one.
+// mappings, and a library has at least one.
 const maxLinkMaps = 1 << 16
 
 // Tags of MIPS's dynamic section, which is read-only and so lacks DT_DEBUG (GNU C library,

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Live is a live process whose threads are stopped, in the terms of a core.
+// Live is a live process whose threads are stopped, described like a core.
 type Live struct {
 	Arch    *arch.Arch
 	Process dump.Process
@@ -33,8 +33,8 @@ type LiveThread struct {
 	Regs []byte // as in pr_reg of struct elf_prstatus, which is what NT_PRSTATUS of ptrace returns
 }
 
-// ReadLive reads a live process as the core that the kernel would write of it, of which it keeps
-// what ReadStream does. When it returns, it has read the memory, so that the process may go on.
+// ReadLive reads a live process as the core that the kernel would write for it, and keeps the same
+// parts as ReadStream. When it returns, it has read the memory, so the process may continue.
 func ReadLive(p *Live, path string, o Options) (*dump.Dump, error) {
 	layout := layoutOf(p.Arch, 0)
 	if layout == nil {
@@ -120,7 +120,7 @@ func liveMemory(p *Live, r *reader) *keeper {
 	return k
 }
 
-// readAs keeps the pages that reads reads of a process beside the memory of its dump.
+// readAs keeps the pages of a process that reads needs in addition to the dump's memory.
 func (k *keeper) readAs(d *dump.Dump, reads func(*dump.Dump)) {
 	pages := map[uint64]*dump.Region{}
 	var mu sync.Mutex
@@ -136,7 +136,7 @@ func (k *keeper) readAs(d *dump.Dump, reads func(*dump.Dump)) {
 		return page
 	}
 	reads(d)
-	more := slices.Clone(d.Memory.Regions) // what is in memory already prevails
+	more := slices.Clone(d.Memory.Regions) // memory that was kept already takes precedence
 	for _, page := range pages {
 		if page != nil {
 			more = append(more, *page)
@@ -145,7 +145,8 @@ func (k *keeper) readAs(d *dump.Dump, reads func(*dump.Dump)) {
 	d.Memory = dump.NewMemory(d.Memory.Order, more)
 }
 
-// page reads the page at an address; nil if the process does not have it, or there is no room.
+// page reads the page at an address. It returns nil if the process does not have the page, or if
+// there is no room.
 func (k *keeper) page(at uint64) *dump.Region {
 	l, ok := k.loadFrom(at)
 	if !ok || !l.Contains(at) || k.room < keptPage {

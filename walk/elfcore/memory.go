@@ -42,7 +42,7 @@ func (r *reader) readFiles(n note) {
 	r.files = r.apart(n, files)
 }
 
-// apart sorts entries by address, and drops empty ones and those that overlap the one before.
+// apart sorts entries by address, and drops empty entries and those that overlap the entry before.
 func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 	slices.SortStableFunc(files, func(a, b fileMap) int { return cmp.Compare(a.Addr, b.Addr) })
 	out = files[:0]
@@ -61,8 +61,8 @@ func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 	return out
 }
 
-// maxShared is the number of segments, on average, that may have the same bytes of the file. In
-// cores written by kernels each byte belongs to one segment, and gdb writes few twice. A 56-byte
+// maxShared is the number of segments, on average, that may have the same bytes of the file. In cores
+// written by kernels each byte belongs to one segment, and gdb writes few bytes twice. A 56-byte
 // header that names the whole file once more does not describe the memory of a process.
 const maxShared = 2
 
@@ -132,9 +132,9 @@ func (r *reader) loadSegments() iter.Seq[elfobj.Segment] {
 	}
 }
 
-// distinct sorts mappings, and cuts one that overlaps another. gdb's cores of remote processes
-// have a segment for each section of the program, some of which overlap with equal bytes: they
-// are damaged only where the bytes differ.
+// distinct sorts mappings, and cuts a mapping that overlaps another. gdb's cores of remote processes
+// have a segment for each section of the program, some of which overlap with equal bytes: they are
+// damaged only where the bytes differ.
 func (r *reader) distinct(maps []dump.Mapping) []dump.Mapping {
 	slices.SortStableFunc(maps, func(a, b dump.Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
 	out := maps[:0]
@@ -174,8 +174,8 @@ func (r *reader) contradictions() (n int) {
 	return n
 }
 
-// nameMaps joins mappings with the mapped files. A mapping of several files is split. A file that
-// no segment covers becomes a mapping of its own, since gcore leaves those out.
+// nameMaps joins mappings with the mapped files. A mapping of several files is split. A file that no
+// segment covers becomes a separate mapping, because gcore leaves such files out.
 func nameMaps(maps []dump.Mapping, files []fileMap) []dump.Mapping {
 	if len(files) == 0 {
 		return maps

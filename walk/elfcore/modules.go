@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// headPage is the part of a binary's first mapping that the kernel dumps. It has its program
-// headers and, as linkers place it, its build-id.
+// headPage is the size in bytes of the part of a binary's first mapping that the kernel dumps. It contains the binary's
+// program headers and, as linkers place it, its build-id.
 const headPage = 4096
 
 // maxModules limits the number of modules: the kernel allows 65,530 mappings.
@@ -29,7 +29,7 @@ const vdsoName = "linux-gate.so"
 type image struct {
 	f       *elfobj.File // its program headers
 	base    uint64       // address of its ELF header
-	bias    uint64       // added to an address of the file gives that in memory
+	bias    uint64       // added to an address in the file to get the address in memory
 	buildID []byte
 }
 
@@ -55,7 +55,7 @@ func (r *reader) imageAt(base uint64) *image {
 	return img
 }
 
-// size returns the size of the memory that its program headers describe, which includes .bss.
+// size returns the size of the memory that a binary's program headers describe, including .bss.
 func (r *reader) size(base uint64, f *elfobj.File) uint64 {
 	size := f.LoadEnd() - f.HeaderAddr()
 	if r.word == 4 {
@@ -64,9 +64,8 @@ func (r *reader) size(base uint64, f *elfobj.File) uint64 {
 	return size
 }
 
-// findModules lists the binaries in memory: those that NT_FILE names or,
-// without NT_FILE, those of the dynamic linker and those whose header is in
-// memory; and the vdso.
+// findModules lists the binaries in memory: those that NT_FILE names or, without NT_FILE, those of the dynamic linker
+// and those whose header is in memory; and the vdso.
 func (r *reader) findModules() {
 	var list []dump.Module
 	if r.kernel != nil {
@@ -94,10 +93,9 @@ func (r *reader) setModules(list []dump.Module, main int) {
 	}
 }
 
-// nameDebugFiles names the libraries' symbols by DT_SONAME, as Breakpad's client and both peers'
-// dumpers do. Few cores have its string. Without it, the names by which the dynamic linker opened
-// the libraries are used, which usually are the same, since they come from the programs linked
-// against them.
+// nameDebugFiles names the libraries' symbols by DT_SONAME, as Breakpad's client and both peers' dumpers do. Few cores
+// contain its string. Otherwise the names by which the dynamic linker opened the libraries are used; they are usually
+// the same, because they come from the programs linked against the libraries.
 func (r *reader) nameDebugFiles() {
 	opened := map[int]string{}
 	if r.d.Linker != nil {
@@ -159,9 +157,10 @@ func (r *reader) identify(m *dump.Module, id []byte) {
 	}
 }
 
-// mappedModules returns the modules among the files that NT_FILE names. A module is where its program headers say: other
-// mappings of its file, such as of a payload behind its sections, are not part of it. Where the core lacks the program
-// headers, which a bit of coredump_filter leaves out, it is the mappings that follow each other as segments do.
+// mappedModules returns the modules among the files that NT_FILE names. The program headers say where a module is:
+// other mappings of its file, for instance of a payload behind its sections, are not part of it. If the core lacks the
+// program headers, which a bit of coredump_filter omits, the module consists of the mappings that follow each other
+// like segments.
 func (r *reader) mappedModules() (list []dump.Module) {
 	maps := r.d.Maps
 	images := map[int]bool{}
@@ -191,8 +190,8 @@ func (r *reader) mappedModules() (list []dump.Module) {
 	return list
 }
 
-// isLoaded reports whether the code of a binary is where its program headers have it. Otherwise the file is mapped to be
-// read, as by a program that looks for its own symbols.
+// isLoaded reports whether the code of a binary is where its program headers say. Otherwise the file is mapped only to
+// be read, for instance by a program that looks for its own symbols.
 func (r *reader) isLoaded(img *image) bool {
 	hasCode := false
 	for _, p := range img.f.Segments {
@@ -207,8 +206,8 @@ func (r *reader) isLoaded(img *image) bool {
 	return !hasCode
 }
 
-// isCodeAt reports whether a segment with code is at a place. Mappings that only NT_FILE has show no permissions: they
-// must be of the segment's part of the file.
+// isCodeAt reports whether a segment with code is at a place. Mappings known only from NT_FILE have no permissions:
+// they must map the segment's part of the file.
 func (r *reader) isCodeAt(at dump.Range, offset uint64) bool {
 	known := false
 	for i := mapFrom(r.segments, at.Addr); i < len(r.segments) && r.segments[i].Addr <= last(at); i++ {
@@ -225,9 +224,8 @@ func (r *reader) isCodeAt(at dump.Range, offset uint64) bool {
 	return m.Contains(at.Addr) && m.IsFile() && m.Offset+(at.Addr-m.Addr) == offset
 }
 
-// unnamedModules returns the modules found without NT_FILE, at ELF headers at
-// the start of mappings. Their names are the dynamic linker's, otherwise those
-// that libraries give themselves.
+// unnamedModules returns the modules found without NT_FILE, at ELF headers at the start of mappings. They have the
+// dynamic linker's names or else those that libraries give themselves.
 func (r *reader) unnamedModules() (list []dump.Module) {
 	heads := r.heads()
 	names := map[uint64]string{}
@@ -261,10 +259,10 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 	return append(list, r.linkedModules(list)...)
 }
 
-// linkedModules returns the modules of the dynamic linker's list whose headers are not in the core, and which are not in
-// list: from where the linker loaded them to the end of the mapping with their dynamic section, which is the last that a
-// module certainly has. Their file says where they end. One that is linked to a fixed address is left out, as the linker
-// does not say where it begins.
+// linkedModules returns the modules of the dynamic linker's list whose headers are not in the core and which are not in
+// list. They extend from where the linker loaded them to the end of the mapping with their dynamic section, the last
+// mapping that a module certainly has; their files may extend them. A module linked to a fixed address is left out,
+// because the linker does not say where it begins.
 func (r *reader) linkedModules(list []dump.Module) (more []dump.Module) {
 	if r.d.Linker == nil {
 		return nil
@@ -308,8 +306,8 @@ func mapFrom(maps []dump.Mapping, addr uint64) int {
 	return lo
 }
 
-// soname returns the name that a library gives itself, without folders. known reports whether the
-// core has that name, or shows that there is none.
+// soname returns the name that a library gives itself, without folders. known reports whether the core has that name,
+// or shows that the library has none.
 func (r *reader) soname(img *image) (own string, known bool) {
 	var name, table uint64
 	named, whole := false, false
@@ -335,7 +333,7 @@ func (r *reader) soname(img *image) (own string, known bool) {
 	return own, ok && own != ""
 }
 
-// deletedMark follows the path of a file that was deleted.
+// deletedMark is appended to the path of a deleted file.
 const deletedMark = " (deleted)"
 
 func baseName(name string) string {

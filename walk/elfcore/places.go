@@ -43,8 +43,8 @@ func (r *reader) findNamed() {
 	}
 }
 
-// reportUnused reports the Options.Binaries that were not needed. A folder may be unused if
-// another was used, and any entry may be once each module has its file.
+// reportUnused reports the Options.Binaries that were not needed. A folder may be unused if another
+// folder was used, and any entry may be unused once each module has its file.
 func (r *reader) reportUnused(found, modules int) {
 	for _, n := range r.places {
 		switch {
@@ -90,7 +90,7 @@ func (r *reader) load(file string) (b *binaryFile, why string) {
 	return &binaryFile{f, data}, ""
 }
 
-// unfit returns the reason why a file cannot be that of a module of this process, or "".
+// unfit returns the reason why a file cannot belong to a module of this process, or "".
 func (r *reader) unfit(f *elfobj.File) string {
 	switch {
 	case f.Type == elf.ET_REL:

@@ -17,7 +17,7 @@ import (
 // Documentation/admin-guide/kdump/vmcoreinfo.rst; how they are used: scripts/gdb/linux/dmesg.py). Kernels before 5.10
 // have records one after another instead.
 const (
-	maxLogRecords = 64   // that are looked at, the last ones: a panic with its registers and stack has about 50
+	maxLogRecords = 64   // number of records that are read, the last ones: a panic with its registers and stack has about 50
 	maxLogText    = 4096 // bytes of a record; printk has lines of up to 1024
 	maxLogLines   = 128
 )
@@ -28,12 +28,12 @@ const (
 	logFinalized = 2
 )
 
-// kernelLog reads the log and what it needs of the kernel's memory. What is missing first is kept.
+// kernelLog reads the log from the kernel's memory. It records the first thing that is missing.
 type kernelLog struct {
 	r       *reader
 	memory  dump.Memory
 	tables  *pageTables
-	size    uint64 // of the memory that the core has
+	size    uint64 // size of the memory in the core
 	missing string
 }
 
@@ -43,7 +43,7 @@ func (l *kernelLog) lacks(format string, args ...any) {
 	}
 }
 
-// described returns what VMCOREINFO has in decimal: the offset of a member, or a size.
+// described returns a value that VMCOREINFO has in decimal: the offset of a member, or a size.
 func (l *kernelLog) described(key string) uint64 {
 	v, err := strconv.ParseUint(l.r.kernel[key], 10, 32)
 	if err != nil {
@@ -91,7 +91,7 @@ func (l *kernelLog) number(addr uint64, size int) uint64 {
 
 func (l *kernelLog) word(addr uint64) uint64 { return l.number(addr, l.r.word) }
 
-// readKernel reads what the kernel's memory has about its panic.
+// readKernel reads what the kernel's memory contains about its panic.
 func (r *reader) readKernel(memory []dump.Region) {
 	l := &kernelLog{r: r, memory: dump.NewMemory(r.order(), memory), tables: r.pageTables(memory)}
 	for _, m := range memory {
@@ -162,8 +162,8 @@ func (l *kernelLog) ring(at uint64) (lines []string) {
 	return lastLines(lines)
 }
 
-// records returns the last lines of the log of a kernel before 5.10: records with their length, of which one of length 0
-// means that the next is at the start.
+// records returns the last lines of the log of a kernel before 5.10. Records begin with their length; a length of 0
+// means that the next record is at the start of the buffer.
 func (l *kernelLog) records(at uint64) (lines []string) {
 	symbol := func(name string) uint64 {
 		addr, ok := l.r.kernel.hex("SYMBOL(" + name + ")")
@@ -212,7 +212,7 @@ func (l *kernelLog) line(ns, addr, n uint64) (lines []string) {
 
 func lastLines(lines []string) []string { return lines[max(0, len(lines)-maxLogLines):] }
 
-// panicsOn is what the kernel prints of the task that was running, after the message of a panic or an oops
+// panicsOn matches the line about the running task that the kernel prints after the message of a panic or an oops
 // (dump_stack_print_info in lib/dump_stack.c).
 var panicsOn = regexp.MustCompile(`\] CPU: ([0-9]{1,5}) (?:UID: [0-9]+ )?PID: `)
 

@@ -57,7 +57,7 @@ func text(b []byte) string {
 	return string(b)
 }
 
-// cpuTime is the processor time of a thread; that of a process's first thread is the total.
+// cpuTime is the processor time of a thread; for a process's first thread it is the total.
 type cpuTime struct {
 	thread       uint32
 	user, kernel time.Duration
@@ -101,7 +101,7 @@ func (r *reader) readSigInfo(n note) {
 	c := r.cursor(n)
 	var s signal
 	s.number = c.U32()
-	if r.f.Machine == elf.EM_MIPS { // with these two swapped
+	if r.f.Machine == elf.EM_MIPS { // MIPS has these two swapped
 		s.code = c.U32()
 		c.U32()
 	} else {
@@ -130,8 +130,8 @@ func (r *reader) readSigInfo(n note) {
 	r.signals[len(r.signals)-1] = s
 }
 
-// isFault reports whether a signal comes from the CPU, with an address: positive codes are the
-// kernel's, and only SI_KERNEL has none (include/uapi/asm-generic/siginfo.h).
+// isFault reports whether a signal comes from the CPU, with an address: positive codes are the kernel's, and all of
+// them but SI_KERNEL have an address (include/uapi/asm-generic/siginfo.h).
 func isFault(number, code uint32) bool {
 	const (
 		siKernel = 0x80
@@ -148,8 +148,8 @@ func isFault(number, code uint32) bool {
 	return slices.Contains([]uint32{ill, trap, bus, fpe, mipsBus, segv}, number)
 }
 
-// isSyscall reports whether a signal is SIGSYS from the kernel, with a system call: codes of 0 and below are those of
-// processes, which may send it, too.
+// isSyscall reports whether a signal is SIGSYS from the kernel, with a system call. Codes of 0 and below mean that a
+// process sent it.
 func (r *reader) isSyscall(s signal) bool {
 	return int32(s.code) > 0 && s.number == sigSys(r.f.Machine)
 }
@@ -180,7 +180,7 @@ func (r *reader) findCrash() {
 		return
 	}
 	if r.kernel != nil {
-		return // whose panic is in its log
+		return // a kernel's panic is in its log
 	}
 	t, s := &d.Threads[0], r.signals[0]
 	if s.number == 0 {

@@ -19,8 +19,8 @@ func (r *reader) programName() string {
 	return r.d.Process.Name
 }
 
-// programWithoutHeader guesses where the program is when its header was left
-// out: from the page of its program headers up to the first gap.
+// programWithoutHeader guesses where the program is if its header was left out: from the page of
+// its program headers up to the first gap.
 func (r *reader) programWithoutHeader(name string) (dump.Module, bool) {
 	phdr, ok := r.aux(atPHdr)
 	if !ok {
@@ -57,8 +57,9 @@ func (r *reader) again(img *image, addr uint64) bool {
 		bytes.Equal(r.d.Memory.Bytes(img.base, r.headSize()), r.d.Memory.Bytes(addr, r.headSize()))
 }
 
-// isCopy reports whether an image is the header of a program, mapped with the page of its data,
-// whose first page was left out of the core. If so, it has the program's ids.
+// isCopy reports whether an image is the header of a program that is mapped together with the page
+// of the program's data, and whose first page was left out of the core. If so, it gives the image
+// the program's ids.
 func (r *reader) isCopy(img *image, program *dump.Module) bool {
 	entry, ok := r.aux(atEntry)
 	bias := r.addr(program.Addr - img.f.HeaderAddr())

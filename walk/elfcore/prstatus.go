@@ -35,8 +35,7 @@ func (r *reader) readStatus(n note) {
 	}
 }
 
-// readRegs returns the registers that the note has, or nil if it lacks PC or
-// SP.
+// readRegs returns the registers in the note, or nil if it lacks PC or SP.
 func (r *reader) readRegs(n note) *dump.Context {
 	l, regs := layoutOf(r.d.Arch, len(n.desc)), n.desc
 	if l.size != len(regs) {
@@ -78,8 +77,8 @@ func fill(ctx *dump.Context, slots []slot, b []byte, r *reader) {
 	}
 }
 
-// readFloat adds the floating-point registers to those of the last thread. A note of another size
-// has an unknown layout, and is only listed.
+// readFloat adds the floating-point registers to those of the last thread. A note of unknown size has
+// an unknown layout, and is only listed.
 func (r *reader) readFloat(n note) {
 	if len(r.d.Threads) == 0 {
 		return
@@ -101,8 +100,8 @@ func (r *reader) readFloat(n note) {
 	}
 }
 
-// readThreadPointer reads NT_ARM_TLS: tpidr_el0, or its counterpart of 32-bit code, and what else newer
-// kernels add.
+// readThreadPointer reads NT_ARM_TLS: tpidr_el0, or its counterpart for 32-bit code. It ignores what
+// newer kernels append.
 func (r *reader) readThreadPointer(n note) {
 	if len(r.d.Threads) == 0 || r.d.Arch != arch.ARM64 && r.d.Arch != arch.ARM {
 		return
@@ -113,7 +112,7 @@ func (r *reader) readThreadPointer(n note) {
 }
 
 // readSegments reads NT_386_TLS, the segments that a thread has for its own data (struct user_desc of
-// asm/ldt.h): $gs selects that of the thread pointer.
+// asm/ldt.h). $gs selects the one with the thread pointer.
 func (r *reader) readSegments(n note) {
 	const entry = 16
 	if len(r.d.Threads) == 0 || r.d.Arch != arch.X86 {

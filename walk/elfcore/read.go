@@ -36,7 +36,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// FormatError is damage at a place in a core.
+// FormatError is damage at a position in a core.
 type FormatError = bin.Error
 
 // Options say where to find code that a core lacks. With the zero value, only the core is read.
@@ -47,10 +47,11 @@ type Options struct {
 	Binaries []string
 	// Spare means that folders may serve other dumps, too, so that an unused one is not a problem.
 	Spare bool
-	// AtPaths says that binaries are also looked for at their paths in the process. One without a build-id must agree
-	// with what the core has of it, and must not have changed since Written: dump.Module.ByPath says what was compared.
+	// AtPaths means that binaries are also looked for at their paths in the process. A binary without a build-id must
+	// agree with what the core has of it, and must not have changed since Written: dump.Module.ByPath says what was
+	// compared.
 	AtPaths bool
-	// NoCode says that only the ids of modules are taken from binaries, and not the code that the core lacks.
+	// NoCode means that only the ids of modules are taken from binaries, and not the code that the core lacks.
 	NoCode bool
 	// Written is when the core was written; the zero value means now.
 	Written time.Time
@@ -77,8 +78,8 @@ func Sniff(head []byte) bool {
 // Format is the name of the format in dump.Dump.
 const Format = "ELF core"
 
-// Read reads the core in data; path is used in messages. The Dump's memory refers to data. The
-// error is a *FormatError if the file is not a core. Other damage is reported in Dump.Problems.
+// Read reads the core in data; path is used in messages. The Dump's memory refers to data. If the file is not a core,
+// the error is a *FormatError. Other damage is reported in Dump.Problems.
 func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	r, err := newReader(data, path, o)
 	if err != nil {
@@ -105,7 +106,7 @@ func newReader(data []byte, path string, o Options) (*reader, error) {
 	}
 	r.d = &dump.Dump{Format: Format, Order: f.Order, Main: -1}
 	if cpu := arch.ByELF(f.Machine, f.Class); cpu != nil && cpu.Class == f.Class {
-		r.d.Arch = cpu // cores of x32 and ILP32 have layouts of their own
+		r.d.Arch = cpu // cores of x32 and ILP32 have their own layouts
 	}
 	r.d.System = dump.System{OS: dump.Linux, CPU: f.Machine.String()}
 	if r.d.Arch != nil {
@@ -151,12 +152,12 @@ type reader struct {
 	files    []fileMap // from NT_FILE, by address
 	signals  []signal  // one for each thread
 	times    []cpuTime
-	rest     *note      // symtool's own
-	kernel   kernelInfo // nil in the core of a process
+	rest     *note      // symtool's own note
+	kernel   kernelInfo // nil for the core of a process
 	log      *kernelLog // nil unless the kernel's memory was read
 	loads    []dump.Region
 	segments []dump.Mapping // the PT_LOAD segments, by address
-	places   []*place       // from Options.Binaries
+	places   []*place       // memory is missing because it was not considered worth keeping
 	chosen   bool           // memory that is missing was not thought worth keeping
 }
 

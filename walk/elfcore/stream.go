@@ -21,8 +21,8 @@ import (
 // StreamOptions configure ReadStream.
 type StreamOptions struct {
 	Options
-	// Spill, if non-nil, is a new file for writable memory that may be needed after it has passed,
-	// of up to 256 MiB.
+	// Spill, if non-nil, is a new file for up to 256 MiB of writable memory that may be needed
+	// after it has passed.
 	Spill interface {
 		io.ReaderAt
 		io.WriterAt
@@ -34,21 +34,21 @@ const (
 	maxSpill = 256 << 20
 )
 
-// SeekError is the error for a core that ReadStream cannot read, as what describes the memory comes
-// after it. gdb writes such cores of some remote processes, and the kernel of processes with more
-// than 65,534 mappings.
+// SeekError is the error for a core that ReadStream cannot read, because the description of the
+// memory comes after the memory. gdb writes such cores for some remote processes, and the kernel
+// for processes with more than 65,534 mappings.
 type SeekError struct {
 	Err  error
-	Rest io.Reader // the whole core, once
+	Rest io.Reader // reads the whole core, once
 }
 
 func (e *SeekError) Error() string { return e.Err.Error() + ": reading it needs random access" }
 func (e *SeekError) Unwrap() error { return e.Err }
 
-// ReadStream reads a core that cannot be read twice, such as the kernel writes to the program that
-// core_pattern names. The notes come first, and say which memory is worth keeping as it passes:
-// stacks, the pages that registers point to, headers of binaries, the list of the dynamic linker.
-// The Dump has only that, at most 128 MiB, whatever the size of the core.
+// ReadStream reads a core that can be read only once, such as the core that the kernel writes to
+// the program named by core_pattern. The notes come first, and say which memory is worth keeping as
+// it passes: stacks, the pages that registers point to, headers of binaries, the list of the
+// dynamic linker. The Dump contains only that, at most 128 MiB, whatever the size of the core.
 func ReadStream(in io.Reader, path string, o StreamOptions) (*dump.Dump, error) {
 	s := &stream{in: bufio.NewReaderSize(in, 1<<20), spill: spill{file: o.Spill, room: maxSpill}}
 	head, err := s.head(path)
@@ -158,7 +158,7 @@ func (s *stream) head(path string) ([]byte, error) {
 	return head, nil
 }
 
-// take reads until head has size bytes. Memory grows with what there is.
+// take reads until head has size bytes. Its memory grows only with the bytes that are read.
 func (s *stream) take(head []byte, size uint64) ([]byte, error) {
 	for uint64(len(head)) < size {
 		n := min(size-uint64(len(head)), 1<<20)
@@ -172,7 +172,8 @@ func (s *stream) take(head []byte, size uint64) ([]byte, error) {
 	return head, nil
 }
 
-// readLoads reads the memory. A segment whose bytes have passed, as those of another, is left out.
+// readLoads reads the memory. It leaves out a segment whose bytes have already passed, as part of
+// another.
 func (s *stream) readLoads(loads []elfobj.Segment) error {
 	var total, lost uint64
 	for _, p := range loads {
@@ -194,7 +195,7 @@ func (s *stream) readLoads(loads []elfobj.Segment) error {
 	if lost > 0 {
 		s.k.r.problem(fmt.Sprintf("%d bytes of memory", lost), s.pos, "the core ends before %d of %d bytes of memory (truncated?)", lost, total)
 	}
-	_, err := io.Copy(io.Discard, s.in) // whoever writes it is not to wait, nor to fail
+	_, err := io.Copy(io.Discard, s.in) // the writer must neither wait nor fail
 	return err
 }
 
@@ -274,7 +275,7 @@ func (s *spill) from(addr uint64) io.Writer {
 	return s
 }
 
-// Write implements io.Writer. What there is no room for is left out.
+// Write implements io.Writer. It drops what there is no room for.
 func (s *spill) Write(p []byte) (int, error) {
 	n := min(int64(len(p)), s.room)
 	if s.file == nil || n <= 0 {

@@ -17,10 +17,10 @@ import (
 // pageSize is the modulus to which the offsets of segments are congruent with their addresses.
 const pageSize = 4096
 
-// Write writes a core that gdb and Read can open. Problems list what a core cannot hold, or a
-// debugger will miss. Everything but registers and memory is also in a note of symtool's own,
-// from which Read restores it. Equal Dumps give equal bytes. The error is w's, or says that
-// d.Arch is unknown.
+// Write writes a core that gdb and Read can open. The problems list what a core cannot represent,
+// or a debugger will miss. Everything except registers and memory is also in symtool's own note,
+// from which Read restores it. Equal Dumps give equal bytes. The error is w's, or says that d.Arch
+// is unknown.
 func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	if d.Arch == nil {
 		return nil, &bin.Error{Msg: fmt.Sprintf("cannot write a core: the layout of the registers of CPU %q is not known", d.System.CPU)}
@@ -62,8 +62,8 @@ type piece struct {
 	data  []byte // the bytes at its start
 }
 
-// plan cuts mappings where memory begins, as the bytes of a segment are those
-// at its start. Memory without a mapping becomes a segment of its own.
+// plan cuts mappings where memory begins, because a segment has its bytes at its start. Memory
+// without a mapping becomes a separate segment.
 func (w *writer) plan() {
 	maps, memory := slices.Clone(w.d.Maps), slices.Clone(w.memory)
 	for len(maps) > 0 || len(memory) > 0 {
@@ -84,7 +84,7 @@ func (w *writer) plan() {
 	}
 }
 
-// cut removes from mapping and memory, which overlap, their first piece.
+// cut removes the first piece from mapping and memory, which overlap.
 func (w *writer) cut(m *dump.Mapping, memory []dump.Region) {
 	r := &memory[0]
 	p := piece{Range: m.Range, flags: flagsOf(m)}
@@ -112,10 +112,10 @@ func (w *writer) cut(m *dump.Mapping, memory []dump.Region) {
 	r.Addr, r.Data = r.Addr+uint64(len(p.data)), r.Data[len(p.data):]
 }
 
-// empty adds a mapping of which the dump has no bytes. gdb takes them as zeros unless it has them
-// from a binary. So none is added where gdb looks for headers of binaries to check that it has
-// the right ones, at the start of files and of the vdso, nor for writable memory, nor where nothing
-// but the mapping is known: gcore adds none either.
+// empty adds a mapping for which the dump has no bytes. gdb takes them as zeros unless it has them
+// from a binary. So no segment is added at the start of files and of the vdso, where gdb looks for
+// headers to check that it has the right binaries, nor for writable memory, nor if nothing but the
+// mapping is known: gcore adds none either.
 func (w *writer) empty(p piece, m *dump.Mapping) {
 	if m.Write || m.Unknown || m.IsFile() && m.Offset == 0 || m.Path == "[vdso]" {
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// addLinker adds to the memory what debuggers use to find libraries, if the dump has it outside
-// its memory, as Breakpad's minidumps do: the program's dynamic section, the struct r_debug that
-// it refers to, and a list of link maps, which is put into a free place.
+// addLinker adds to the memory what debuggers use to find libraries, if the dump has it only
+// outside its memory, as Breakpad's minidumps do: the program's dynamic section, the struct r_debug
+// that it refers to, and a list of link maps at a free address.
 func (w *writer) addLinker() {
 	w.memory = w.d.Memory.Regions
 	l := w.d.Linker

@@ -13,9 +13,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// notes encodes all notes, in the kernel's order: the thread that crashed with the process's
-// notes, then the other threads. They are in parts, as a single buffer would be copied as it
-// grows.
+// notes encodes all notes, in the kernel's order: the thread that crashed with the process's notes, then the other
+// threads. It returns them in parts, because a single buffer would be copied as it grows.
 func (w *writer) notes() (parts [][]byte) {
 	add := func(owner string, kind uint32, desc []byte) {
 		last, room := len(parts)-1, len(desc)+64 // room for the header and padding
@@ -68,8 +67,7 @@ func (w *writer) processNotes(add func(string, uint32, []byte)) {
 	}
 }
 
-// threads returns the dump's threads, the one that crashed first, with the registers that it had
-// then.
+// threads returns the dump's threads, starting with the thread that crashed, with its registers at the crash.
 func (w *writer) threads() []dump.Thread {
 	threads := slices.Clone(w.d.Threads)
 	if w.d.Crash == nil {
@@ -89,7 +87,7 @@ func (w *writer) threads() []dump.Thread {
 	return slices.Insert(slices.Delete(threads, i, i+1), 0, t)
 }
 
-// holds reports whether a core has a place for a register.
+// holds reports whether a core can represent a register.
 func (w *writer) holds(reg int) bool {
 	for _, s := range w.layout.slots {
 		if s.reg == reg {
@@ -123,7 +121,7 @@ func (w *writer) signal() uint32 {
 func (w *writer) status(t *dump.Thread, hasFloat bool) []byte {
 	b := make([]byte, w.layout.size)
 	sig := uint32(t.Signal)
-	if sig == 0 { // BFD takes the last thread's; the kernel writes the same for all
+	if sig == 0 { // BFD takes the last thread's signal; the kernel writes the same for all
 		sig = w.signal()
 	}
 	w.order.PutUint32(b, sig) // pr_info.si_signo
@@ -197,10 +195,10 @@ func (w *writer) reportUnknown(threads []dump.Thread) {
 	}
 }
 
-// threadPointer returns the note of a thread pointer that no register has, as readThreadPointer and readSegments read
-// it; desc is nil if there is none.
+// threadPointer returns the note with a thread pointer that is in no register, in the form that readThreadPointer and
+// readSegments read; desc is nil if there is none.
 func (w *writer) threadPointer(t *dump.Thread) (kind uint32, desc []byte) {
-	const limit, flags = 0xfffff, 0x51 // of a segment that is all memory
+	const limit, flags = 0xfffff, 0x51 // of a segment that covers all memory
 	if t.TEB == 0 || t.Context == nil || w.d.System.OS == dump.Windows {
 		return 0, nil
 	}

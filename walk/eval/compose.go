@@ -37,7 +37,7 @@ func (v Value) settled() Value {
 	return v
 }
 
-// single returns a value whose location is a single place.
+// single returns a value whose location is one place.
 func (m *machine) single(p *place, size int, as class) Value {
 	switch p.kind {
 	case inMemory:
@@ -88,7 +88,7 @@ func (m *machine) fromNumber(n number, size int, as class) Value {
 		// The number describes part of a struct, and nothing says which.
 		return missing(size, Absent, fmt.Sprintf("a value of %d bytes for a variable of %d", n.size, size))
 	case n.class == float && n.size == x87Size && size > x87Size && m.f.hasX87():
-		return padded(n.bytes(false), size, "the number") // the type has padding, of which nothing is known
+		return padded(n.bytes(false), size, "the number") // the type has padding, whose bytes are unknown
 	case n.class == float && n.size != size:
 		return missing(size, Absent, fmt.Sprintf("a floating-point number of %d bytes for a value of %d", n.size, size))
 	case n.size != size:
@@ -97,8 +97,8 @@ func (m *machine) fromNumber(n number, size int, as class) Value {
 	return Value{Bytes: n.bytes(m.f.BigEndian())}
 }
 
-// fromConstant returns the bytes of DW_AT_const_value. For a scalar, a shorter block omits sign
-// or zero extension. clang also has shorter ones for structs, of any part of them.
+// fromConstant returns the bytes of DW_AT_const_value. For a scalar, a shorter block omits sign or
+// zero extension. clang also writes shorter blocks for structs, with any part of the struct.
 func (m *machine) fromConstant(b []byte, size int, as class) Value {
 	switch {
 	case len(b) >= size && !m.f.BigEndian():
@@ -129,7 +129,7 @@ func (m *machine) pointer(p *place, size int) Value {
 	return v
 }
 
-// whole returns a value whose size only its location gives.
+// whole returns a value whose size is known only from its location.
 func (m *machine) whole(pieces []piece) Value {
 	size := m.f.ptrSize()
 	if len(pieces) == 1 && len(pieces[0].bytes) > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// frameBase returns the address that DW_OP_fbreg counts from.
+// frameBase returns the address from which DW_OP_fbreg counts.
 func (f *Frame) frameBase(b *budget) (uint64, *failure) {
 	if f.frameAt == nil {
 		f.frameAt = &knownBase{failure: invalid("a frame base that needs itself")}
@@ -71,7 +71,7 @@ func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
 	return number{}, absent("the caller does not say what %s was when the function was called", f.registerName(uint64(sub[0].Reg)))
 }
 
-// passes reports whether the location of an argument is what the operation of an entry value asks for.
+// passes reports whether the location of an argument is the one that an entry value operation asks for.
 func passes(at, entry *vars.Op) bool {
 	if entry.Code == vars.OpParam {
 		return at.Code == vars.OpParam && bytes.Equal(at.Data, entry.Data)
@@ -79,11 +79,11 @@ func passes(at, entry *vars.Op) bool {
 	return at.Code == vars.OpReg && at.Reg == entry.Reg
 }
 
-// ErrNoCallSite is returned by Frame.Caller if no call is known, or not with certainty, to have entered the function.
+// ErrNoCallSite is returned by Frame.Caller if the call that entered the function is unknown or uncertain.
 var ErrNoCallSite = errors.New("no call site says what the value was when the function was called")
 
-// Target returns the address of the function that a call site of the frame leads to. The error is ErrNoCallSite if the
-// program does not say, and otherwise what the dump lacks.
+// Target returns the address of the function to which a call site of the frame leads. The error is ErrNoCallSite if
+// the program does not describe it, and otherwise says what the dump lacks.
 func (f *Frame) Target(site *vars.CallSite) (uint64, error) {
 	switch {
 	case site.HasTarget:

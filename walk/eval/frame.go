@@ -13,16 +13,16 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Frame is what the variables of a stack frame are computed from. Its functions must all be set;
-// they report false for what is unknown.
+// Frame is the input from which the variables of a stack frame are computed. All its functions must be set; they
+// return false for unknown values.
 type Frame struct {
 	Arch   *arch.Arch
 	Memory *dump.Memory
-	Info   *vars.Info // of the frame's module
+	Info   *vars.Info // records of the frame's module
 	Base   uint64     // address of the module in memory
 
-	// Func and Scopes are what Info has for the frame's address: that of the next instruction or, in
-	// a frame that has called another, of the call. Func may be nil.
+	// Func and Scopes are Info's entries for the frame's address, which is that of the next instruction or, in a frame
+	// that has called another, of the call. Func may be nil.
 	Func   *vars.Func
 	Scopes []vars.Scope
 
@@ -30,10 +30,10 @@ type Frame struct {
 	Register func(i int) ([]byte, bool)
 	// CFA returns the canonical frame address.
 	CFA func() (uint64, bool)
-	// TLS returns the address of a thread-local variable given its offset, or why it is unknown.
+	// TLS returns the address of a thread-local variable given its offset, or the reason why it is unknown.
 	TLS func(offset uint64) (addr uint64, why string)
 	// Caller returns the frame that called this one, and the call site. The error is ErrNoCallSite if the program does
-	// not say, and otherwise what the dump lacks.
+	// not describe it, and otherwise says what the dump lacks.
 	Caller func() (*Frame, vars.CallSite, error)
 
 	frameAt *knownBase // nil until it is needed
@@ -77,7 +77,7 @@ func (f *Frame) Read(addr uint64, size int) Value {
 	return v
 }
 
-// readBytes reads memory that the dump has only in part.
+// readBytes reads memory of which the dump may have only a part.
 func (f *Frame) readBytes(v *Value, size int) {
 	v.Bytes, v.States = make([]byte, size), make([]State, size)
 	for i := 0; i < size; {
@@ -101,11 +101,11 @@ func (f *Frame) readBytes(v *Value, size int) {
 	f.dropMarks(v)
 }
 
-// sanitizedWord is what Breakpad and Crashpad, when they sanitize the stack, write over words
-// that cannot be pointers. It is a mark, not a value.
+// sanitizedWord is the word that Breakpad and Crashpad, when they sanitize the stack, write over words that cannot be
+// pointers. It is a mark, not a value.
 var sanitizedWord = map[int]uint64{4: 0x0defaced, 8: 0x0defaced0defaced}
 
-// mark returns the bytes of that word.
+// mark returns the bytes of sanitizedWord.
 func (f *Frame) mark() []byte {
 	return number{size: f.ptrSize(), lo: sanitizedWord[f.ptrSize()]}.bytes(f.BigEndian())
 }

@@ -34,7 +34,7 @@ func unavailable(format string, args ...any) *failure {
 // maxFrameOps limits the operations of all evaluations in a frame.
 const maxFrameOps = 200_000
 
-// budget is the remainder of the limits, shared by all evaluations that one needs.
+// budget is the remainder of the limits, shared by all evaluations that one evaluation needs.
 type budget struct {
 	ops, depth int
 	frame      *Frame
@@ -53,7 +53,7 @@ func (b *budget) charge(n int) bool {
 	return true
 }
 
-// exhausted are operations of which the first is one too many.
+// exhausted stands for operations that exceed the limit: executing it fails.
 var exhausted = []vars.Op{{Code: vars.OpUnsupported}}
 
 // ops returns the operations of an expression.
@@ -106,7 +106,7 @@ const (
 	unknown    // because of a failure
 )
 
-// target is the target of an implicit pointer: the variable with a label, otherwise what an
+// target is the target of an implicit pointer: the variable with a label or, without one, what an
 // expression describes.
 type target struct {
 	label uint32
@@ -164,7 +164,7 @@ func (m *machine) giveUp(ops []vars.Op, pc int, fault *failure) (int, *failure) 
 	return 0, fault
 }
 
-// current returns the place described last.
+// current returns the place that was described last.
 func (m *machine) current() place {
 	switch {
 	case m.place != nil:

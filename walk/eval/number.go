@@ -100,7 +100,7 @@ func (n number) bytes(bigEndian bool) []byte {
 	return b
 }
 
-// numberOf returns the number that is in memory as b, of at most 16 bytes.
+// numberOf returns the number whose representation in memory is b, of at most 16 bytes.
 func numberOf(c class, b []byte, bigEndian bool) number {
 	n := number{class: c, size: len(b)}
 	for i := range b {

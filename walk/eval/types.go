@@ -52,8 +52,8 @@ func (f *Frame) base(id vars.TypeID) (class, int, *failure) {
 	return c, int(t.Size), nil
 }
 
-// Counts returns the number of elements of an array in each dimension; nil if it is not known.
-// object is the address of the array, or of its descriptor.
+// Counts returns the number of elements of an array in each dimension, or nil if it is unknown. object is the address
+// of the array, or of its descriptor.
 func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
 	s := vars.Sizer{Info: f.Info, PtrSize: f.ptrSize(), Bound: func(x vars.Bound) (int64, bool) {
 		n, fault := f.expression(x.Expr, 0, object, f.newBudget())
@@ -70,8 +70,8 @@ func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
 	return counts
 }
 
-// Member returns a member of a structure, and reports whether its place is known. The bits of a
-// bit field are moved to the lowest bits of a number of the size of its type.
+// Member returns a member of a structure, and reports whether its location is known. The bits of a bit field are moved
+// to the lowest bits of a number with the size of its type.
 func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
 	if id, ok := f.hasDescriptor(m.Type); ok && v.InMemory && m.At == 0 {
 		return f.elements(id, 0, v.Address+m.Offset, f.newBudget()), true
@@ -145,8 +145,8 @@ func (f *Frame) bitField(v *Value, m *vars.Member, size int) Value {
 	return Value{Bytes: out.extend(size, f.classOf(m.Type) == signed).bytes(big)}
 }
 
-// IsBigEndian reports whether numbers of a type are big-endian in memory: t's own byte order, if it has one, or that of the
-// CPU. t may be nil.
+// IsBigEndian reports whether numbers of a type are big-endian in memory, according to t's own byte order if it has
+// one, and otherwise the CPU's. t may be nil.
 func (f *Frame) IsBigEndian(t *vars.Type) (bigEndian bool) {
 	if t == nil || t.Order == vars.CPUOrder {
 		return f.BigEndian()

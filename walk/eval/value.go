@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// State says what is known of a byte of a value.
+// State says what is known about a byte of a value.
 type State uint8
 
 const (
@@ -21,8 +21,8 @@ type Status uint8
 
 const (
 	HasValue     Status = iota // at least one byte is known
-	OptimizedOut               // no byte is known, nor could one be
-	NotInDump                  // no byte is known; in another dump some could be
+	OptimizedOut               // no byte is known, and none could be
+	NotInDump                  // no byte is known, but another dump could have some
 )
 
 var statusNames = [...]string{"value", "optimized_out", "unavailable"}
@@ -33,7 +33,7 @@ func (s Status) String() string { return statusNames[s] }
 // Value holds the bytes of a variable, or of a part of one.
 type Value struct {
 	Bytes  []byte  // in memory order; 0 where they are unknown
-	States []State // of each byte; nil means that all are known
+	States []State // of each byte; nil means that all bytes are known
 
 	// Bits has the known bits of each byte, if pieces of a location end within bytes; otherwise nil.
 	Bits []byte
@@ -42,15 +42,16 @@ type Value struct {
 	Address  uint64
 	InMemory bool
 
-	// Axes are the dimensions of an array whose descriptor says where its elements are, the outermost in memory first.
+	// Axes are the dimensions of an array whose descriptor gives the location of its elements, the outermost in memory
+	// first.
 	Axes []Axis
 
-	// Pointee is set for an implicit pointer: one that is neither in a register nor in memory,
-	// although its target is known.
+	// Pointee is set for an implicit pointer, which is neither in a register nor in memory although its target is
+	// known.
 	Pointee *Pointee
 
-	// Why says what is missing: for an unavailable value, the register or the address; for an absent
-	// one, the reason, if there is more to say than that it is optimized out.
+	// Why says what is missing: for an unavailable value, the register or the address; for an absent one, the reason,
+	// if more is known than that it is optimized out.
 	Why string
 }
 
@@ -98,7 +99,7 @@ func (v *Value) Status() Status {
 	return status
 }
 
-// Part returns the size bytes at offset, as far as the value has them.
+// Part returns the size bytes at offset; bytes that the value lacks are unknown.
 func (v *Value) Part(offset, size int) Value {
 	part := Value{Why: v.Why}
 	if offset < 0 || size < 0 || offset > len(v.Bytes) || size > len(v.Bytes)-offset {
@@ -136,7 +137,7 @@ func (v *Value) Hex() string {
 	return b.String()
 }
 
-// missing returns a value without any known byte. One that would be larger than MaxValue has as many bytes.
+// missing returns a value of size bytes, but at most MaxValue, none of which is known.
 func missing(size int, s State, why string) Value {
 	size = min(size, MaxValue)
 	v := Value{Bytes: make([]byte, size), States: make([]State, size), Why: why}

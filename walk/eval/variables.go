@@ -9,18 +9,17 @@ type Variable struct {
 	*vars.Variable // has the name and the type
 	ID             vars.VarID
 	Value
-	// Block counts the scopes of the same call inside the variable's: 0 is the innermost.
+	// Block is the number of scopes of the same call inside the variable's scope: 0 is the innermost.
 	Block int
-	// Hidden counts the variables of the same name in scopes of the same call further inside.
+	// Hidden is the number of variables of the same name in inner scopes of the same call.
 	Hidden int
 }
 
 // MaxVariables is the largest number of variables that Depth returns.
 const MaxVariables = 1000
 
-// Depth returns the variables of the scopes of one call: 0 is the function itself, and n a call
-// inlined into that of depth n-1. Those of the innermost scope come first. There are at most
-// MaxVariables.
+// Depth returns the variables of the scopes of one call: depth 0 is the function itself, and n a call inlined into the
+// call of depth n-1. Variables of the innermost scope come first. There are at most MaxVariables.
 func (f *Frame) Depth(depth int) (all []Variable) {
 	block := 0
 	for i := range f.Scopes {
@@ -79,15 +78,15 @@ func (f *Frame) variable(v vars.Instance, scope int, b *budget) Value {
 	return f.location(v.Expr, scope, f.classOf(t), size, b)
 }
 
-// hasDescriptor reports whether values of a type are descriptors of arrays that are elsewhere, and returns the type of
-// such an array.
+// hasDescriptor reports whether values of a type are descriptors of arrays that are stored elsewhere, and returns the
+// type of such an array.
 func (f *Frame) hasDescriptor(t vars.TypeID) (vars.TypeID, bool) {
 	plain, id := f.Info.Plain(t)
 	return id, plain != nil && plain.Extra != nil && plain.Extra.Data != 0
 }
 
-// described evaluates an array that has a descriptor, which has the address of the elements and
-// their number. The variable is the descriptor.
+// described evaluates an array with a descriptor, which contains the address of the elements and their number. The
+// variable is the descriptor.
 func (f *Frame) described(v vars.Instance, id vars.TypeID, scope int, b *budget) Value {
 	if v.Expr == 0 {
 		return missing(0, Absent, "")
@@ -127,8 +126,8 @@ func (f *Frame) elements(id vars.TypeID, scope int, at uint64, b *budget) Value 
 	return v
 }
 
-// axes returns the dimensions of an array as its descriptor has them; nil if it does not say where elements are. The
-// first dimension of a type with a descriptor is the innermost, as in Fortran.
+// axes returns the dimensions of an array according to its descriptor, or nil if it does not say where the elements
+// are. The first dimension of a type with a descriptor is the innermost, as in Fortran.
 func (f *Frame) axes(t *vars.Type, scope int, object *uint64, b *budget) []Axis {
 	s := vars.Sizer{Info: f.Info, PtrSize: f.ptrSize(), Bound: func(x vars.Bound) (int64, bool) {
 		n, fault := f.expression(x.Expr, scope, object, b)

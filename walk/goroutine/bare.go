@@ -4,8 +4,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// The words of a runtime.g that have been in this place since Go 1.7 (src/runtime/runtime2.go): stack, m and sched. The
-// frame pointer is the last of sched, which had a word more up to Go 1.24.
+// The indices of words of a runtime.g that have not moved since Go 1.7 (src/runtime/runtime2.go): stack, m and sched.
+// The frame pointer is the last word of sched, which had one more word up to Go 1.24.
 const (
 	wordLo    = 0
 	wordHi    = 1
@@ -14,19 +14,19 @@ const (
 	wordPC    = 8
 	wordSelf  = 9 // the runtime.g itself
 	wordAfter = 11
-	wordsFP   = 3 // from wordAfter on
+	wordsFP   = 3 // relative to wordAfter
 
-	wordG0 = 0 // of a runtime.m
+	wordG0 = 0 // in a runtime.m
 )
 
-// wordsRead is how many words of a runtime.g or runtime.m are searched for another one: more than there are before
-// those that are looked for.
+// wordsRead is how many words of a runtime.g or runtime.m are searched for another word: more than any version has
+// before it.
 const wordsRead = 128
 
-// OfThread returns the goroutine that a thread, an index in Dump.Threads, runs or waits for, by a register that has the
-// address of a runtime.g: Go's code keeps in one that of the goroutine, or of the thread's own g0. It is for programs
-// without debug information, of whose structures only the words are read that are the same in all versions. Of the
-// result, Thread, Locked, Stack, SystemSP and Sched are set. It is nil unless all that leads to it agrees.
+// OfThread returns the goroutine that a thread, an index in Dump.Threads, runs or waits for. g is the value of the
+// register in which Go's code keeps the address of the goroutine's runtime.g, or of the thread's own g0. OfThread is
+// for programs without debug information: it reads only words that are the same in all versions. It sets Thread,
+// Locked, Stack, SystemSP and Sched in the result. It returns nil unless everything that it reads is consistent.
 func OfThread(d *dump.Dump, g uint64, thread int) *Goroutine {
 	r := bare{d}
 	m := r.word(g, wordM)
@@ -67,13 +67,13 @@ func (r bare) word(at, i uint64) uint64 {
 	return v
 }
 
-// isG reports whether there is a runtime.g of a goroutine that has run.
+// isG reports whether a goroutine's runtime.g, of a goroutine that has run, is at an address.
 func (r bare) isG(at uint64) bool {
 	lo, hi := r.word(at, wordLo), r.word(at, wordHi)
 	return lo != 0 && lo < hi && r.word(at, wordSelf) == at
 }
 
-// refers reports whether a runtime.g has the address of a runtime.m among the words after its sched: lockedm.
+// refers reports whether the words of a runtime.g after its sched contain the address of a runtime.m, as lockedm.
 func (r bare) refers(g, m uint64) bool {
 	for i := uint64(wordAfter); i < wordsRead; i++ {
 		if r.word(g, i) == m {

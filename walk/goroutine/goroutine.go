@@ -1,6 +1,6 @@
-// Package goroutine finds the goroutines of a Go program in the memory of a dump: their states, and the
-// registers from which their stacks can be walked. Where the runtime has what is known by its debug
-// information alone, so that no version of Go is special.
+// Package goroutine finds the goroutines of a Go program in the memory of a dump: their states, and the registers from
+// which their stacks can be walked. Where the runtime has what is known by its debug information alone, so that no
+// version of Go is special.
 package goroutine
 
 import (
@@ -27,28 +27,30 @@ func Globals() []string { return []string{allgs, allm, reasons} }
 type Goroutine struct {
 	ID     uint64
 	Status Status
-	Wait   string // why it waits, in the runtime's words; "" if it does not wait, or the reason is not known
+	Wait   string // why it waits, in the runtime's words; "" if it does not wait, or if the reason is unknown
 	Start  uint64 // address of the function that it began with
 	Stack  dump.Range
 
 	// Thread is the index in Dump.Threads of the thread that runs it, or -1.
 	Thread int
-	// Locked is the index of the thread that runs no other goroutine and waits for this one to be scheduled, as those
-	// that C has called Go on, or -1.
+	// Locked is the index of the thread that runs no other goroutine and waits for this one to be scheduled, as a
+	// thread does on which C has called Go, or -1.
 	Locked int
-	// SystemSP is the stack pointer that either thread last had on its own stack, where C runs; 0 if it is not known.
+	// SystemSP is the stack pointer that the Thread or Locked thread last had on its own stack, where C runs; 0 if it
+	// is unknown.
 	SystemSP uint64
-	// Saved has the registers with which it goes on when it is scheduled, or after a system call. If a thread runs it
-	// on its own stack, they are outdated. It is nil if they are not known.
+	// Saved has the registers with which the goroutine continues when it is scheduled, or after a system call. They are
+	// outdated if a thread runs the goroutine on its own stack. Saved is nil if they are unknown.
 	Saved *dump.Context
-	// Sched has those with which it left its stack for the scheduler's, or nil. They differ from Saved in a system call.
+	// Sched has the registers with which the goroutine left its stack for the scheduler's, or nil. In a system call
+	// they differ from Saved.
 	Sched *dump.Context
 }
 
-// Status is what a goroutine does.
+// Status is the state of a goroutine.
 type Status uint8
 
-// The states, with the runtime's numbers, which it documents as those that debuggers know
+// The states, with the runtime's numbers. The runtime documents that debuggers know these numbers
 // (src/runtime/runtime2.go).
 const (
 	Idle      Status = 0 // being made
@@ -60,7 +62,7 @@ const (
 	CopyStack Status = 8
 	Preempted Status = 9
 	Leaked    Status = 10 // waiting, and never to be woken
-	DeadExtra Status = 11 // for threads that are not the runtime's
+	DeadExtra Status = 11 // for threads that do not belong to the runtime
 
 	scan = 0x1000 // the garbage collector reads its stack
 )
@@ -78,7 +80,7 @@ func (s Status) String() string {
 	return fmt.Sprintf("status %d", uint8(s))
 }
 
-// State returns what a traceback of Go has between brackets: why the goroutine waits, or its status.
+// State returns the text between brackets in a Go traceback: why the goroutine waits, or its status.
 func (g *Goroutine) State() string {
 	if g.Wait != "" && (g.Status == Waiting || g.Status == Leaked) {
 		return g.Wait
@@ -86,14 +88,14 @@ func (g *Goroutine) State() string {
 	return g.Status.String()
 }
 
-// maxReason is the length of the longest reason for waiting that is read, in bytes.
+// maxReason is the maximum length in bytes of a reason for waiting.
 const maxReason = 256
 
-// ErrNone is the error for a program without goroutines: it is not a Go program, or has not begun.
+// ErrNone is the error for a program without goroutines: it is not a Go program, or it has not begun.
 var ErrNone = errors.New("no goroutines: runtime.allgs is empty")
 
-// Read returns the goroutines of a dump that have not ended, in the runtime's order. globals has the
-// variables of Globals. If the error is not nil, the goroutines are those that could be read, as far as they could.
+// Read returns the goroutines of a dump that have not ended, in the runtime's order. globals has the variables of
+// Globals. If the error is not nil, Read returns the goroutines that it could read.
 func Read(d *dump.Dump, globals *eval.Frame) ([]Goroutine, error) {
 	return newReader(d, globals).read()
 }
@@ -144,7 +146,7 @@ func (r *reader) read() (all []Goroutine, err error) {
 	return all, cmp.Or(err, unknown)
 }
 
-// each reads the goroutines that the n pointers from address first on point to.
+// each reads the goroutines to which the n pointers starting at address first point.
 func (r *reader) each(array *object, first, n uint64) (all []Goroutine, err error) {
 	if most := r.most(array); n > most {
 		return nil, fmt.Errorf("%s has %d goroutines, but the dump has memory for %d", allgs, n, most)
@@ -174,7 +176,7 @@ func (r *reader) each(array *object, first, n uint64) (all []Goroutine, err erro
 	return all, because
 }
 
-// pointed reads the runtime.g that a pointer points to.
+// pointed reads the runtime.g to which a pointer points.
 func (r *reader) pointed(pointer *object) (Goroutine, error) {
 	o, err := pointer.target()
 	if err != nil {
@@ -183,7 +185,7 @@ func (r *reader) pointed(pointer *object) (Goroutine, error) {
 	return r.goroutine(&o)
 }
 
-// most returns the number of goroutines for which the dump has memory.
+// most returns the maximum number of goroutines, given the dump's memory.
 func (r *reader) most(array *object) (n uint64) {
 	pointer, _ := r.f.Info.Plain(array.typ.Elem)
 	if pointer == nil {
@@ -197,7 +199,7 @@ func (r *reader) most(array *object) (n uint64) {
 		n += uint64(len(r.d.Memory.Regions[i].Data)) / size
 	}
 	for i := range r.d.Maps {
-		if r.d.Memory.More != nil { // it is a process
+		if r.d.Memory.More != nil { // a live process
 			n += r.d.Maps[i].Size / size
 		}
 	}

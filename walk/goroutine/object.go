@@ -16,7 +16,7 @@ type object struct {
 	value eval.Value
 }
 
-// typed returns the object of a type, without typedefs.
+// typed returns the object of a type, resolving typedefs.
 func typed(f *eval.Frame, name string, id vars.TypeID, v eval.Value) (object, error) {
 	t, _ := f.Info.Plain(id)
 	if t == nil {
@@ -51,7 +51,7 @@ func (o *object) member(name string) (object, error) {
 	return typed(o.f, full, m.Type, v)
 }
 
-// target returns what a pointer points to, which must not be nil.
+// target returns the object that a pointer, which must not be nil, points to.
 func (o *object) target() (object, error) {
 	at, err := o.uint()
 	if err != nil {
@@ -72,8 +72,8 @@ func (o *object) at(name string, addr uint64, id vars.TypeID) (object, error) {
 	return typed(o.f, name, id, o.f.Read(addr, int(size)))
 }
 
-// uint returns a number or the address in a pointer. A structure has that of its member value: the types of
-// internal/runtime/atomic.
+// uint returns a number or the address in a pointer. For a structure it returns that of its member value,
+// as in the types of internal/runtime/atomic.
 func (o *object) uint() (uint64, error) {
 	if o.has("value") {
 		v, err := o.member("value")
@@ -106,7 +106,7 @@ func (o *object) number(name string) (uint64, error) {
 	return m.uint()
 }
 
-// text returns a string of Go.
+// text returns a Go string.
 func (o *object) text() (string, error) {
 	at, err := o.number("str")
 	if err != nil {

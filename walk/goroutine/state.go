@@ -94,7 +94,7 @@ func (r *reader) thread(o *object, g *Goroutine) error {
 }
 
 // systemSP returns the stack pointer that the goroutine g0 of a thread, a runtime.m, has saved. Only callbacks from C
-// need it, so 0 is no damage.
+// need it, so 0 is not damage.
 func systemSP(m *object) uint64 {
 	pointer, err := m.member("g0")
 	if err != nil {
@@ -112,8 +112,8 @@ func systemSP(m *object) uint64 {
 	return sp
 }
 
-// saved returns the registers that the runtime saved for a goroutine: before a system call or a call of C, those of
-// the call, otherwise those with which it is scheduled.
+// saved returns the registers that the runtime saved for a goroutine: in a system call or a call of C, the registers
+// at that call, otherwise those with which the goroutine will be scheduled.
 func (r *reader) saved(o *object, g *Goroutine) (*dump.Context, error) {
 	cpu := r.f.Arch
 	if g.Status == Syscall {
@@ -135,8 +135,8 @@ func (r *reader) saved(o *object, g *Goroutine) (*dump.Context, error) {
 	return g.Sched, nil
 }
 
-// scheduled returns the registers in the member sched, with which a goroutine goes on after the scheduler ran on its
-// thread; nil if there are none.
+// scheduled returns the registers in the member sched, with which a goroutine continues after the scheduler ran on
+// its thread, or nil.
 func (r *reader) scheduled(o *object) (*dump.Context, error) {
 	cpu := r.f.Arch
 	sched, err := o.member("sched")

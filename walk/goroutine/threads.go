@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// OfThreads returns the goroutines that threads of a dump run or wait for, and does not look at the
+// OfThreads returns the goroutines that threads of a dump run or wait for. It does not read the
 // others, of which there may be a million. globals has the variables of Globals. If the error is
-// not nil, the goroutines are those that could be read.
+// not nil, OfThreads returns the goroutines that it could read.
 func OfThreads(d *dump.Dump, globals *eval.Frame) (list []Goroutine, err error) {
 	r := newReader(d, globals)
 	next, err := r.global(allm)
@@ -57,7 +57,7 @@ func (r *reader) ofThread(m *object) (*Goroutine, error) {
 	if err != nil || at == 0 {
 		return nil, err
 	}
-	o, err := runs.at(runs.name, at, runs.typ.Elem) // lockedg has the type of a number
+	o, err := runs.at(runs.name, at, runs.typ.Elem) // lockedg is declared as a number
 	if err != nil {
 		return nil, err
 	}

@@ -27,9 +27,10 @@ import (
 // cpu is the CPU of this process and so of the ones that it can capture.
 var cpu = map[string]*arch.Arch{"amd64": arch.X86_64, "arm64": arch.ARM64}[runtime.GOARCH]
 
-// Capture stops all threads of a process, reads their registers and stacks and what is known of
-// its modules, and lets it go on; name is its name in messages. The process also goes on if ctx is
-// done, if Capture panics, and, as the kernel sees to it, if this process is killed.
+// Capture stops all threads of a process, reads their registers and stacks and what is known about
+// its modules, and lets the process continue; name is its name in messages. The process also
+// continues if ctx is done, if Capture panics and, because of the kernel, if this process is
+// killed.
 func Capture(ctx context.Context, pid int, name string, o Options) (d *dump.Dump, err error) {
 	if p := onOwnThread(func() { d, err = capture(ctx, pid, name, o) }); p != nil {
 		panic(p)
@@ -41,15 +42,16 @@ func Capture(ctx context.Context, pid int, name string, o Options) (d *dump.Dump
 	return d, err
 }
 
-// onOwnThread calls f on a thread of the system that ends afterwards, and returns the panic that
-// ended f. The kernel knows tracers by thread, and releases what a thread traces when it ends.
+// onOwnThread calls f on a system thread that ends afterwards, and returns the value with which f
+// panicked. The kernel knows tracers by thread, and releases what a thread traces when the thread
+// ends.
 func onOwnThread(f func()) any {
 	done := make(chan any)
 	go func() {
 		runtime.LockOSThread() // without an unlock the thread ends with this goroutine
 		if unix.Gettid() == os.Getpid() {
-			// The first thread does not end before the process does. This goroutine keeps it from
-			// being the next one's.
+			// The first thread ends only with the process. Waiting here keeps the next goroutine
+			// from running on it.
 			done <- onOwnThread(f)
 			runtime.UnlockOSThread()
 			return
@@ -133,7 +135,7 @@ func checkProgram(p proc) error {
 	return err
 }
 
-// stopped are the threads of a process that this thread traces.
+// stopped is the set of a process's threads that this thread traces.
 type stopped struct {
 	p       proc
 	threads map[int]*tracee
@@ -146,14 +148,14 @@ type stopped struct {
 type tracee struct {
 	stops  bool   // it has stopped
 	late   string // its state in /proc/PID/status, if it did not stop within the limit
-	signal int    // that it was about to get when it stopped, and gets when it goes on
+	signal int    // signal that it was about to receive when it stopped, and receives when it continues
 }
 
-// maxPasses is how often the list of threads is read. Threads that run make new ones, each of which
-// is in the list the next time.
+// maxPasses is how often the list of threads is read. Running threads may start new ones, which are
+// in the list the next time.
 const maxPasses = 1000
 
-// stop stops the threads, until a list of them has no new one.
+// stop stops the threads until a list of them contains no new one.
 func (s *stopped) stop(ctx context.Context) error {
 	for range maxPasses {
 		fresh, err := s.seize()
@@ -172,8 +174,7 @@ func (s *stopped) stop(ctx context.Context) error {
 	return fmt.Errorf("it makes new threads as fast as they are stopped: %d are", len(s.threads))
 }
 
-// seize interrupts the threads that are new, and returns their number. Threads that have ended are
-// left out.
+// seize interrupts the new threads, and returns their number. It skips threads that have ended.
 func (s *stopped) seize() (fresh int, err error) {
 	ids, err := s.p.threadIDs()
 	if err != nil {
@@ -270,7 +271,7 @@ func (s *stopped) missed(name string) (problems []dump.Problem) {
 	return problems
 }
 
-// await waits until a thread has stopped or ended, or the limit is over. A thread in an
+// await waits until a thread has stopped or ended, or the limit has passed. A thread in an
 // uninterruptible sleep stops when it wakes up.
 func (s *stopped) await(ctx context.Context, id int, t *tracee) error {
 	for delay := 50 * time.Microsecond; !t.stops && t.late == ""; delay = min(2*delay, 10*time.Millisecond) {
@@ -297,7 +298,7 @@ func (s *stopped) await(ctx context.Context, id int, t *tracee) error {
 	return nil
 }
 
-// patience reports that a thread keeps the capture waiting, and gives it up after the limit.
+// patience reports that a thread delays the capture, and gives the thread up after the limit.
 func (s *stopped) patience(id int, t *tracee) {
 	waited, state := time.Since(s.began), ""
 	if waited >= min(quiet, s.o.limit()) {
@@ -318,8 +319,8 @@ func (p proc) state(id int) string {
 	return field(status, "State")
 }
 
-// release lets all threads go on. Only a thread that has stopped can be detached; the kernel does
-// it for one in an uninterruptible sleep, when this thread or process ends, and does not stop it.
+// release lets all threads continue. Only a thread that has stopped can be detached; for one in an
+// uninterruptible sleep, the kernel does it when this thread or process ends, without stopping it.
 func (s *stopped) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -327,7 +328,7 @@ func (s *stopped) release() {
 		if err := s.await(ctx, id, t); err != nil || s.threads[id] == nil || !t.stops {
 			continue
 		}
-		// An error means that the thread was killed meanwhile.
+		// An error means that the thread has been killed in the meantime.
 		_, _, _ = unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(id), 0, uintptr(t.signal), 0, 0)
 	}
 	clear(s.threads)
@@ -358,11 +359,11 @@ func (s *stopped) read() (list []elfcore.LiveThread, err error) {
 	return list, nil
 }
 
-// minRegisters is the size of struct user_regs_struct on x86-64; that on arm64 is larger, and those
-// of processes of 32 bits are smaller.
+// minRegisters is the size of struct user_regs_struct on x86-64. On arm64 it is larger, and for
+// 32-bit processes smaller.
 const minRegisters = 27 * 8
 
-// registers returns the general registers of a thread, as they are in the kernel's cores.
+// registers returns the general registers of a thread in the form of the kernel's cores.
 func registers(id int) ([]byte, error) {
 	regs := make([]byte, 1024)
 	v := unix.Iovec{Base: &regs[0]}

@@ -33,15 +33,15 @@ const quiet = time.Second
 // Options configure Capture.
 type Options struct {
 	Core elfcore.Options // how the process is read, as if it were a core
-	// Limit is how long Capture waits for threads to stop; 0 means DefaultLimit. Threads that do not
-	// stop, as in an uninterruptible sleep, are left out, and are Problems of the dump. It is an error
-	// if no thread stops.
+	// Limit is how long Capture waits for threads to stop; 0 means DefaultLimit. Threads that do not stop,
+	// for instance in an uninterruptible sleep, are left out and reported as Problems of the dump. It is an
+	// error if no thread stops.
 	Limit time.Duration
-	// Waiting, if non-nil, is called once if a thread has not stopped after a second, with its state
-	// as in /proc/PID/status.
+	// Waiting, if non-nil, is called once if a thread has not stopped after a second, with the thread's
+	// state as in /proc/PID/status.
 	Waiting func(thread int, state string, limit time.Duration)
-	// Reads, if non-nil, is called with the dump while the process is stopped: what it reads of the
-	// memory is kept. Its context ends before the process has been stopped for long.
+	// Reads, if non-nil, is called with the dump while the process is stopped: the memory that it reads is
+	// kept. Its context ends before the process has been stopped for long.
 	Reads func(context.Context, *dump.Dump)
 }
 
@@ -50,7 +50,7 @@ const maxReads = time.Second
 
 func (o *Options) limit() time.Duration { return cmp.Or(o.Limit, DefaultLimit) }
 
-// proc is the folder of a process in /proc.
+// proc is the path of a process's folder in /proc.
 type proc string
 
 func procOf(pid int) proc { return proc("/proc/" + strconv.Itoa(pid)) }
@@ -69,7 +69,7 @@ func (p proc) process() (dump.Process, error) {
 	return d, nil
 }
 
-// strings reads a file of strings that end with NUL; nil if it cannot be read.
+// strings reads a file of NUL-terminated strings. It returns nil if the file cannot be read.
 func (p proc) strings(name string) []string {
 	data, err := os.ReadFile(p.path(name))
 	if err != nil || len(data) == 0 {

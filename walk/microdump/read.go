@@ -75,7 +75,7 @@ type reader struct {
 	first   int    // line of the beginning; 0 before it
 	done    bool   // the end was found
 	process string // what the tag of its lines says about the process
-	more    int    // further microdumps
+	more    int    // number of further microdumps
 
 	crash    dump.Crash
 	thread   dump.Thread
@@ -83,7 +83,7 @@ type reader struct {
 	declared dump.Range // the stack, as its first line says
 	stack    []dump.Region
 	modules  []dump.Module
-	mappings []dump.Mapping // of the modules
+	mappings []dump.Mapping // mappings of the modules
 	problems int
 }
 
@@ -122,7 +122,7 @@ func (r *reader) text(line string) {
 	}
 }
 
-// processID reads "( 3745)", which the brief form of logcat has behind the tag.
+// processID reads "( 3745)", which follows the tag in logcat's brief format.
 func (r *reader) processID(text string) {
 	var id uint32
 	if _, err := fmt.Sscanf(strings.Trim(text, "() "), "%d", &id); err == nil {
@@ -162,7 +162,7 @@ func (r *reader) annotate(key, value string) {
 	}
 }
 
-// finish joins what the lines said.
+// finish combines what the lines contained.
 func (r *reader) finish() {
 	d := r.d
 	if !r.done {
@@ -182,8 +182,8 @@ func (r *reader) finish() {
 	}
 }
 
-// setModules sets the modules, which the writer took from mappings: a part of a file that the program mapped again is
-// none. On Android, mappings of a file often reach into others; Breakpad cuts them, too.
+// setModules sets the modules, which the writer took from mappings: it drops parts of a file that the program mapped
+// again. On Android, mappings of a file often reach into others; Breakpad cuts them, too.
 func (r *reader) setModules() {
 	dump.SortMappings(r.mappings)
 	listed := dump.Dump{Maps: r.mappings}

@@ -11,7 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/minidump"
 )
 
-// fields returns the first n words of a line and the rest of it, and whether there are so many.
+// fields returns the first n words of a line and the rest of the line. ok is false if there are
+// fewer words.
 func fields(text string, n int) (words []string, rest string, ok bool) {
 	for range n {
 		var word string
@@ -61,7 +62,7 @@ func (r *reader) system(text string) {
 	s.CPUs = int(n)
 }
 
-// reason reads the signal. Its name is not needed, and the number is that of the CPU.
+// reason reads the signal. The name is not needed; the number is the CPU's own.
 func (r *reader) reason(text string) {
 	words, _, ok := fields(text, 3)
 	if !ok {
@@ -116,7 +117,7 @@ func (r *reader) stackLine(text string) {
 	r.stack = append(r.stack, dump.Region{Addr: addr[0], Data: data})
 }
 
-// decode decodes bytes up to the first digit that is none, if there is one.
+// decode decodes bytes up to the first character that is not a digit, if there is one.
 func decode(text string) (data []byte, bad bool) {
 	data = make([]byte, len(text)/2)
 	n, err := hex.Decode(data, []byte(text))
@@ -143,7 +144,7 @@ func (r *reader) decodeRegisters() {
 	r.thread.Context = c
 }
 
-// checkStack reports what is missing of the stack.
+// checkStack reports missing parts of the stack.
 func (r *reader) checkStack() {
 	r.thread.Stack = r.declared
 	have := uint64(0)

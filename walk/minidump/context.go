@@ -9,7 +9,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// context reads the registers at a place, once: a crash and its thread often share a context.
+// context reads the registers at a location. It reads each context only once: a crash and its thread
+// often share one.
 func (r *reader) context(l location, what label) *dump.Context {
 	if l.size == 0 {
 		return nil
@@ -39,7 +40,8 @@ func (r *reader) context(l location, what label) *dump.Context {
 	return c
 }
 
-// ReadContext returns the registers in a context record, as minidumps and microdumps have it, of a CPU.
+// ReadContext returns the registers in a context record of a CPU, in the form of minidumps and
+// microdumps.
 func ReadContext(data []byte, a *arch.Arch, order binary.ByteOrder) (*dump.Context, error) {
 	r := &reader{order: order, d: &dump.Dump{Arch: a}}
 	l, flags := r.layoutOf(data)
@@ -61,8 +63,8 @@ func (r *reader) cpuText() string {
 	return r.d.Arch.Name
 }
 
-// layoutOf finds the layout of a context by its flags, among the layouts of the dump's CPU. If
-// the dump does not name its CPU, all layouts are tried, and the one found sets it.
+// layoutOf finds the layout of a context by its flags, among the layouts of the dump's CPU. If the dump
+// does not name its CPU, layoutOf tries all layouts and sets the CPU of the one found.
 func (r *reader) layoutOf(data []byte) (found *layout, flags uint64) {
 	guess := r.d.Arch == nil && r.d.System.CPU == ""
 	for _, l := range layouts {
@@ -79,8 +81,8 @@ func (r *reader) layoutOf(data []byte) (found *layout, flags uint64) {
 	return nil, flags
 }
 
-// needed returns the offset at which the registers of the groups in flags end. LLDB writes no
-// more than these.
+// needed returns the offset at which the registers of the groups in flags end. LLDB writes only that
+// much.
 func (l *layout) needed(flags uint64) (end int) {
 	if flags&groupsMask == 0 || flags&l.vector != 0 {
 		return l.size
@@ -118,8 +120,8 @@ const (
 	neonSize   = neonRegs + 8
 )
 
-// readVector sets c.Vector, in the form of dump.Context: a part of the file if the context has
-// the same form.
+// readVector sets c.Vector, in the form of dump.Context. It refers to the file if the context has the
+// same form.
 func (l *layout) readVector(c *dump.Context, data []byte) {
 	switch {
 	case l.form == fxsave && len(data) >= l.vectorAt+fxsaveSize:

@@ -66,8 +66,8 @@ func (r *reader) dictionary(annotate func(dump.Annotation), l location) {
 
 func (r *reader) annotate(a dump.Annotation) { r.d.Annotations = append(r.d.Annotations, a) }
 
-// moduleAnnotations reads a MinidumpModuleCrashpadInfo: values without a key,
-// pairs, and objects, of which those of type 1 are text.
+// moduleAnnotations reads a MinidumpModuleCrashpadInfo: values without a key, pairs, and objects.
+// Objects of type 1 are text.
 func (r *reader) moduleAnnotations(index uint32, l location) {
 	data, _ := r.at(l)
 	c := bin.NewAt("", data, l.off, r.order)

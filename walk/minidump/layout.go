@@ -7,13 +7,13 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// layout is a form of a CPU's CONTEXT. The flags word identifies the CPU, and says which groups
+// layout is one form of a CPU's CONTEXT. The flags word identifies the CPU, and says which groups
 // of registers have values.
 type layout struct {
 	arch      *arch.Arch
 	flagsAt   int
 	flagsSize int
-	cpu       uint64 // the bits of the flags that identify the CPU
+	cpu       uint64 // flag bits that identify the CPU
 	size      int    // of the whole structure; more may follow
 
 	fields []field // the registers
@@ -33,7 +33,7 @@ type field struct {
 	group uint64 // bit of the flags
 }
 
-// vectorForm is a context's form of the floating-point and vector registers.
+// vectorForm says how a context stores the floating-point and vector registers.
 type vectorForm uint8
 
 const (
@@ -58,7 +58,7 @@ const (
 	flagsARM      = 0x40000000 // Breakpad's
 	flagsARMMS    = 0x00200000
 	flagsARM64    = 0x00400000
-	flagsARM64Old = 0x80000000 // Breakpad's, as are all below
+	flagsARM64Old = 0x80000000 // Breakpad's, like all below
 	flagsMIPS     = 0x00040000
 	flagsMIPS64   = 0x00080000
 	flagsPPC      = 0x20000000
@@ -67,8 +67,8 @@ const (
 	flagsRISCV64  = 0x08000000
 )
 
-// layouts are all forms. Where a CPU has two, the flags decide. Those of
-// Windows come first, as their highest bits have another meaning.
+// layouts are all forms. If a CPU has two, the flags decide. The forms of Windows come first,
+// because their highest bits have another meaning.
 var layouts = []*layout{
 	x86Layout(), amd64Layout(), armLayout(flagsARMMS), armLayout(flagsARM), arm64Layout(), arm64OldLayout(),
 	mipsLayout(arch.MIPS, flagsMIPS), mipsLayout(arch.MIPS64, flagsMIPS64), ppcLayout(), ppc64Layout(),
@@ -152,7 +152,7 @@ func amd64Layout() *layout {
 	return l
 }
 
-// armLayout returns Breakpad's context and, for the registers that it has too, that of Windows.
+// armLayout returns Breakpad's layout or, with only the registers that Breakpad's has too, that of Windows.
 func armLayout(cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM, flagsSize: 4, cpu: cpu, size: 336}
@@ -185,7 +185,7 @@ func arm64OldLayout() *layout {
 	return l
 }
 
-// mipsLayout has 64 bits for each register, on both CPUs.
+// mipsLayout returns the layout for either CPU. Each register has 64 bits.
 func mipsLayout(a *arch.Arch, cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: a, flagsSize: 4, cpu: cpu, size: 600}

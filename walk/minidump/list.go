@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// list iterates over a list of entries of n bytes that follow their count, a 32-bit number.
-// Writers that align entries put 4 bytes between them.
+// list iterates over a list of n-byte entries, which follow their count, a 32-bit number. Writers
+// that align entries put 4 bytes after the count.
 func (r *reader) list(s span, n int, each func(i, n int, c *bin.Cursor)) {
 	c := r.cursor(s)
 	count := uint64(c.U32())

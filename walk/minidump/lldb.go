@@ -8,13 +8,11 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// LLDB writes minidumps of its own kind (llvm,
-// lldb/source/Plugins/ObjectFile/Minidump/MinidumpFileBuilder.cpp), which it
-// marks with an empty stream. They have an exception stream for each thread
-// that stopped for a reason, with text in place of parameters and the
-// instruction's address in place of the accessed one; the size of only the
-// first segment of modules; and the stacks of some threads in the memory list
-// only.
+// LLDB writes a variant of minidumps (llvm,
+// lldb/source/Plugins/ObjectFile/Minidump/MinidumpFileBuilder.cpp), which it marks with an empty
+// stream. It has an exception stream for each thread that stopped for a reason, with text instead
+// of parameters and the instruction's address instead of the accessed one; only the size of the
+// first segment of modules; and the stacks of some threads in the memory list only.
 
 // lldbMark is the type of the stream, and the flags of exceptions: "LLDB".
 const lldbMark = 0x4c4c4442
@@ -39,8 +37,8 @@ func (r *reader) lldbCrash(c *dump.Crash, text []byte) {
 	}
 }
 
-// otherExceptions sets the signals of the threads of LLDB's other exception streams. The crash is
-// the first that is not SIGSTOP.
+// otherExceptions sets the signals of the threads of LLDB's other exception streams. The first that
+// is not SIGSTOP is the crash.
 func (r *reader) otherExceptions() {
 	const stop = 19 // SIGSTOP
 	crash, annotations := r.d.Crash, r.d.Annotations
@@ -64,7 +62,7 @@ func (r *reader) otherExceptions() {
 	}
 }
 
-// nameVDSO gives the kernel's library the name that others use.
+// nameVDSO gives the kernel's library the name that other programs use.
 func (r *reader) nameVDSO() {
 	for i := range r.modules {
 		if m := &r.modules[i]; strings.HasPrefix(m.Path, "[vdso]") {
@@ -73,7 +71,7 @@ func (r *reader) nameVDSO() {
 	}
 }
 
-// ownStack finds the stack of a thread for which LLDB wrote none.
+// ownStack finds the stack of a thread for which LLDB did not write one.
 func (r *reader) ownStack(t *dump.Thread) {
 	if t.Stack.Size > 0 || t.Context == nil {
 		return

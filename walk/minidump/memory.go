@@ -19,7 +19,7 @@ func (r *reader) memoryList(s span) {
 	})
 }
 
-// region returns the memory at a place of the file, as far as the file has it.
+// region returns the memory at a location in the file, as much of it as the file has.
 func (r *reader) region(addr uint64, l location, what label) (dump.Region, bool) {
 	data, whole := r.at(l)
 	if !whole {
@@ -40,7 +40,7 @@ func (r *reader) memory64List(s span) {
 			r.regions = append(r.regions, region)
 		}
 		if off+n < off {
-			off = uint64(len(r.data)) // the file has nothing after this one
+			off = uint64(len(r.data)) // this is the last memory that the file has
 		} else {
 			off += n
 		}

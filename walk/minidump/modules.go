@@ -63,7 +63,7 @@ const (
 	cvELF   = 0x4270454c // "LEpB"
 )
 
-// moduleID sets what identifies a module: from its CodeView record, otherwise from the name in
+// moduleID sets the ids of a module, from its CodeView record or else from the name in
 // IMAGE_DEBUG_MISC.
 func (r *reader) moduleID(m *dump.Module, i int, cv, misc location) {
 	os := r.d.System.OS
@@ -105,8 +105,8 @@ func (r *reader) moduleID(m *dump.Module, i int, cv, misc location) {
 	}
 }
 
-// pdb70 reads GUID, age and name. On macOS the GUID is the UUID of the Mach-O
-// file, which is its code id, too.
+// pdb70 reads GUID, age and name. On macOS the GUID is the UUID of the Mach-O file, which is also
+// its code id.
 func (r *reader) pdb70(m *dump.Module, c *bin.Cursor) {
 	guid := c.Bytes(16)
 	age := c.U32()
@@ -186,7 +186,7 @@ func (r *reader) unloadedModules(s span) {
 	slices.SortStableFunc(r.d.Unloaded, dump.ByAddr)
 }
 
-// deletedMark follows the path of a file that was deleted or replaced.
+// deletedMark is appended to the path of a file that was deleted or replaced.
 const deletedMark = " (deleted)"
 
 // finishModules builds the list of modules. The first in the file is the
@@ -201,10 +201,10 @@ func (r *reader) finishModules() {
 	}
 }
 
-// headPage is the part of a binary's first mapping that has its program headers.
+// headPage is the size of the part of a binary's first mapping that contains its program headers.
 const headPage = 4096
 
-// loaded returns the size that the program headers at an address give a module of Linux.
+// loaded returns the size of a Linux module according to the program headers at an address.
 func (r *reader) loaded(addr uint64) (size uint64, ok bool) {
 	if !r.d.System.OS.IsLinux() {
 		return 0, false

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// FormatError is damage at a place in a minidump. Its Offset is from the start of the file.
+// FormatError is damage at a position in a minidump. Its Offset is from the start of the file.
 type FormatError = bin.Error
 
 // Format is the name of the format in dump.Dump.
@@ -42,8 +42,8 @@ func byteOrder(head []byte) (binary.ByteOrder, bool) {
 	return nil, false
 }
 
-// Read reads a minidump; data is the whole file, to which the dump refers. The error is non-nil
-// if nothing could be read. Other damage is reported in Dump.Problems.
+// Read reads a minidump; data is the whole file, to which the dump refers. The error is non-nil only if nothing
+// could be read. Other damage is reported in Dump.Problems.
 func Read(data []byte, path string) (*dump.Dump, error) {
 	order, ok := byteOrder(data)
 	if !ok {
@@ -74,9 +74,9 @@ type reader struct {
 
 	texts    map[uint64]string // by offset
 	contexts map[location]*dump.Context
-	// The number of bytes of the file that contexts, strings, and records and lists that streams refer to may still
-	// take: each byte of a file belongs to at most one of them. Writers may share a string, but within limits: a
-	// million modules with the same name of a million bytes are an attack on whatever prints them.
+	// How many bytes of the file may still be used for contexts, for strings, and for the records and lists that
+	// streams refer to: each byte of a file should belong to at most one of them. Writers may share a string, but
+	// within limits: a million modules with the same name of a million bytes are an attack on whatever prints them.
 	contextLeft, textLeft, restLeft, reuseLeft int
 
 	regions []dump.Region
@@ -84,11 +84,11 @@ type reader struct {
 	names   []threadName
 	modules []dump.Module // in the order of the file
 	memInfo []dump.Mapping
-	rest    *span // symtool's own
+	rest    *span // symtool's own stream
 	lldb    bool  // LLDB wrote it
 	// exceptions are LLDB's exceptions after the first.
 	exceptions []span
-	problems   int // of the current stream
+	problems   int // number of problems of the current stream
 }
 
 // location refers to a place in the file.
@@ -104,8 +104,8 @@ type span struct {
 
 func (r *reader) cursor(s span) bin.Cursor { return bin.NewAt("", s.data, s.off, r.order) }
 
-// maxProblems limits the problems reported for each stream: a list of a million bad entries is
-// one finding, not a million.
+// maxProblems limits the problems reported for each stream: a list of a million malformed entries is one finding,
+// not a million.
 const maxProblems = 10
 
 // problem records a loss, and the reason.
@@ -133,7 +133,7 @@ func (r *reader) inFile(err error) error {
 	return err
 }
 
-// at returns the bytes at a place that the file has, and whether that is all of them.
+// at returns the bytes at a location, as many as the file has, and whether these are all of them.
 func (r *reader) at(l location) (data []byte, whole bool) {
 	size := uint64(len(r.data))
 	if l.off >= size {
@@ -143,7 +143,7 @@ func (r *reader) at(l location) (data []byte, whole bool) {
 	return r.data[l.off : l.off+n : l.off+n], n == l.size
 }
 
-// take charges the bytes of a record or a list to the file's size.
+// take charges the bytes of a record or a list against the file's size.
 func (r *reader) take(data []byte) bool {
 	if len(data) > r.restLeft {
 		r.restLeft = 0
@@ -239,7 +239,7 @@ func (r *reader) endStream() {
 	r.problems = 0
 }
 
-// finish combines what different streams say about the same things.
+// finish combines what different streams say about the same subject.
 func (r *reader) finish() {
 	r.endStream()
 	if len(r.d.Maps) == 0 {

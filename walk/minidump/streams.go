@@ -11,7 +11,7 @@ type streamKind struct {
 
 const exceptionStream = 6
 
-// streamTable has the types of streams in the order in which they are read.
+// streamTable lists the types of streams in the order in which they are read.
 var streamTable []streamKind
 
 var streamKinds = map[uint32]*streamKind{}

@@ -41,8 +41,8 @@ func (r *reader) systemInfo(s span) {
 	sys.Model = r.cpuModel(c, level, revision)
 }
 
-// cpuModel describes the processor; c is at CPU_INFORMATION, a union. Breakpad
-// uses the fields of x86 on x86-64, too, and has its own for ARM.
+// cpuModel describes the processor; c is at CPU_INFORMATION, a union. Breakpad also uses the fields
+// of x86 on x86-64, and has its own fields for ARM.
 func (r *reader) cpuModel(c bin.Cursor, level, revision uint16) string {
 	switch r.d.Arch {
 	case arch.X86, arch.X86_64:

@@ -22,8 +22,8 @@ func (l label) String() string {
 	return fmt.Sprintf("%s %d", l.what, l.i)
 }
 
-// text returns the MINIDUMP_STRING at a place: the number of bytes, then UTF-16 in the dump's
-// byte order. For place 0 it returns "".
+// text returns the MINIDUMP_STRING at an offset: the number of bytes, then UTF-16 in the dump's
+// byte order. For offset 0 it returns "".
 func (r *reader) text(off uint64, what label) string {
 	return r.cached(off, what, r.utf16)
 }
@@ -65,7 +65,7 @@ func (r *reader) cached(off uint64, what label, decode func([]byte) string) stri
 	return s
 }
 
-// utf16 decodes UTF-16; malformed units become U+FFFD. NULs at the end are dropped, as some
+// utf16 decodes UTF-16; malformed units become U+FFFD. It drops NULs at the end, because some
 // writers count them.
 func (r *reader) utf16(b []byte) string {
 	text := make([]byte, 0, len(b)/2)

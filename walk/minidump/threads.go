@@ -18,7 +18,7 @@ func (r *reader) threadList(s span) {
 		stack := place(c)
 		t.Stack.Size = stack.size
 		t.Context = r.context(place(c), label{"the registers of thread", i})
-		if stack.off != 0 { // in a dump of all memory, it is part of that
+		if stack.off != 0 { // in a dump of all memory, the stack is part of that
 			region, _ := r.region(t.Stack.Addr, stack, label{"the stack of thread", i})
 			r.stacks = append(r.stacks, region)
 		}
@@ -26,8 +26,8 @@ func (r *reader) threadList(s span) {
 	})
 }
 
-// boundStack finds the stack of a thread in a dump of all memory, where the thread has only its
-// address.
+// boundStack finds the stack of a thread in a dump of all memory, where the thread has only the
+// stack's address.
 func (r *reader) boundStack(t *dump.Thread) {
 	region := r.d.Memory.Find(t.Stack.Addr)
 	if region == nil {
@@ -98,8 +98,8 @@ func (r *reader) exception(s span) {
 	r.d.Crash = crash
 }
 
-// accessed sets the address of the crash to the accessed one, where Windows records it, and
-// truncates it to 32 bits on 32-bit CPUs.
+// accessed sets the crash's address to the accessed address, if Windows records it, and truncates
+// it to 32 bits on 32-bit CPUs.
 func (r *reader) accessed(c *dump.Crash) {
 	const accessViolation, inPageError = 0xc0000005, 0xc0000006
 	if r.d.System.OS == dump.Windows && (c.Code == accessViolation || c.Code == inPageError) && len(c.Params) > 1 {

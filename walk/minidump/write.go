@@ -13,12 +13,12 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Write writes a minidump as Breakpad's writer for Linux does, with the streams that the dump has
-// contents for. Problems list what a minidump cannot hold. Equal Dumps give equal bytes. The
-// error is w's, or reports lists that alone take 4 GB.
+// Write writes a minidump as Breakpad's writer for Linux does, with the streams for which the dump
+// has contents. The problems list what a minidump cannot represent. Equal Dumps give equal bytes.
+// The error is w's, or reports lists that alone take 4 GB.
 //
-// Places in a minidump have 32 bits: in MemoryList, memory comes before what refers to it; memory
-// of 4 GB or more comes last, in Memory64List.
+// Offsets in a minidump have 32 bits: with MemoryList, memory comes before what refers to it;
+// memory of 4 GB or more comes last, in Memory64List.
 func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	return newWriter(d).write(w)
 }
@@ -41,7 +41,7 @@ func (wr *writer) write(w io.Writer) ([]dump.Problem, error) {
 		out.Write(make([]byte, wr.padding))
 		writeAll(out, tail)
 	}
-	return wr.problems, out.Flush() // which returns the first error of all
+	return wr.problems, out.Flush() // Flush returns the first error of all writes
 }
 
 func writeAll(out *bufio.Writer, parts [][]byte) {
@@ -60,7 +60,7 @@ type endian interface {
 type writer struct {
 	d     *dump.Dump
 	order endian
-	wide  bool // Memory64List
+	wide  bool // memory is in a Memory64List
 
 	base     uint64   // offset in the file of parts
 	parts    [][]byte // streams, and what they refer to
@@ -69,17 +69,16 @@ type writer struct {
 	padding  uint64   // after memory
 	modules  []int    // indices in d.Modules, in the order of the file
 	contexts map[*dump.Context]location
-	lost     map[string]int // sentences about registers, with the number of threads
+	lost     map[string]int // sentences about lost registers, with the number of threads
 	problems []dump.Problem
 	err      error
 }
 
-// partSize is the size of the parts in bytes; longer streams are parts themselves. A single
-// buffer would be copied as it grows.
+// partSize is the size of the parts in bytes; longer streams are separate parts. A single buffer
+// would be copied as it grows.
 const partSize = 64 << 10
 
-// narrowest is the largest amount of memory that 32-bit places allow, with the rest left for
-// lists.
+// narrowest is the largest amount of memory that fits 32-bit offsets, leaving room for lists.
 const narrowest uint64 = 1<<32 - 1<<28
 
 func newWriter(d *dump.Dump) *writer {
@@ -184,7 +183,7 @@ func (w *writer) add(b []byte) {
 	w.parts[last] = append(w.parts[last], b...)
 }
 
-// streamWriter is a stream with the condition for writing it.
+// streamWriter is a stream with the condition under which it is written.
 type streamWriter struct {
 	kind  uint32
 	when  func(*dump.Dump) bool

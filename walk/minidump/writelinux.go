@@ -17,7 +17,7 @@ func hasStatus(d *dump.Dump) bool {
 	return fileOf(d, statusFile) != nil || isLinux(d) && (d.Process.HasID || d.Process.Name != "")
 }
 
-// procStatus returns the file, or a substitute with the lines that identify the process.
+// procStatus returns the copied file, or a substitute with the lines that identify the process.
 func (w *writer) procStatus() []byte {
 	if f := fileOf(w.d, statusFile); f != nil {
 		return f.Data
@@ -49,9 +49,8 @@ func (w *writer) auxv() (b []byte) {
 
 func hasLinuxMaps(d *dump.Dump) bool { return isLinux(d) && len(d.Maps) > 0 }
 
-// linuxMaps writes lines in the form of /proc/self/maps (Linux,
-// fs/proc/task_mmu.c, show_vma_header_prefix), in which the path begins at a
-// column.
+// linuxMaps writes lines in the form of /proc/self/maps (Linux, fs/proc/task_mmu.c,
+// show_vma_header_prefix), where paths begin at a fixed column.
 func (w *writer) linuxMaps() []byte {
 	const column = 73
 	size := 0
@@ -62,7 +61,8 @@ func (w *writer) linuxMaps() []byte {
 	for i := range w.d.Maps {
 		m := &w.d.Maps[i]
 		perms := []byte("---p")
-		// What a mapping may be used for must not be said wrongly: readers would take its code for data.
+		// A mapping with unknown permissions counts as executable: otherwise readers would take its code
+		// for data.
 		for k, set := range []bool{m.Read, m.Write, m.Exec || m.Unknown} {
 			if set {
 				perms[k] = "rwx"[k]

@@ -23,10 +23,9 @@ func (w *writer) moduleList() []byte {
 	return b
 }
 
-// modulePath returns a module's path as Breakpad's client writes it on Linux,
-// where readers look for symbols by its last part: with DT_SONAME in place of
-// the file's name, or appended if the file is an archive, recognised by a
-// module that does not begin with the file.
+// modulePath returns a module's path as Breakpad's client writes it on Linux, where readers look
+// for symbols by its last element: with DT_SONAME instead of the file's name, or appended if the
+// file is an archive. An archive is recognised by a module that does not begin with the file.
 func (w *writer) modulePath(m *dump.Module) string {
 	if m.Path == "" && m.DebugFile == "" {
 		return unnamed(m.Addr)
@@ -41,10 +40,10 @@ func (w *writer) modulePath(m *dump.Module) string {
 	return m.Path[:len(m.Path)-len(base)] + m.DebugFile
 }
 
-// unnamed returns the path of a module without a name, as in cores. Breakpad's and
-// rust-minidump's writers leave such modules out, as symbols cannot be looked up for them. But
-// Breakpad's walker fails an assertion at a frame in a module with an empty name, so the module
-// gets one, in the form in which Android names mappings without a file. The reader removes it.
+// unnamed returns a path for a module without a name, as in cores. Breakpad's and rust-minidump's
+// writers leave such modules out, because symbols cannot be looked up for them. But Breakpad's
+// walker fails an assertion at a frame in a module with an empty name, so the module gets a name,
+// in the form in which Android names mappings without a file. The reader removes it.
 func unnamed(addr uint64) string { return fmt.Sprintf("<anonymous:%x>", addr) }
 
 func (w *writer) moduleSize(m *dump.Module) uint32 {
@@ -93,8 +92,8 @@ func (w *writer) codeView(m *dump.Module) location {
 	return w.put(append(append(w.u32(b, age), name...), 0))
 }
 
-// parseDebugID parses 32 digits of a GUID and those of the age. The GUID is in the order of its
-// text.
+// parseDebugID parses a debug id: 32 digits of the GUID, followed by the age. The GUID is in the
+// order of its text.
 func parseDebugID(id string) (guid []byte, age uint32, ok bool) {
 	const digits = 32
 	if len(id) <= digits {

@@ -39,7 +39,7 @@ var streamWriters = []streamWriter{
 	{dump.RestType, always, (*writer).rest},
 }
 
-// streamFiles are the files that have a stream of their own.
+// streamFiles are the files for which there is a stream.
 var streamFiles = map[string]bool{statusFile: true}
 
 // fileWriter returns the writer for a file's stream.
@@ -59,7 +59,7 @@ func fileOf(d *dump.Dump, name string) *dump.File {
 	return nil
 }
 
-// reportLost reports what no stream has a place for.
+// reportLost reports what no stream can represent.
 func (w *writer) reportLost() {
 	d := w.d
 	for i := range d.Files {
@@ -82,7 +82,7 @@ func (w *writer) reportLost() {
 	}
 }
 
-// rest returns the stream for what other streams have no place for.
+// rest returns the stream with what other streams cannot represent.
 func (w *writer) rest() []byte {
 	var l *layout
 	if w.d.Arch != nil {
@@ -96,7 +96,7 @@ func (w *writer) rest() []byte {
 }
 
 // reportSignals reports threads with a signal other than the crash's, which minidumps of Linux
-// cannot hold.
+// cannot represent.
 func (w *writer) reportSignals() {
 	n := 0
 	for i := range w.d.Threads {

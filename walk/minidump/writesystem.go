@@ -77,8 +77,8 @@ func (w *writer) cpu() (kind, level, revision uint16, info [24]byte) {
 	return kind, 0, 0, info
 }
 
-// processor returns the number of a CPU, the first if there are several:
-// others are Breakpad's own, from before Microsoft had one.
+// processor returns the number of a CPU, or the first if it has several: the others are Breakpad's
+// own, from before Microsoft defined one.
 func (w *writer) processor() uint16 {
 	const unknown = 0xffff
 	for _, id := range slices.Sorted(maps.Keys(cpus)) {

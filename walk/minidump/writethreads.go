@@ -70,7 +70,7 @@ func (w *writer) exception() []byte {
 	return w.place(b, w.context(c.Context, "the crash"))
 }
 
-// context writes a context, only once for equal contexts.
+// context writes a context; equal contexts are written only once.
 func (w *writer) context(c *dump.Context, of string) location {
 	if c == nil {
 		return location{}
@@ -90,7 +90,7 @@ func (w *writer) context(c *dump.Context, of string) location {
 	return w.contexts[c]
 }
 
-// layoutFor returns the form that the system's own writers use.
+// layoutFor returns the layout that the system's own writers use.
 func (w *writer) layoutFor(a *arch.Arch) (found *layout) {
 	for _, l := range layouts {
 		if l.arch == a && (found == nil || l.cpu == flagsARM && w.d.System.OS != dump.Windows) {
@@ -100,8 +100,8 @@ func (w *writer) layoutFor(a *arch.Arch) (found *layout) {
 	return found
 }
 
-// encode writes a context. Its flags name the groups with a known register; other registers of a
-// group are then 0.
+// encode writes a context. Its flags name the groups that contain a known register; the other
+// registers of such a group are 0.
 func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	b := make([]byte, l.written())
 	flags := l.cpu
@@ -130,7 +130,7 @@ func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	return b
 }
 
-// reportHomeless reports the registers that the form has no place for.
+// reportHomeless reports the registers that the layout cannot represent.
 func (w *writer) reportHomeless(l *layout, c *dump.Context) {
 	var names []string
 	for i, r := range c.Arch.Regs {
@@ -143,7 +143,7 @@ func (w *writer) reportHomeless(l *layout, c *dump.Context) {
 	}
 }
 
-// holds reports whether a context has a place for a register, by itself or in the vector part.
+// holds reports whether a context can represent a register, by itself or in the vector part.
 func (l *layout) holds(reg int) bool {
 	for _, f := range l.fields {
 		if f.reg == reg {
@@ -156,8 +156,8 @@ func (l *layout) holds(reg int) bool {
 // inVector are registers that are parts of Context.Vector.
 var inVector = map[string]bool{"$fcw": true, "$fsw": true, "$mxcsr": true}
 
-// written returns the size of the whole structure, while l.size is what is
-// read: Breakpad accepts no other size.
+// written returns the size of the whole structure, while l.size is the size that is read. Breakpad
+// accepts no other size.
 func (l *layout) written() int {
 	switch l.cpu {
 	case flagsARM:

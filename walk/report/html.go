@@ -17,13 +17,13 @@ import (
 //go:embed page.tmpl
 var pageText string
 
-// HTMLOptions say what a page contains.
+// HTMLOptions describe the contents of a page.
 type HTMLOptions struct {
 	Dump      string // name of the dump
 	Generator string // the program and its version
 	Verdict   *HTMLVerdict
-	Sources   *Sources   // of all frames; nil for none
-	Variables *Variables // of all frames; nil for none
+	Sources   *Sources   // for all frames; nil for none
+	Variables *Variables // for all frames; nil for none
 }
 
 // HTMLVerdict is the verdict on the symbols that a page shows.
@@ -42,7 +42,7 @@ func WriteHTML(w io.Writer, r *walk.Result, o HTMLOptions) error {
 	p.Modules, p.Others = htmlModules(doc, r)
 	p.Data = newPageMaker(v, o).pieces
 	var brief briefText
-	_ = WriteText(&brief, r, TextOptions{Brief: true}) // its error is that the text is full
+	_ = WriteText(&brief, r, TextOptions{Brief: true}) // the only error is that the text is full
 	p.Brief = string(brief)
 	head := page.Head{Heading: "symtool walk", Title: text.Printable(o.Dump), Generator: o.Generator}
 	return page.New(pageText, template.FuncMap{"printable": text.Printable}, "walk.js").Write(w, head, &p)
@@ -63,7 +63,7 @@ type htmlPage struct {
 // htmlRow is a line of a table with two columns.
 type htmlRow struct{ Name, Value string }
 
-// crashRows says why the process ended, and what the instruction would have done.
+// crashRows describes why the process ended, and what the instruction would have done.
 func crashRows(doc *Document) (rows []htmlRow) {
 	add := func(name, value string) {
 		if value != "" {
@@ -99,7 +99,7 @@ func crashRows(doc *Document) (rows []htmlRow) {
 	return rows
 }
 
-// adjustedText says what an address means.
+// adjustedText describes an address.
 func adjustedText(a *docAdjusted) string {
 	if a.Offset != "" {
 		return "a null pointer + " + a.Offset
@@ -129,13 +129,14 @@ func orEmpty(s *string) string {
 // htmlModule is a module on a page.
 type htmlModule struct {
 	Name, ID, Range string
-	State, Tone     string // what symbols there are, and the class of that
+	State, Tone     string // which symbols there are, and the CSS class for that
 	Symbols         string // where they are from
 	Tried           []string
 	rank            int
 }
 
-// htmlModules returns the modules by address: those on stacks, whose symbols are missing first, and those on none.
+// htmlModules returns the modules by address: those on stacks, with those without symbols first, and those on no
+// stack.
 func htmlModules(doc *Document, r *walk.Result) (all, others []htmlModule) {
 	on := r.OnStacks()
 	for i := range doc.Modules {
@@ -170,7 +171,7 @@ func htmlModules(doc *Document, r *walk.Result) (all, others []htmlModule) {
 // briefText keeps the first bytes that are written to it, and refuses more.
 type briefText []byte
 
-// maxBrief is the size of a briefText: what a page has for browsers without scripts.
+// maxBrief is the maximum size of a briefText in bytes, for browsers without scripts.
 const maxBrief = 64 << 10
 
 // Write implements io.Writer.

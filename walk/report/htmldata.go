@@ -12,19 +12,19 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// The limits of a page, which a browser must open in a second: numbers of frames, and bytes of what
-// frames have beside their names.
+// Limits of a page, which a browser must open within a second: numbers of frames, and bytes of what frames have
+// besides their names.
 const (
 	maxPageFrames    = 60_000
 	maxPageNames     = 2 << 20
-	maxPageName      = 2 << 10 // of one name
+	maxPageName      = 2 << 10 // bytes of one name
 	maxPageRegisters = 2 << 20
-	maxPageWords     = 1 << 20 // of stacks
-	maxFrameWords    = 512     // of the stack of a frame
+	maxPageWords     = 1 << 20 // bytes of stacks
+	maxFrameWords    = 512     // bytes of the stack of a frame
 	maxPageVariables = 1 << 20
 )
 
-// pageData is what the script of a page makes rows from, beside the threads.
+// pageData is the data from which the script of a page makes rows, except for the threads.
 type pageData struct {
 	Texts     []string    `json:"texts"` // names of functions and files; 0 is ""
 	Trusts    [][2]string `json:"trusts"`
@@ -37,31 +37,31 @@ type pageData struct {
 // pageThread is a thread of a page.
 type pageThread struct {
 	Title   string          `json:"title"`
-	Crashed bool            `json:"crashed"` // it crashed, or asked for the dump
+	Crashed bool            `json:"crashed"` // it crashed, or requested the dump
 	End     string          `json:"end"`
 	Clean   bool            `json:"clean"`
 	Notes   []string        `json:"notes,omitempty"`
 	Frames  json.RawMessage `json:"frames"`        // arrays of pageFrame.append
-	Cut     int             `json:"cut,omitempty"` // frames that are not on the page
+	Cut     int             `json:"cut,omitempty"` // number of frames that are not on the page
 }
 
 // pageFrame is a frame of a page. Names are indices in pageData.Texts.
 type pageFrame struct {
 	trust, module int
-	offset        uint64 // in the module, or the address
+	offset        uint64 // offset in the module, or the address
 	own           pageName
 	pc, sp        uint64
 	inlines       []pageName // innermost first
-	registers     string     // those that differ from the frame above: "INDEX=HEX", or "INDEX=" if it is not known here, separated by spaces
-	words         string     // the stack from sp to the caller's, in hexadecimal
+	registers     string     // those that differ from the frame above: "INDEX=HEX", or "INDEX=" if unknown here; with spaces between
+	words         string     // the stack from sp to the caller's sp, in hexadecimal
 	variables     []string
 }
 
-// pageName is a function with its place in the source, and an index in pageData.Sources.
+// pageName is a function with its position in the source, and an index in pageData.Sources.
 type pageName struct{ function, file, line, source int }
 
-// append writes a frame as an array, as a page has thousands of them. Numbers of 64 bits are in
-// hexadecimal: those of scripts have 53.
+// append writes a frame as an array, because a page has thousands of frames. 64-bit numbers are in hexadecimal,
+// because numbers in scripts have 53 bits.
 func (f *pageFrame) append(b []byte) []byte {
 	number := func(n int) { b = append(strconv.AppendInt(b, int64(n), 10), ',') }
 	address := func(v uint64) { b = append(strconv.AppendUint(append(b, '"'), v, 16), `",`...) }
@@ -123,11 +123,11 @@ func newPageMaker(v *view, o HTMLOptions) *pageMaker {
 	return p
 }
 
-// pagePiece is the size in bytes from which a piece of the data is written.
+// pagePiece is the size in bytes at which a piece of the data is written.
 const pagePiece = 64 << 10
 
-// pieces yields the data of a page as JSON, in pieces: all of it at once would take ten times its
-// size. Threads come first, as they make the texts.
+// pieces yields the data of a page as JSON, in pieces: all of it at once would take ten times its size. Threads
+// come first, because they add to the texts.
 func (p *pageMaker) pieces(yield func(template.JS) bool) {
 	b := []byte(`{"threads":[`)
 	put := func(limit int) bool {
@@ -167,12 +167,12 @@ func (p *pageMaker) pieces(yield func(template.JS) bool) {
 func marshal(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // v has only our own types
+		panic(err) // v contains only our own types
 	}
 	return b
 }
 
-// shortName returns the part of a name that a page shows, as it shows it.
+// shortName returns the part of a name that a page shows, in the form in which it shows it.
 func shortName(name string) string {
 	if name = text.Printable(name); len(name) > maxPageName {
 		return strings.ToValidUTF8(name[:maxPageName], "") + "..."
@@ -180,7 +180,7 @@ func shortName(name string) string {
 	return name
 }
 
-// said returns a text about a thread, which counts as a name.
+// said returns a text about a thread; the text counts as a name.
 func (p *pageMaker) said(text string) string { return p.data.Texts[p.text(text)] }
 
 // text returns the index of a text.
@@ -195,7 +195,7 @@ func (p *pageMaker) text(s string) int {
 	return p.known(s)
 }
 
-// sizeInJSON returns the size that a text has on a page at most, where <, for one, takes six bytes.
+// sizeInJSON returns the maximum size of a text on a page, where < and some others take six bytes.
 func sizeInJSON(s string) (n int) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || strings.IndexByte(`<>&"'\`, c) >= 0 {
@@ -238,7 +238,7 @@ func (p *pageMaker) thread(s *viewStack) pageThread {
 	return out
 }
 
-// frame returns a frame, and its registers. Before are those of the frame above.
+// frame returns a frame and its registers. before are the registers of the frame above.
 func (p *pageMaker) frame(s *viewStack, i int, before map[int16]uint64) (pageFrame, map[int16]uint64) {
 	f := &s.Frames[i]
 	out := pageFrame{trust: int(f.Trust), module: f.Module, offset: f.Inst, pc: f.PC, sp: f.SP}
@@ -289,8 +289,8 @@ func (p *pageMaker) changes(before, now map[int16]uint64) string {
 	return text
 }
 
-// words returns the stack between two addresses, as far as the page has room; nothing if values are hidden, as they
-// are on the stack, too.
+// words returns the stack between two addresses, as much as the page has room for. It returns nothing if values are
+// redacted, because they are on the stack, too.
 func (p *pageMaker) words(from, to uint64) string {
 	if from >= to || p.left.words <= 0 || p.vars.redacts() {
 		return ""

@@ -15,24 +15,22 @@ import (
 const schema = 1
 
 // Document is the walk of a dump in the schema that rust-minidump publishes
-// (minidump-processor/json-schema.md), with the keys and the order of its output, so that
-// consumers of one can read the other. Every key is always present, and null if the value is
-// unknown. Addresses are hexadecimal strings, padded to the process's word size. What the schema
-// lacks is under keys named "symtool".
+// (minidump-processor/json-schema.md), with the keys and the order of its output, so that consumers
+// of one can read the other. Every key is always present, and null if the value is unknown.
+// Addresses are hexadecimal strings, padded to the process's word size. Data that the schema lacks
+// are under keys named "symtool".
 //
 // Differences from rust-minidump:
-//   - modules and unloaded modules are in the order of their addresses, and
-//     main_module is the index of the program in them, or null;
+//   - modules and unloaded modules are in the order of their addresses, and main_module is the
+//     index of the program in them, or null;
 //   - an unknown id, version or name is null, not empty;
-//   - os is null for a system that we have no name for, where rust-minidump
-//     prints its number;
-//   - os_ver has no "0.0.0", which Breakpad writes on Linux in place of a version;
-//   - adjusted_address has a null pointer only if the crash was at the address
-//     computed from it;
-//   - memory_accesses has the words of the stack at the addresses where they
-//     are, with their sizes, and nothing where a segment's base is unknown;
-//   - function_offset and the like are those of the call, as in rust-minidump,
-//     but in a frame that a signal interrupted those of its instruction.
+//   - os is null for a system for which we have no name, where rust-minidump prints its number;
+//   - os_ver has no "0.0.0", which Breakpad writes on Linux instead of a version;
+//   - adjusted_address has a null pointer only if the crash was at the address computed from it;
+//   - memory_accesses has the words of the stack at the addresses where they are, with their sizes,
+//     and nothing where a segment's base is unknown;
+//   - function_offset and the like are those of the call, as in rust-minidump, but in a frame that
+//     a signal interrupted they are those of its instruction.
 //
 // Always null, as our readers do not keep these values: cert_subject, handles, mac_boot_args,
 // mac_crash_info, proc_limits, soft_errors, symbol_url.
@@ -66,10 +64,10 @@ type null struct{}
 
 func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
-// docExtra is what we add to the schema about a dump.
+// docExtra is what we add to the schema for a dump.
 type docExtra struct {
 	Crash    *docCrashExtra `json:"crash"`   // null if nothing is known about it
-	Dump     string         `json:"dump"`    // where the dump was
+	Dump     string         `json:"dump"`    // name of the dump
 	Format   string         `json:"format"`  // "minidump", "ELF core"
 	Handles  int            `json:"handles"` // number of handles that the dump lists, on Windows
 	Kernel   *docKernel     `json:"kernel,omitempty"`
@@ -79,14 +77,14 @@ type docExtra struct {
 	Version  string         `json:"version"`  // of symtool
 }
 
-// docKernel is what a dump of a Linux kernel says about its panic.
+// docKernel is what a dump of a Linux kernel shows about its panic.
 type docKernel struct {
-	Log      []string `json:"log"`       // its last lines
-	Missing  []string `json:"missing"`   // why the CPU or the log is not known
+	Log      []string `json:"log"`       // the last lines of the log
+	Missing  []string `json:"missing"`   // why the CPU or the log is unknown
 	PanicCPU *int     `json:"panic_cpu"` // index in threads, or null
 }
 
-// kernel returns nil for the dump of a process.
+// kernel returns the docKernel of k, or nil for the dump of a process.
 func kernel(k *dump.Kernel) *docKernel {
 	if k == nil {
 		return nil
@@ -103,16 +101,15 @@ func kernel(k *dump.Kernel) *docKernel {
 	return doc
 }
 
-// DocumentOptions say what a Document contains.
+// DocumentOptions describe the contents of a Document.
 type DocumentOptions struct {
 	Dump    string // name of the dump
 	Version string // of symtool
 	Verdict any    // to be marshalled under symtool.verdict, or nil
-	// Registers gives registers to all frames, and not only to the topmost of
-	// crashing_thread.
+	// Registers adds registers to all frames, not only to the topmost frame of crashing_thread.
 	Registers bool
-	Sources   *Sources   // of all frames; nil for none
-	Variables *Variables // of all frames; nil for none
+	Sources   *Sources   // for all frames; nil for none
+	Variables *Variables // for all frames; nil for none
 }
 
 // NewDocument returns the document of a walk. The dump and the Sources of the walk must remain
@@ -162,8 +159,8 @@ type documentMaker struct {
 // hex writes an address.
 func (m *documentMaker) hex(v uint64) string { return paddedHex(v, m.digits) }
 
-// paddedHex formats v in hexadecimal with at least digits digits, at most 16. fmt takes three
-// times as long, and most of a document is addresses.
+// paddedHex formats v in hexadecimal with at least digits digits, at most 16. fmt takes three times
+// as long, and most of a document consists of addresses.
 func paddedHex(v uint64, digits int) string {
 	var text [2 + 16]byte
 	at := len(text)
@@ -200,8 +197,8 @@ type docFailureCase struct {
 	Error string `json:"error"`
 }
 
-// WriteFailure writes, on one line, a JSON object in place of the Document of a dump that could not
-// be read.
+// WriteFailure writes, on one line, a JSON object that replaces the Document of a dump that could
+// not be read.
 func WriteFailure(w io.Writer, dump string, err error) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

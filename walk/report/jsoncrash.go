@@ -11,24 +11,24 @@ import (
 
 // docCrash says why the process ended, and what the instruction that crashed would have done.
 // Fields about the instruction are null if its code is missing, on CPUs other than x86, amd64 and
-// arm64, and if the dump lacks a register that it needs.
+// arm64, or if the dump lacks a register that it needs.
 type docCrash struct {
-	Address         *string      `json:"address"` // null where the dump has none
+	Address         *string      `json:"address"` // null if the dump has none
 	AdjustedAddress *docAdjusted `json:"adjusted_address"`
 	// Assertion is the failed assertion of Microsoft's C library.
 	Assertion *string `json:"assertion"`
-	// CrashInconsistencies are findings that contradict each other.
+	// CrashInconsistencies are contradictions between findings.
 	CrashInconsistencies []string `json:"crash_inconsistencies"`
 	CrashingThread       *int     `json:"crashing_thread"` // index in threads
 	Instruction          *string  `json:"instruction"`
-	// InstructionPointerUpdate is where an indirect branch or a return goes.
+	// InstructionPointerUpdate is the target of an indirect branch or a return.
 	InstructionPointerUpdate *docTarget   `json:"instruction_pointer_update"`
 	MemoryAccesses           []docAccess  `json:"memory_accesses"` // empty for none
 	PossibleBitFlips         []docBitFlip `json:"possible_bit_flips"`
 	Type                     *string      `json:"type"`
 }
 
-// docAdjusted is an address that explains more than the crash's.
+// docAdjusted is an address that explains more than the crash's own address.
 type docAdjusted struct {
 	Address string `json:"address,omitempty"` // of a non-canonical access: the address that was accessed
 	Kind    string `json:"kind"`              // "non-canonical" or "null-pointer"
@@ -50,7 +50,7 @@ type docAccess struct {
 }
 
 // docBitFlip is an address that the process could access and that differs by one bit from the
-// crash's address, or from that of a register involved in the crash: see crash.BitFlip.
+// crash's address, or from the value of a register involved in the crash: see crash.BitFlip.
 type docBitFlip struct {
 	Address        string         `json:"address"`
 	Confidence     float32        `json:"confidence"` // 0 to 1
@@ -58,15 +58,15 @@ type docBitFlip struct {
 	SourceRegister *string        `json:"source_register"` // null for the address of the crash
 }
 
-// docCrashExtra is what we add to the schema about the crash. What is not known is left out.
+// docCrashExtra is what we add to the schema for the crash. Unknown values are left out.
 type docCrashExtra struct {
 	Code        string      `json:"code,omitempty"`        // the instruction's bytes, in hexadecimal
 	Explanation string      `json:"explanation,omitempty"` // what the reason leaves open, in words
 	Source      string      `json:"source,omitempty"`      // where the instruction is from: "dump" or "binary"
-	SystemCall  *docSyscall `json:"system_call,omitempty"` // that of a SIGSYS
+	SystemCall  *docSyscall `json:"system_call,omitempty"` // the system call of a SIGSYS
 }
 
-// docSyscall is a system call that was not made.
+// docSyscall is a system call that was refused.
 type docSyscall struct {
 	CPU    string  `json:"cpu_arch"` // whose calling convention was used
 	Name   *string `json:"name"`

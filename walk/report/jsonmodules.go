@@ -7,23 +7,23 @@ type docModule struct {
 	BaseAddr       string         `json:"base_addr"`
 	CertSubject    null           `json:"cert_subject"`
 	CodeID         *string        `json:"code_id"`
-	CorruptSymbols bool           `json:"corrupt_symbols"` // symbols were found and cannot be used
+	CorruptSymbols bool           `json:"corrupt_symbols"` // symbols were found but cannot be used
 	DebugFile      *string        `json:"debug_file"`
 	DebugID        *string        `json:"debug_id"`
 	EndAddr        string         `json:"end_addr"`
 	Filename       *string        `json:"filename"`
 	LoadedSymbols  bool           `json:"loaded_symbols"`
-	MissingSymbols bool           `json:"missing_symbols"` // symbols were looked for and not found
+	MissingSymbols bool           `json:"missing_symbols"` // symbols were looked for but not found
 	SymbolURL      null           `json:"symbol_url"`
 	Symtool        docModuleExtra `json:"symtool"`
 	Version        *string        `json:"version"`
 }
 
-// docModuleExtra is what we add to the schema about a module.
+// docModuleExtra is what we add to the schema for a module.
 type docModuleExtra struct {
-	Binary bool     `json:"binary"` // the symbols are those of the binary
+	Binary bool     `json:"binary"` // the symbols are from the binary
 	Error  *string  `json:"error"`  // why symbols that were found are not used
-	File   *string  `json:"file"`   // where the symbols are from, or null
+	File   *string  `json:"file"`   // file from which the symbols are, or null
 	Path   string   `json:"path"`   // of the module, in the process
 	Tried  []string `json:"tried"`  // where symbols were looked for and not found
 }

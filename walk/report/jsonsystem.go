@@ -21,7 +21,7 @@ type docSystem struct {
 	OSVer               *string `json:"os_ver"`
 }
 
-// docLSB is what /etc/lsb-release or /etc/os-release says.
+// docLSB is the contents of /etc/lsb-release or /etc/os-release.
 type docLSB struct {
 	Codename    *string `json:"codename"`
 	Description *string `json:"description"`
@@ -66,7 +66,7 @@ func processUptime(d *dump.Dump) *int64 {
 	return &seconds
 }
 
-// file returns a text that the dump's writer copied.
+// copiedFile returns a file that the dump's writer copied.
 func copiedFile(d *dump.Dump, name string) []byte {
 	for i := range d.Files {
 		if d.Files[i].Name == name {

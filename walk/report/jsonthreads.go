@@ -33,20 +33,20 @@ type docCrashingThread struct {
 	ThreadsIndex int `json:"threads_index"`
 }
 
-// docThreadExtra is what we add to the schema about a thread.
+// docThreadExtra is what we add to the schema for a thread.
 type docThreadExtra struct {
 	Clean bool   `json:"clean"` // the walk reached the end of the stack
 	End   string `json:"end"`   // why the walk ended: a name of walk.End
 
-	Goroutine *docGoroutine `json:"goroutine,omitempty"` // whose stack it is, if goroutines were walked
+	Goroutine *docGoroutine `json:"goroutine,omitempty"` // the goroutine whose stack it is, if goroutines were walked
 
-	Index int      `json:"index"` // of the thread in the dump
+	Index int      `json:"index"` // index of the thread in the dump
 	Notes []string `json:"notes"`
 	Trace []string `json:"trace,omitempty"` // with --trace
-	Why   string   `json:"why"`             // more about the end, for people
+	Why   string   `json:"why"`             // details about the end, for people
 }
 
-// docGoroutine is a goroutine. Without a thread that runs it, thread_id is 0.
+// docGoroutine is a goroutine. If no thread runs it, thread_id is 0.
 type docGoroutine struct {
 	ID      uint64  `json:"id"`
 	Running bool    `json:"running"` // thread_id is the thread that runs it
@@ -82,7 +82,7 @@ func (f docFrames) at(i int) docFrame {
 	return doc
 }
 
-// MarshalJSON makes all frames at once; Document.Write does not.
+// MarshalJSON encodes all frames at once; Document.Write does not use it.
 func (f docFrames) MarshalJSON() ([]byte, error) {
 	all := make([]docFrame, f.size())
 	for i := range all {
@@ -95,8 +95,8 @@ func (f docFrames) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// docFrame is a frame. Offsets and names are those of the instruction that the frame executes,
-// which in a caller is the call.
+// docFrame is a frame. Offsets and names are for the instruction that the frame executes, which in
+// a caller is the call.
 type docFrame struct {
 	File           *string     `json:"file"`
 	Frame          int         `json:"frame"`
@@ -118,14 +118,14 @@ type docFrame struct {
 	UnloadedModules []docUnloadedAt `json:"unloaded_modules"`
 }
 
-// docFrameExtra is what we add to the schema about a frame.
+// docFrameExtra is what we add to the schema for a frame.
 type docFrameExtra struct {
 	// FunctionGuessed means that the function is the nearest PUBLIC before the
 	// instruction, and may end before it: see resolve.Symbols.Nearest.
 	FunctionGuessed bool `json:"function_guessed"`
 
 	Interrupted bool `json:"interrupted"` // not entered by a call
-	// LinkageName is the name that the linker knows the function by, if the symbols have it.
+	// LinkageName is the name by which the linker knows the function, if the symbols have it.
 	LinkageName string `json:"linkage_name,omitempty"`
 	PC          string `json:"pc"` // in a caller, the return address
 	// SignalHandlerReturn means that the frame is the code that a signal
@@ -147,7 +147,7 @@ type docInline struct {
 	Symtool *docInlineExtra `json:"symtool,omitempty"` // with DocumentOptions.Sources or Variables
 }
 
-// docInlineExtra is what we add to the schema about an inlined function.
+// docInlineExtra is what we add to the schema for an inlined function.
 type docInlineExtra struct {
 	Source    *docSource    `json:"source,omitempty"`
 	Variables []docVariable `json:"variables,omitzero"`

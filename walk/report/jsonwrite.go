@@ -43,7 +43,7 @@ var documentWriters = sync.Pool{New: func() any {
 	return s
 }}
 
-// release keeps the buffers, and nothing of the document.
+// release returns the buffers to the pool, without references to the document.
 func (s *documentWriter) release() {
 	s.w.Reset(nil)
 	s.frame = docFrame{}
@@ -69,7 +69,7 @@ type jsonField struct {
 	index []int
 }
 
-// byField are the structs that are written field by field, as frames are in them.
+// byField are the structs that are written field by field, because they contain frames.
 var byField = map[reflect.Type][]jsonField{}
 
 func init() {

@@ -46,7 +46,7 @@ func WriteMachine(w io.Writer, r *walk.Result) error {
 	return p.Flush()
 }
 
-// machineWriter keeps the first error in its Writer.
+// machineWriter writes lines. It keeps the first error in its Writer.
 type machineWriter struct {
 	*bufio.Writer
 	*view

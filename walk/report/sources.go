@@ -14,33 +14,33 @@ type Sources struct {
 	ctx    context.Context
 	of     *walk.Result
 	finder *source.Finder
-	around int // lines before a frame's and after it
+	around int // number of lines before and after a frame's line
 	left   int // bytes of lines that may still be written
 
 	files    map[askedPlace]source.File
-	reported map[string]bool // why files were not found, in text
+	reported map[string]bool // reasons for missing files that the text already has
 }
 
-// askedPlace is the function at an index of the names of a frame, in a module. The frames of a recursion share it.
+// askedPlace identifies a function in the names of a frame, in a module. The frames of a recursion share it.
 type askedPlace struct {
 	module int
 	inst   uint64
 	name   int
 }
 
-// maxSources limits the lines that are written of a dump, in bytes: a recursion has a million frames.
+// maxSources limits the source lines that are written for a dump, in bytes: a recursion may have a million frames.
 const maxSources = 4 << 20
 
-// NewSources returns the sources of a walk, with so many lines around each frame's.
+// NewSources returns the sources of a walk, with around lines before and after each frame's line.
 func NewSources(ctx context.Context, of *walk.Result, finder *source.Finder, around int) *Sources {
 	return &Sources{ctx: ctx, of: of, finder: finder, around: around, left: maxSources, files: map[askedPlace]source.File{}, reported: map[string]bool{}}
 }
 
-// excerpt is the source around a frame, or why there is none.
+// excerpt is the source around a frame, or the reason why there is none.
 type excerpt struct {
 	path  string
 	check source.Check
-	line  uint32 // the frame's
+	line  uint32 // the frame's line
 	lines []source.Line
 	err   error
 }
@@ -73,10 +73,10 @@ func (s *Sources) at(f *walk.Frame, k int) *excerpt {
 	return e
 }
 
-// lineOverhead is the size of a line of source beside its text.
+// lineOverhead is the size of a source line in addition to its text.
 const lineOverhead = 16
 
-// caution says how a file that was not compared by its digest was found; "" otherwise.
+// caution says how a file was found that was not compared by its digest; otherwise it returns "".
 func (e *excerpt) caution() string {
 	switch e.check {
 	case source.Unchecked:
@@ -102,7 +102,7 @@ func (e *excerpt) numbered() (lines []string) {
 	return lines
 }
 
-// source writes the source of f.Names[k]. Why a file is missing is written once.
+// source writes the source of f.Names[k]. The reason why a file is missing is written only once.
 func (p *textWriter) source(f *walk.Frame, k int) {
 	e := p.o.Sources.at(f, k)
 	switch {
@@ -126,7 +126,7 @@ func (p *textWriter) source(f *walk.Frame, k int) {
 // docSource is the source around a frame. Why is set if there is none.
 type docSource struct {
 	Check string   `json:"check,omitempty"` // a name of source.Check
-	File  string   `json:"file,omitempty"`  // that was read
+	File  string   `json:"file,omitempty"`  // file that was read
 	First uint32   `json:"first,omitempty"` // number of the first of Lines
 	Lines []string `json:"lines,omitempty"`
 	Why   string   `json:"why,omitempty"`
@@ -151,7 +151,7 @@ func (m *documentMaker) source(f *walk.Frame, k int) *docSource {
 // maxPageSources limits the source on a page, in bytes.
 const maxPageSources = 2 << 20
 
-// source returns the index of the source of f.Names[k] in pageData.Sources: 0 if there is none.
+// source returns the index of the source of f.Names[k] in pageData.Sources, or 0 if there is none.
 func (p *pageMaker) source(f *walk.Frame, k int) int {
 	e := p.sources.at(f, k)
 	if e == nil || p.left.sources <= 0 {

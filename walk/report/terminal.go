@@ -18,7 +18,7 @@ const (
 	colorYellow = "\x1b[33m"
 )
 
-// paint returns a text in a colour, if there are colours.
+// paint returns a text in a colour if colours are enabled.
 func (p *textWriter) paint(color, text string) string {
 	if !p.o.Color || text == "" {
 		return text
@@ -37,15 +37,16 @@ func trustColor(t walk.Trust) string {
 	return colorRed
 }
 
-// leastName is the number of columns that a name has at least, however narrow the terminal is.
+// leastName is the minimum number of columns for a name, however narrow the terminal is.
 const leastName = 24
 
-// foldAlways is the length in bytes from which names are folded before anything else: those of hostile symbol files have
-// megabytes.
+// foldAlways is the length in bytes above which names are folded before anything else: hostile symbol files have names
+// of megabytes.
 const foldAlways = 4 << 10
 
-// name returns the name of a function in a line that has other columns beside it: with TextOptions.ShortNames without the
-// arguments of templates and, if it is still too long, without its own, and cut.
+// name returns the name of a function for a line whose other columns take beside columns. With TextOptions.ShortNames
+// it omits the arguments of templates and, if the name is still too long, the function's own arguments, and finally
+// cuts the name.
 func (p *textWriter) name(name string, beside int) string {
 	if !p.o.ShortNames {
 		return name

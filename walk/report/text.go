@@ -20,15 +20,15 @@ import (
 type TextOptions struct {
 	Registers bool // known registers of each frame
 	Stack     bool // bytes of the stack between a frame and its caller, and the functions that words there point to
-	Brief     bool // frames only, of the thread that crashed or requested the dump, or of all threads if there is none or they were only stopped
+	Brief     bool // only frames, of the thread that crashed or requested the dump; without such a thread, of all
 
 	// Ends adds what Breakpad does not print: ids and names of threads,
 	// unloaded modules, notes, and why each walk ended.
 	Ends bool
 
-	// For a terminal. A frame's number has a colour by its trust. Short names are without the arguments of templates and,
-	// where a frame is wider than Width columns, without their own, and cut; 0 is any width. Inlined frames are then
-	// marked as such.
+	// Options for a terminal. The colour of a frame's number shows its trust. Short names omit the arguments of
+	// templates; where a frame is wider than Width columns, they also omit the function's own arguments, and are cut.
+	// Width 0 means any width. Inlined frames are then marked as such.
 	Color      bool
 	ShortNames bool
 	Width      int
@@ -37,13 +37,12 @@ type TextOptions struct {
 	Variables *Variables // printed after each frame; nil for none
 }
 
-// WriteText writes a result as text in the form of Breakpad's
-// minidump_stackwalk. Characters that could affect a terminal are escaped.
+// WriteText writes a result as text in the form of Breakpad's minidump_stackwalk. Characters that could affect a
+// terminal are escaped.
 //
-// Where we differ from Breakpad: crash reasons and codes that it has no name
-// for have the names of dump.Dump.Reason; the offset in an inlined function
-// without a file is from the start of the function around it; a signal's frame
-// has all registers, which Breakpad shows for the topmost frame alone.
+// Differences from Breakpad: crash reasons and codes for which it has no name have the names of dump.Dump.Reason; the
+// offset in an inlined function without a file is from the start of the function around it; a signal's frame has all
+// registers, which Breakpad shows only for the topmost frame.
 func WriteText(w io.Writer, r *walk.Result, o TextOptions) error {
 	p := &textWriter{Writer: bufio.NewWriter(w), view: newView(r), o: o, stackBytes: moreStackBytes + r.Dump.Size, pointees: walk.NewBudget(r.Dump)}
 	if o.Brief {
@@ -66,8 +65,8 @@ type textWriter struct {
 	*view
 	o TextOptions
 
-	stackBytes int64        // still to be shown
-	pointees   *walk.Budget // of the functions that words point into
+	stackBytes int64        // number of bytes that may still be shown
+	pointees   *walk.Budget // budget of the functions into which words point
 }
 
 func (p *textWriter) put(format string, args ...any) { fmt.Fprintf(p.Writer, format, args...) }
@@ -120,7 +119,7 @@ func (p *textWriter) crash() {
 	}
 }
 
-// kernel writes what a dump of a kernel says about its panic.
+// kernel writes what a dump of a kernel shows about its panic.
 func (p *textWriter) kernel() {
 	k := p.d.Kernel
 	if k == nil {
@@ -184,8 +183,8 @@ func (p *textWriter) threadLine(s *viewStack) {
 	p.put("\n")
 }
 
-// frame writes frame i and the functions that were inlined into it, the first of
-// which has number n, and returns the number of the next.
+// frame writes frame i and the functions that were inlined into it. The first of them has number n. It returns the next
+// number.
 func (p *textWriter) frame(s *viewStack, i, n int) int {
 	f := &s.Frames[i]
 	for k := range max(len(f.Names), 1) {
@@ -207,7 +206,7 @@ func (p *textWriter) frame(s *viewStack, i, n int) int {
 	return n
 }
 
-// more writes what was asked for about the function at index k of the names of frame i: its source and its variables.
+// more writes the source and the variables, if requested, of the function at index k of the names of frame i.
 func (p *textWriter) more(s *viewStack, i, k int) {
 	p.source(&s.Frames[i], k)
 	p.variables(s, i, k)
@@ -245,7 +244,7 @@ func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 // maxUnloaded limits the modules that a line lists.
 const maxUnloaded = 3
 
-// unloadedText says that the module of a frame was unloaded, or which modules may have been there.
+// unloadedText says that the module of a frame was unloaded, or which modules may have been at its address.
 func (p *textWriter) unloadedText(f *walk.Frame) string {
 	if p.unloaded(f) >= 0 {
 		return " (unloaded)"

@@ -7,16 +7,16 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// maxStackBytes is the number of bytes that are shown of a frame: by a damaged stack pointer it
-// may extend over all of the memory. The total is limited to the dump's memory and
-// moreStackBytes, as threads may share a stack.
+// maxStackBytes is the maximum number of bytes that are shown for a frame: with a damaged stack
+// pointer it may extend over all memory. The total is limited to the dump's memory plus
+// moreStackBytes, because threads may share a stack.
 const (
 	maxStackBytes  = 1 << 20
 	moreStackBytes = 1 << 20
 )
 
-// stackContents writes the bytes of the stack from one address to another, and the functions that
-// words there point into.
+// stackContents writes the bytes of the stack from one address to another, and the functions into
+// which words there point.
 func (p *textWriter) stackContents(from, to uint64) {
 	if from == 0 || to == 0 {
 		return
@@ -77,7 +77,7 @@ func (p *textWriter) bytes(addr, to uint64) {
 	p.put("  %s", text[:])
 }
 
-// pointee writes the functions that a word points into, if there are any.
+// pointee writes the functions into which a word points, if there are any.
 func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
 	i := p.d.ModuleAt(pc)
 	if i < 0 || p.r.Modules[i].Resolver == nil {

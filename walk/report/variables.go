@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/walk/show"
 )
 
-// Variables holds the variables of a walk's frames, and says how they are written. It must not be
-// used concurrently.
+// Variables holds the variables of a walk's frames, and how to write them. It must not be used
+// concurrently.
 type Variables struct {
 	of      *walk.Variables
 	printer *show.Printer
@@ -18,20 +18,20 @@ type Variables struct {
 	left    int // bytes of values that may still be written
 }
 
-// Limits on the values that are written of a dump, in bytes: so many, and so many for each byte of its
-// memory. Real ones have a few for each byte of stack.
+// Limits on the values that are written for a dump, in bytes: a base, and an amount for each byte of
+// its memory. Real values need a few bytes for each byte of stack.
 const (
 	valuesBase  = 4 << 20
 	valuesRatio = 4
 )
 
-// limited is written in place of values beyond the limits.
+// limited replaces values beyond the limits.
 const limited = "<not shown: there are too many values>"
 
 // VariableOptions configure NewVariables. With the zero value, only parameters are shown.
 type VariableOptions struct {
 	Locals bool         // local variables, too
-	Show   show.Options // Symbol is set to the walk's
+	Show   show.Options // Symbol is replaced by the walk's
 }
 
 // NewVariables returns the variables of a walk. Addresses are shown with the walk's symbols.
@@ -89,10 +89,10 @@ func (p *textWriter) variables(s *viewStack, frame, k int) {
 	}
 }
 
-// redacts reports whether values are hidden by their names.
+// redacts reports whether values are hidden because of their names.
 func (v *Variables) redacts() bool { return v != nil && v.printer.Redacts() }
 
-// charge charges n bytes of values, and reports whether there were some left.
+// charge charges n bytes of values, and reports whether the limits allow them.
 func (v *Variables) charge(n int) bool {
 	v.left -= n
 	return v.left >= 0
@@ -120,10 +120,10 @@ type docVariable struct {
 
 	Name   string  `json:"name"`             // "[2]" for an element, "::Base" for a base class, "<anonymous>" if it has none
 	Offset *uint64 `json:"offset,omitempty"` // of a member, in the value that contains it
-	Shadow int     `json:"shadow,omitempty"` // number of variables further in that hide this one
+	Shadow int     `json:"shadow,omitempty"` // number of variables in inner scopes that hide this one
 	Status string  `json:"status"`           // "value", "optimized_out" or "unavailable"
 	Type   string  `json:"type"`
-	Value  string  `json:"value"` // as text; empty if members have it
+	Value  string  `json:"value"` // as text; empty if the value has members
 	Why    string  `json:"why,omitempty"`
 }
 
@@ -149,7 +149,7 @@ func (m *documentMaker) variables(doc *docFrame, stack, frame int) {
 	}
 }
 
-// more returns what we add to the schema about an inlined function, which is then there.
+// more returns what we add to the schema for an inlined function, allocating it if necessary.
 func (in *docInline) more() *docInlineExtra {
 	if in.Symtool == nil {
 		in.Symtool = &docInlineExtra{}
@@ -170,7 +170,7 @@ func (m *documentMaker) variable(f *eval.Frame, v *eval.Variable) docVariable {
 	return doc
 }
 
-// nodeSize is the size of a value in JSON beside its texts.
+// nodeSize is the size of a value in JSON without its texts.
 const nodeSize = 100
 
 // node is a variable or a member.

@@ -28,7 +28,7 @@ type viewStack struct {
 	requested bool // it crashed or requested the dump
 }
 
-// name returns "Thread 3" or, of a goroutine, what a traceback of Go has: "Goroutine 3 [select]".
+// name returns "Thread 3" or, for a goroutine, the text in a Go traceback: "Goroutine 3 [select]".
 func (s *viewStack) name() string {
 	if g := s.Goroutine; g != nil {
 		return fmt.Sprintf("Goroutine %d [%s]", g.ID, g.State())
@@ -106,7 +106,8 @@ func (v *view) module(f *walk.Frame) *dump.Module {
 }
 
 // unloaded returns the index of the unloaded module that contained the instruction of a frame without a module, or -1.
-// It is -1, too, if several did, as after many loads at the same place, and the frame would not be the same in all.
+// It is also -1 if several modules did, as after many loads at the same address, and the frame would not be the same
+// in all of them.
 func (v *view) unloaded(f *walk.Frame) int {
 	all := v.unloadedAt(f)
 	for _, i := range all {
@@ -130,9 +131,8 @@ func (v *view) unloadedAt(f *walk.Frame) (all []int) {
 	return all
 }
 
-// place returns function, file and line of f.Names[k], as far as they are known, and the offset
-// from the line's code, the function or the module. For an inlined function it is the offset of
-// the call, not of the return address after it.
+// place returns function, file and line of f.Names[k], as far as known, and the offset from the line's code, the
+// function or the module. For an inlined function it is the offset of the call, not of the return address after it.
 func (v *view) place(f *walk.Frame, k int) (name, file string, line uint32, off uint64) {
 	pc := f.PC
 	if k+1 < len(f.Names) {
@@ -177,7 +177,7 @@ func systemVersion(d *dump.Dump) string {
 	return s.Version + " " + s.Build
 }
 
-// cpuModel describes the processor. Breakpad omits the vendor of a 64-bit one.
+// cpuModel describes the processor. Breakpad omits the vendor of a 64-bit processor.
 func cpuModel(d *dump.Dump) string {
 	if i := strings.Index(d.System.Model, "family "); i > 0 && d.Arch == arch.X86_64 {
 		return d.System.Model[i:]
@@ -185,8 +185,8 @@ func cpuModel(d *dump.Dump) string {
 	return d.System.Model
 }
 
-// debugFile returns a module's debug file as a minidump has it: "" if its record has no name,
-// except for ELF files, whose records never have one.
+// debugFile returns a module's debug file as in a minidump. It is "" if the module's record has no name, except for
+// ELF files, whose records never have one.
 func debugFile(m *dump.Module) string {
 	if len(m.BuildID) == 0 && m.DebugPath == "" {
 		return ""
@@ -194,7 +194,7 @@ func debugFile(m *dump.Module) string {
 	return text.Base(m.DebugFile)
 }
 
-// lastByte returns the address of the last byte of a module, by the size that Breakpad prints, too.
+// lastByte returns the address of the last byte of a module, according to the size that Breakpad also prints.
 func lastByte(m *dump.Module) uint64 { return m.Addr + max(m.ListedSize(), 1) - 1 }
 
 // cpuName returns Breakpad's name of a CPU.
@@ -205,7 +205,7 @@ func cpuName(d *dump.Dump) string {
 	return d.CPU()
 }
 
-// explanation says what the reason of the crash leaves open, or returns "".
+// explanation says what the crash's reason leaves open, or returns "".
 func (v *view) explanation() string {
 	if v.d.Crash == nil {
 		return ""

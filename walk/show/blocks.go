@@ -8,10 +8,11 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// run is elements one after the other in memory.
+// run is a number of consecutive elements in memory.
 type run struct{ addr, count uint64 }
 
-// blocks shows a queue whose elements are in blocks of the same size, to which an array of pointers leads.
+// blocks shows a queue whose elements are in blocks of equal size. An array of pointers leads to the
+// blocks.
 func (s *showing) blocks(parts map[string]part, id vars.TypeID, depth int) string {
 	data, ptr := parts["data"], uint64(s.f.Arch.PtrSize)
 	size, ok := s.sizeOf(data.plain.Elem)
@@ -47,10 +48,10 @@ func (s *showing) blocks(parts map[string]part, id vars.TypeID, depth int) strin
 // blockSize is the size of a block of libstdc++'s deque in bytes, unless an element is larger.
 const blockSize = 512
 
-// damaged is written in place of a container whose parts do not fit together.
+// damaged replaces a container whose parts do not fit together.
 const damaged = "<damaged: it ends before it begins>"
 
-// ring shows a queue of elements that begin somewhere in an array, and go on at its start.
+// ring shows a queue whose elements begin somewhere in an array and continue at the array's start.
 func (s *showing) ring(r *rule, parts map[string]part, id vars.TypeID, depth int) string {
 	elem := s.elementOf(r, id)
 	size, ok := s.sizeOf(elem)
@@ -69,7 +70,7 @@ func (s *showing) ring(r *rule, parts map[string]part, id vars.TypeID, depth int
 	return s.runs([]run{{addr + from*size, head}, {addr, n - head}}, n, elem, int(size), id, depth)
 }
 
-// runs shows the first elements of some runs, which have total.
+// runs shows the first elements of runs, which have total elements.
 func (s *showing) runs(runs []run, total uint64, elem vars.TypeID, size int, id vars.TypeID, depth int) string {
 	marks := [2]string{"{", "}"}
 	if s.language(id) == langRust {
@@ -94,7 +95,7 @@ func (s *showing) runs(runs []run, total uint64, elem vars.TypeID, size int, id 
 	return title + marks[0] + strings.Join(texts, ", ") + marks[1]
 }
 
-// variant shows the alternative that is held: the n-th is in a union within n others.
+// variant shows the alternative that is held: the n-th alternative is in a union nested in n others.
 func (s *showing) variant(r *rule, parts map[string]part, depth int) string {
 	index := s.word(parts["size"])
 	if index == 1<<(8*uint(len(parts["size"].value.Bytes)))-1 {
@@ -116,11 +117,11 @@ func (s *showing) variant(r *rule, parts map[string]part, depth int) string {
 	return "[" + strconv.FormatUint(index, 10) + "] " + s.text(p.value, p.id, depth+1)
 }
 
-// maxAlternatives limits the alternatives of a variant that is shown.
+// maxAlternatives limits the number of alternatives of a variant.
 const maxAlternatives = 256
 
-// buffered returns the type of the object in a buffer of bytes that has room for it, its argument; 0 for
-// other types.
+// buffered returns the type of the object in a byte buffer, which is an argument of the buffer's type; 0
+// for other types.
 func (s *showing) buffered(p part) vars.TypeID {
 	if p.plain == nil || !newPattern("__gnu_cxx::__aligned_*<*").matches(p.plain.Name) {
 		return 0
@@ -132,7 +133,8 @@ func (s *showing) buffered(p part) vars.TypeID {
 	return elem
 }
 
-// tuple shows the members of one name in base classes, each of which derives from the rest of the tuple.
+// tuple shows the members of the same name in base classes, each of which derives from the rest of the
+// tuple.
 func (s *showing) tuple(r *rule, v eval.Value, id vars.TypeID, depth int) string {
 	path := r.paths["data"]
 	texts := s.heads(part{value: v, id: id}, path[len(path)-1], depth, maxSteps*maxSteps)

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// maxBTreeHeight and maxBTreeNodes limit what is looked at of a tree whose nodes have 6 to 12 children.
+// maxBTreeHeight and maxBTreeNodes limit what is read of a tree whose nodes have 6 to 12 children.
 const (
 	maxBTreeHeight = 24
 	maxBTreeNodes  = 4096
@@ -17,11 +17,11 @@ const (
 type bTree struct {
 	*showing
 	rule        *rule
-	leaf, inner vars.TypeID // of nodes
+	leaf, inner vars.TypeID // types of nodes
 	depth       int
 	nodes       int
 	texts       []string
-	full        bool // no more are shown
+	full        bool // no more elements are shown
 }
 
 // btree shows a BTreeMap or a BTreeSet.
@@ -120,7 +120,7 @@ func (m *bTree) element(node part, i int) bool {
 	return true
 }
 
-// slot returns a value in an array of a node, where it is wrapped as it may be uninitialized.
+// slot returns a value in an array of a node. The value is wrapped because it may be uninitialized.
 func (m *bTree) slot(node part, path []string, i int) (part, bool) {
 	slots, ok := m.follow(node, path)
 	if !ok || slots.plain == nil || slots.plain.Kind != vars.Array {

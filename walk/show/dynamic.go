@@ -21,8 +21,8 @@ func (s *showing) functionAt(addr uint64) string {
 	return name
 }
 
-// anyValue shows a std::any of libstdc++ (include/std/any). Its manager is a function of a class whose argument is the
-// type of the value, which is in the buffer, or which the buffer points to.
+// anyValue shows a std::any of libstdc++ (include/std/any). Its manager is a function of a class whose template
+// argument is the type of the value. The value is in the buffer, or the buffer points to it.
 func (s *showing) anyValue(parts map[string]part, depth int) string {
 	addr, data := s.word(parts["type"]), parts["data"].value
 	if addr == 0 {
@@ -50,7 +50,7 @@ func (s *showing) anyValue(parts map[string]part, depth int) string {
 	return "[" + TypeName(s.in, id) + "] " + s.text(data, id, depth+1)
 }
 
-// bitset shows the bits of a std::bitset as the number that they are, or the places of those of many that are set.
+// bitset shows a std::bitset as a number or, if it has many bits, as the positions of the bits that are set.
 func (s *showing) bitset(data part, id vars.TypeID) string {
 	t, _ := s.in.Plain(id)
 	n, err := strconv.ParseUint(strings.TrimRight(argument(t.Name, 1), "ulUL"), 10, 64)
@@ -75,7 +75,7 @@ func (s *showing) bitset(data part, id vars.TypeID) string {
 	return "bits {" + strings.Join(places, ", ") + "}"
 }
 
-// dyn shows a pointer to a trait object of Rust, and the object if its type is known.
+// dyn shows a pointer to a Rust trait object, and the object if its type is known.
 func (s *showing) dyn(parts map[string]part, depth int) string {
 	addr, table := s.word(parts["data"]), s.word(parts["type"])
 	out := "0x" + strconv.FormatUint(addr, 16)
@@ -93,16 +93,16 @@ func (s *showing) dyn(parts map[string]part, depth int) string {
 	return out + ": " + s.target(addr, id, depth)
 }
 
-// A table of functions of a trait has a function that drops the object, the object's size and alignment, and methods.
+// A trait's vtable has a function that drops the object, the object's size and alignment, and methods.
 const (
 	tableDrop    = 0
 	tableSize    = 1
 	tableMethods = 3
-	maxMethods   = 16 // that are looked at
+	maxMethods   = 16 // number of methods that are read
 )
 
-// implementer returns the type whose table of functions is at an address, by the names of the functions, and the size
-// of its values. pointer is the type of a pointer to the table.
+// implementer returns the type whose vtable is at an address, according to the names of the functions in it, and the
+// size of its values. pointer is the type of a pointer to the vtable.
 func (s *showing) implementer(at uint64, pointer *vars.Type) (name string, size uint64) {
 	word := s.f.Arch.PtrSize
 	total, ok := s.sizeOf(pointer.Elem)
@@ -136,8 +136,8 @@ func (s *showing) implementer(at uint64, pointer *vars.Type) (name string, size 
 	return name, size
 }
 
-// isParameter reports whether a name in a function's name is that of a parameter for types, for which any type may
-// stand: structures have the names of their scopes.
+// isParameter reports whether a name in a function's name is a type parameter, for which any type may stand: names of
+// structures include their scopes.
 func isParameter(name string) bool {
 	return name != "" && 'A' <= name[0] && name[0] <= 'Z' && !strings.ContainsAny(name, ":<")
 }

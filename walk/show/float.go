@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// float formats a floating-point number of a type, or of a part of one.
+// float formats a floating-point number of a type, or one part of a complex number.
 func (s *showing) float(t *vars.Type, lo, hi uint64, size int) string {
 	switch {
 	case size == 2 && (strings.Contains(t.Name, "bf16") || strings.Contains(t.Name, "bfloat16")):
@@ -22,7 +22,7 @@ func (s *showing) float(t *vars.Type, lo, hi uint64, size int) string {
 		return strconv.FormatFloat(float64(math.Float32frombits(uint32(lo))), 'g', -1, 32)
 	case size == 8:
 		return strconv.FormatFloat(math.Float64frombits(lo), 'g', -1, 64)
-	case size == 16 && (t.IsQuad() || !s.isX86() && s.f.Arch != arch.PPC && s.f.Arch != arch.PPC64): // where long double is a pair of doubles
+	case size == 16 && (t.IsQuad() || !s.isX86() && s.f.Arch != arch.PPC && s.f.Arch != arch.PPC64): // on PowerPC, long double is a pair of doubles
 		return quad(lo, hi)
 	case size >= x87Size && s.isX86():
 		return x87(lo, hi)

@@ -5,7 +5,7 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// dynamic shows an interface of Go: the type and the value that it holds, or its two words if the type is not known.
+// dynamic shows a Go interface: the type and the value that it holds, or its two words if the type is unknown.
 func (s *showing) dynamic(parts map[string]part, v eval.Value, id vars.TypeID, depth int) string {
 	data := parts["data"]
 	if s.word(data) == 0 && s.word(parts["type"]) == 0 {
@@ -20,20 +20,20 @@ func (s *showing) dynamic(parts map[string]part, v eval.Value, id vars.TypeID, d
 	out := "(" + TypeName(s.in, held) + ") "
 	switch {
 	case s.isDirect(held, maxSteps):
-		return out + s.text(data.value, held, 0) // with what it points to, such as the text of an error
+		return out + s.text(data.value, held, 0) // including what it points to, such as the text of an error
 	case size == 0:
 		return out + s.text(eval.Value{}, held, depth+1)
 	}
 	return out + s.text(s.f.Read(s.word(data), int(size)), held, depth+1)
 }
 
-// heldType returns the type that the first word of an interface refers to, or 0: by its descriptor, or by a table of
-// methods, which has the address of the descriptor if it was not made by the linker.
+// heldType returns the type to which the first word of an interface refers, or 0. The word points to the type's
+// descriptor or to an itab; an itab that the linker did not make contains the address of the descriptor.
 func (s *showing) heldType(p part) vars.TypeID {
 	if id := s.in.RuntimeType(vars.RVA(s.word(p) - s.f.Base)); id != 0 {
 		return id
 	}
-	for _, name := range []string{"Type", "_type"} { // since Go 1.22, and before
+	for _, name := range []string{"Type", "_type"} { // from Go 1.22, and before
 		if t, ok := s.follow(p, []string{"*", name}); ok && t.plain != nil && t.plain.Kind == vars.Pointer && t.value.Whole() {
 			return s.in.RuntimeType(vars.RVA(s.word(t) - s.f.Base))
 		}
@@ -41,8 +41,8 @@ func (s *showing) heldType(p part) vars.TypeID {
 	return 0
 }
 
-// isDirect reports whether an interface has a value of a type itself, not a pointer to it: one that is a pointer, or
-// consists of one.
+// isDirect reports whether an interface holds values of a type directly rather than a pointer to them: the type is a
+// pointer, or consists of one.
 func (s *showing) isDirect(id vars.TypeID, depth int) bool {
 	t, _ := s.in.Plain(id)
 	if t == nil || depth == 0 {

@@ -10,12 +10,12 @@ import (
 type language uint8
 
 const (
-	langC language = iota // also for C++ and all others
+	langC language = iota // also for C++ and all other languages
 	langRust
 	langGo
 )
 
-// scalarsOf are names of base types that only one language has.
+// scalarsOf are names of base types that exist in only one language.
 var scalarsOf = map[string]language{
 	"i8": langRust, "i16": langRust, "i32": langRust, "i64": langRust, "i128": langRust, "isize": langRust,
 	"u8": langRust, "u16": langRust, "u32": langRust, "u64": langRust, "u128": langRust, "usize": langRust,
@@ -25,7 +25,7 @@ var scalarsOf = map[string]language{
 	"complex64": langGo, "complex128": langGo,
 }
 
-// language returns the language in whose style a value of a type is shown: that of the function, if it is known.
+// language returns the language in whose style a value of a type is shown: the function's, if it is known.
 func (s *showing) language(id vars.TypeID) language {
 	if s.f.Func == nil || s.f.Func.Language == 0 {
 		return s.languageOf(s.in, id)
@@ -39,8 +39,8 @@ func (s *showing) language(id vars.TypeID) language {
 	return langC
 }
 
-// languageOf returns the language of a type, judging by the scalars in it, as a module may have
-// code in several languages.
+// languageOf returns the language of a type, judging by the scalars in it, because a module may have code in
+// several languages.
 func (p *Printer) languageOf(in *vars.Info, id vars.TypeID) language {
 	key := typeKey{in, id}
 	if l, ok := p.langs[key]; ok {
@@ -57,7 +57,7 @@ func (p *Printer) languageOf(in *vars.Info, id vars.TypeID) language {
 	return l
 }
 
-// maxWithin limits how many types, one in the other, are searched for a scalar.
+// maxWithin limits how many nested types are searched for a scalar.
 const maxWithin = 100
 
 func (p *Printer) findLanguage(in *vars.Info, id vars.TypeID) language {

@@ -9,7 +9,8 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// chain shows elements in nodes, each of which leads to the next. The last leads nowhere, or to the object itself.
+// chain shows elements in nodes, each of which leads to the next. The last node leads nowhere, or back to the object
+// itself.
 func (s *showing) chain(r *rule, parts map[string]part, v eval.Value, id vars.TypeID, depth int) string {
 	next := s.word(parts["data"])
 	total, sized := s.word(parts["size"]), r.paths["size"] != nil
@@ -24,7 +25,7 @@ func (s *showing) chain(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 	return s.nodes(r, nodes, total, r.skip, id, depth)
 }
 
-// A node of a red-black tree has a colour and three pointers before its element. Numbers are of words.
+// A node of a red-black tree has a colour and three pointers before its element. These are offsets in words.
 const (
 	parentAt  = 1
 	leftAt    = 2
@@ -36,7 +37,7 @@ const (
 func (s *showing) tree(r *rule, parts map[string]part, id vars.TypeID, depth int) string {
 	total, end := s.word(parts["size"]), uint64(0)
 	if first := parts["data"].value; first.InMemory {
-		end = first.Address - leftAt*uint64(s.f.Arch.PtrSize) // what the last node leads to has the pointer to the first
+		end = first.Address - leftAt*uint64(s.f.Arch.PtrSize) // the last node leads to the header, which has the pointer to the first
 	}
 	nodes := func(yield func(uint64) bool) {
 		for n, at := uint64(0), s.word(parts["data"]); at != 0 && at != end && n < total; n++ {
@@ -49,10 +50,10 @@ func (s *showing) tree(r *rule, parts map[string]part, id vars.TypeID, depth int
 	return s.nodes(r, nodes, total, treeWords, id, depth)
 }
 
-// maxHeight limits the height of a tree: that of a red-black tree is at most twice the logarithm of its size.
+// maxHeight limits the height of a tree: a red-black tree's height is at most twice the logarithm of its size.
 const maxHeight = 128
 
-// successor returns the next node of a tree; 0 if there is none, or if the tree is damaged.
+// successor returns the next node of a tree, or 0 if there is none or the tree is damaged.
 func (s *showing) successor(at uint64) uint64 {
 	word := func(node, i uint64) uint64 { return s.link(node + i*uint64(s.f.Arch.PtrSize)) }
 	if next := word(at, rightAt); next != 0 {
@@ -75,7 +76,8 @@ func (s *showing) successor(at uint64) uint64 {
 	return 0
 }
 
-// nodes shows the elements of nodes, which follow skip words. total is how many there are, or 0 if that is not known.
+// nodes shows the elements of nodes; an element follows skip words. total is the number of elements, or 0 if it is
+// unknown.
 func (s *showing) nodes(r *rule, nodes func(func(uint64) bool), total uint64, skip int, id vars.TypeID, depth int) string {
 	elem := s.elementOf(r, id)
 	size, ok := s.sizeOf(elem)
@@ -106,7 +108,7 @@ func (s *showing) nodes(r *rule, nodes func(func(uint64) bool), total uint64, sk
 	return title + "{" + strings.Join(texts, ", ") + "}"
 }
 
-// link returns the word at an address that leads from a node to another; 0 if the dump does not have it.
+// link returns the word at an address that leads from one node to another, or 0 if the dump lacks it.
 func (s *showing) link(addr uint64) uint64 {
 	to, ok := s.f.Memory.Word(addr, s.f.Arch.PtrSize)
 	if !ok {
@@ -116,7 +118,7 @@ func (s *showing) link(addr uint64) uint64 {
 	return to
 }
 
-// incomplete is written in place of elements that nodes do not lead to.
+// incomplete replaces elements to which no node leads.
 func (s *showing) incomplete(total uint64) string {
 	if s.lost {
 		return "<unavailable: it has " + count(total) + ">"
@@ -124,7 +126,7 @@ func (s *showing) incomplete(total uint64) string {
 	return "<damaged: it has " + count(total) + ">"
 }
 
-// element shows an element: a key and its value as [key] = value, or in Rust's manner.
+// element shows an element: a key and its value as [key] = value, or in Rust's style.
 func (s *showing) element(r *rule, v eval.Value, id vars.TypeID, depth int) string {
 	first, rest := r.paths["first"], r.paths["rest"]
 	if first == nil || s.isRedacted(s.in, "", id) || s.isRedacted(s.in, first[0], 0) || rest != nil && s.isRedacted(s.in, rest[0], 0) {
@@ -150,12 +152,12 @@ func (s *showing) element(r *rule, v eval.Value, id vars.TypeID, depth int) stri
 	return "[" + texts[0] + "] = " + texts[1]
 }
 
-// maxNested limits how many structures, one in the other, are searched for what decides their alignment: a std::variant
-// alone has eight.
+// maxNested limits how many nested structures are searched for the member that decides their alignment: a std::variant
+// alone has eight levels.
 const maxNested = 64
 
-// isWide reports whether a type may need to be aligned to more than a word, so that it does not begin straight after
-// the words of a node.
+// isWide reports whether a type may need alignment to more than a word, so that it does not directly follow the words
+// of a node.
 func (s *showing) isWide(id vars.TypeID, depth int) bool {
 	t, _ := s.in.Plain(id)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// redactPattern returns a pattern as it is compared: in lower case, and without the word that C has before names of
-// types, which the names of types here do not have.
+// redactPattern returns a pattern in the form in which it is compared: in lower case, and without C's keyword
+// before names of types, which the names of types here do not have.
 func redactPattern(text string) string {
 	text = strings.ToLower(text)
 	for _, word := range []string{"struct ", "class ", "union ", "enum "} {
@@ -18,10 +18,10 @@ func redactPattern(text string) string {
 	return text
 }
 
-// Redacts reports whether there are patterns of names whose values are not shown.
+// Redacts reports whether there are patterns of names whose values are hidden.
 func (p *Printer) Redacts() bool { return len(p.redact) > 0 }
 
-// isRedacted reports whether a value is not to be shown.
+// isRedacted reports whether a value must be hidden.
 func (p *Printer) isRedacted(in *vars.Info, name string, id vars.TypeID) bool {
 	if len(p.redact) == 0 {
 		return false
@@ -38,7 +38,7 @@ func (p *Printer) isRedacted(in *vars.Info, name string, id vars.TypeID) bool {
 	return yes
 }
 
-// isRedactedType reports whether values of a type are not to be shown. A pattern that names a type also means its
+// isRedactedType reports whether values of a type must be hidden. A pattern that names a type also matches its
 // typedefs and qualified types. The members of a union share their bytes.
 func (p *Printer) isRedactedType(in *vars.Info, id vars.TypeID) bool {
 	for range maxChain {
@@ -55,13 +55,13 @@ func (p *Printer) isRedactedType(in *vars.Info, id vars.TypeID) bool {
 			return false
 		}
 	}
-	return false // it is made of itself, and has no values
+	return false // the type contains itself, and so has no values
 }
 
-// maxChain limits how many typedefs and qualifiers one type has.
+// maxChain limits the number of typedefs and qualifiers of a type.
 const maxChain = 64
 
-// matchesName reports whether one of the patterns matches the name of a type, in lower case, without its scopes or
+// matchesName reports whether a pattern matches the name of a type, in lower case, either without its scopes or
 // also without its arguments.
 func (p *Printer) matchesName(name string) bool {
 	last := text.LastPart(name)
@@ -73,13 +73,13 @@ func (p *Printer) matchesName(name string) bool {
 	return bare != "" && (p.matches(last) || p.matches(bare))
 }
 
-// matches reports whether one of the patterns of what is redacted matches.
+// matches reports whether a redaction pattern matches name.
 func (p *Printer) matches(name string) bool {
 	return slices.ContainsFunc(p.redact, func(x pattern) bool { return x.matches(name) })
 }
 
-// holds reports whether a value of a type has members that are not to be shown, at any depth; true if they are
-// nested too deep to know.
+// holds reports whether a value of a type has members that must be hidden, at any depth. It returns true if they
+// are nested too deep to know.
 func (p *Printer) holds(in *vars.Info, id vars.TypeID, depth int) bool {
 	t, id := in.Plain(id)
 	if t == nil || depth == 0 {
@@ -90,7 +90,7 @@ func (p *Printer) holds(in *vars.Info, id vars.TypeID, depth int) bool {
 	if known {
 		return yes
 	}
-	p.holding[key] = false // of a type that contains itself, which no value can have
+	p.holding[key] = false // no value can have a type that contains itself
 	yes = (t.Kind == vars.Array || t.Kind == vars.Vector) && p.shares(in, "", t.Elem, depth)
 	for m := range allMembers(t) {
 		if yes {
@@ -102,12 +102,12 @@ func (p *Printer) holds(in *vars.Info, id vars.TypeID, depth int) bool {
 	return yes
 }
 
-// shares reports whether a member is not to be shown, or has something that is not.
+// shares reports whether a member must be hidden, or contains something that must be.
 func (p *Printer) shares(in *vars.Info, name string, id vars.TypeID, depth int) bool {
 	return p.isRedacted(in, name, id) || p.holds(in, id, depth-1)
 }
 
-// valueOf shows what a map has for a key whose text is given.
+// valueOf shows the value of a map's element whose key is shown as key.
 func (s *showing) valueOf(key string, value part, depth int) string {
 	if s.Redacts() && s.matches(strings.ToLower(strings.Trim(key, `"`))) {
 		return redacted

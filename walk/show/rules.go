@@ -16,8 +16,8 @@ type rule struct {
 	pattern pattern
 	shape   string
 	paths   map[string][]string // by part of the shape
-	element []int               // indices of the type argument, in one another, that is the type of the elements; nil means what data points to
-	count   int                 // the type argument that is the number of elements; 0 if none is
+	element []int               // path of type arguments to the type of the elements; nil means the type that data points to
+	count   int                 // the type argument that gives the number of elements; 0 if none does
 	skip    int                 // words of a node before its element
 }
 
@@ -41,7 +41,8 @@ var rules = sync.OnceValue(func() []rule {
 	return all
 })
 
-// parseRules parses rules. A pattern ends at two spaces, as names of types have single ones.
+// parseRules parses rules. A pattern ends at two spaces, because names of types contain single
+// spaces.
 func parseRules(text string) (all []rule, err error) {
 	for n, line := range strings.Split(text, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -81,7 +82,7 @@ func parseRules(text string) (all []rule, err error) {
 	return all, nil
 }
 
-// numbers parses numbers with dots between them.
+// numbers parses numbers separated by dots.
 func numbers(text string) (all []int, err error) {
 	for _, word := range strings.Split(text, ".") {
 		n, err := strconv.Atoi(word)
@@ -93,7 +94,7 @@ func numbers(text string) (all []int, err error) {
 	return all, nil
 }
 
-// pattern is the parts of a pattern between its *, which stand for any text.
+// pattern is the list of parts of a pattern between its *, which stand for any text.
 type pattern []string
 
 func newPattern(text string) pattern { return strings.Split(text, "*") }

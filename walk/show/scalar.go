@@ -58,7 +58,7 @@ func (s *showing) scalar(v eval.Value, t *vars.Type, depth int) string {
 }
 
 func (s *showing) base(t *vars.Type, b []byte, lo, hi uint64) string {
-	if len(b) == 0 { // Rust's () has one value, which is its name
+	if len(b) == 0 { // Rust's () has one value, which has the type's name
 		return t.Name
 	}
 	switch t.Encoding {
@@ -76,7 +76,7 @@ func (s *showing) base(t *vars.Type, b []byte, lo, hi uint64) string {
 		if strings.HasPrefix(t.Name, "complex") {
 			return s.complex(t, b, func(lo, hi uint64) string { return integer(lo, hi, len(b)/2, true) })
 		}
-	case vars.DecimalFloat, vars.PackedDec, vars.SignedFixed, vars.UnsignFixed: // not the number that the bits are as an integer
+	case vars.DecimalFloat, vars.PackedDec, vars.SignedFixed, vars.UnsignFixed: // the bits do not represent an integer
 		return "0x" + new(big.Int).SetBytes(wordBytes(lo, hi)).Text(16)
 	case vars.Signed:
 		return integer(lo, hi, len(b), true)
@@ -151,8 +151,8 @@ func (s *showing) enum(t *vars.Type, lo uint64, size int) string {
 	return strings.Join(names, " | ")
 }
 
-// enumerator returns a name, qualified by its type if that is in a scope, as C++ writes it. All
-// others, such as those of C and Fortran, are unambiguous without. Rust has the type's own name.
+// enumerator returns a name, qualified by its type if that is in a scope, as C++ writes it. Names in other
+// languages, such as C and Fortran, are unambiguous without it. Rust uses the type's own name.
 func (s *showing) enumerator(t *vars.Type, name string) string {
 	if l := s.f.Func; l != nil && l.Language == vars.Rust {
 		return text.LastPart(t.Name) + "::" + name
@@ -163,7 +163,7 @@ func (s *showing) enumerator(t *vars.Type, name string) string {
 	return name
 }
 
-// pointer shows an address, its symbol, and the text that it points to.
+// pointer shows an address, its symbol, and the text to which it points.
 func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 	out := "0x" + strconv.FormatUint(addr, 16)
 	refers := t.Kind != vars.Pointer || strings.HasPrefix(t.Name, "&")
@@ -193,10 +193,10 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 	return out
 }
 
-// maxObject limits the parts that are shown of the target of a pointer.
+// maxObject limits the parts that are shown of a pointer's target.
 const maxObject = 50
 
-// object shows what a variable that is a pointer points to, if the dump has it.
+// object shows the target of a variable that is a pointer, if the dump has it.
 func (s *showing) object(addr uint64, id vars.TypeID) string {
 	size, ok := s.sizeOf(id)
 	if !ok || size == 0 || size > eval.MaxValue {
@@ -225,7 +225,7 @@ func (s *showing) symbol(addr uint64) string {
 	return " <" + name + ">"
 }
 
-// closure shows a function value of Go, a pointer to what begins with the address of the code.
+// closure shows a Go function value, a pointer to a structure that begins with the address of the code.
 func (s *showing) closure(addr uint64) string {
 	if addr == 0 {
 		return "nil"
@@ -261,7 +261,7 @@ func isCharacter(t *vars.Type) bool {
 	return t.Name == "wchar_t"
 }
 
-// isWideText reports whether a type is a character type of C, where they are other names of integers.
+// isWideText reports whether a type is one of C's character types that are typedefs of integers.
 func (s *showing) isWideText(id vars.TypeID) bool {
 	for range maxSteps {
 		t := &s.in.Types[id]
@@ -276,7 +276,7 @@ func (s *showing) isWideText(id vars.TypeID) bool {
 	return false
 }
 
-// terminated shows the zero-terminated text at an address; it returns "" if the dump lacks it.
+// terminated shows the zero-terminated text at an address, or returns "" if the dump lacks it.
 func (s *showing) terminated(addr uint64, t *vars.Type) string {
 	size, most := int(t.Size), 4*s.o.Length
 	v := s.f.Read(addr, size*(most+1))
@@ -343,9 +343,9 @@ func (s *showing) memberPointer(v eval.Value, t *vars.Type, lo uint64) string {
 	}
 	word, _ := s.number(v.Bytes[:s.f.Arch.PtrSize], t)
 	adjust, _ := s.number(v.Bytes[s.f.Arch.PtrSize:], t)
-	mark := &word // has a bit for virtual functions, of which the rest is the offset in the table
+	mark := &word // its lowest bit marks virtual functions; the rest is then the offset in the vtable
 	switch s.f.Arch {
-	case arch.ARM, arch.ARM64, arch.MIPS, arch.MIPS64: // addresses may be odd, of code in another instruction set
+	case arch.ARM, arch.ARM64, arch.MIPS, arch.MIPS64: // addresses may be odd, for code in another instruction set
 		mark = &adjust
 	}
 	virtual := *mark&1 != 0

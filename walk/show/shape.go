@@ -15,8 +15,8 @@ type part struct {
 	plain *vars.Type
 }
 
-// ruleOf returns the rule for a value, and the value's parts, which are known if others of its bytes are not; nil if
-// there is none.
+// ruleOf returns the rule for a value and the value's parts, which are known even if other bytes are not. It returns
+// nil if there is no rule.
 func (s *showing) ruleOf(v eval.Value, id, plain vars.TypeID) (*rule, map[string]part) {
 	t := &s.in.Types[plain]
 	if t.Kind != vars.Struct && t.Kind != vars.Class && t.Kind != vars.Pointer {
@@ -35,12 +35,12 @@ func (s *showing) ruleOf(v eval.Value, id, plain vars.TypeID) (*rule, map[string
 	return nil, nil
 }
 
-// parts returns the values at the paths of a rule; nil if one does not exist, is not known or is
-// not of the kind that the shape requires.
+// parts returns the values at the paths of a rule, or nil if one does not exist, is unknown, or is not of the kind
+// that the shape requires.
 func (s *showing) parts(r *rule, v eval.Value, id vars.TypeID) map[string]part {
 	parts := make(map[string]part, len(r.paths))
 	for key, path := range r.paths {
-		if key == "first" || key == "rest" { // of a part
+		if key == "first" || key == "rest" { // relative to another part
 			continue
 		}
 		p, ok := s.follow(part{value: v, id: id}, path)
@@ -55,13 +55,14 @@ func (s *showing) parts(r *rule, v eval.Value, id vars.TypeID) map[string]part {
 	return parts
 }
 
-// partKinds are the kinds that parts must have, unless it is Void.
+// partKinds are the kinds that parts must have. Void means any kind.
 var partKinds = map[string]vars.TypeKind{
 	"data": vars.Pointer, "end": vars.Pointer, "type": vars.Pointer, "to": vars.Pointer, "node": vars.Pointer, "endnode": vars.Pointer,
 	"size": vars.Base, "some": vars.Base, "most": vars.Base,
 }
 
-// anyData reports whether the data of a shape may have any type: it is the value, not where it is.
+// anyData reports whether the data of a shape may have any type, because it is the value itself rather than its
+// location.
 func (r *rule) anyData() bool {
 	switch r.shape {
 	case "array", "one", "optional", "variant", "tuple", "duration", "any", "bitset":
@@ -70,8 +71,8 @@ func (r *rule) anyData() bool {
 	return false
 }
 
-// follow returns the member at a path. Members are also looked for in base classes and in
-// anonymous members; a step "*" leads to what a pointer points to.
+// follow returns the member at a path. Members are also looked for in base classes and in anonymous members; a step
+// "*" dereferences a pointer.
 func (s *showing) follow(from part, path []string) (part, bool) {
 	for _, step := range path {
 		next, ok := part{}, false
@@ -89,7 +90,7 @@ func (s *showing) follow(from part, path []string) (part, bool) {
 	return from, true
 }
 
-// pointedTo returns the structure that a pointer points to, if the dump has it.
+// pointedTo returns the structure to which a pointer points, if the dump has it.
 func (s *showing) pointedTo(from part) (part, bool) {
 	t, _ := s.in.Plain(from.id)
 	if t == nil || t.Kind != vars.Pointer || !from.value.Whole() {
@@ -104,18 +105,18 @@ func (s *showing) pointedTo(from part) (part, bool) {
 	return part{value: v, id: t.Elem}, v.Whole()
 }
 
-// maxSteps limits the depth at which a member is looked for in base classes, and maxLooked the number of members
-// that are looked at for a value: each of many bases may have as many. maxLookedAll limits those for all values.
+// maxSteps limits the depth at which a member is looked for in base classes, maxLooked the number of members that
+// are examined for a value, because each of many bases may have as many, and maxLookedAll the number for all values.
 const (
 	maxSteps     = 8
 	maxLooked    = 1 << 16
 	maxLookedAll = 1 << 24
 )
 
-// look reports whether the members of t may be looked at for a name.
+// look reports whether the members of t may be searched for a name.
 func (s *showing) look(t *vars.Type) bool { return s.lookAt(1 + len(t.Members)) }
 
-// lookAt charges n members or variants to maxLooked and maxLookedAll, and reports whether they may be looked at.
+// lookAt charges n members or variants against maxLooked and maxLookedAll, and reports whether they may be examined.
 func (s *showing) lookAt(n int) bool {
 	if s.looks >= 0 && s.allLooks >= 0 {
 		s.looks -= n
@@ -267,7 +268,7 @@ func (s *showing) stringShape(parts map[string]part) string {
 	return s.characters(codes, elem, uint64(len(codes)) < n)
 }
 
-// sequence shows the elements that a pointer points to.
+// sequence shows the elements to which a pointer points.
 func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth int) string {
 	data := parts["data"]
 	elem := data.plain.Elem
@@ -310,7 +311,7 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 	if depth >= s.o.Depth {
 		return title + marks[0] + "..." + marks[2]
 	}
-	// One more than is shown reveals that there are more.
+	// Reading one more element than is shown reveals whether there are more.
 	read := min(n, uint64(s.o.Length)+1, eval.MaxValue/size)
 	v := s.f.Read(addr, int(read*size))
 	if v.Status() != eval.HasValue {
@@ -319,7 +320,7 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 	return title + s.elements(v, elem, uint64(size), make([]axis, 1), marks, depth+1)
 }
 
-// elementOf returns the type of the elements of a type, by its arguments, or 0.
+// elementOf returns the type of the elements of a type, according to its type arguments, or 0.
 func (s *showing) elementOf(r *rule, id vars.TypeID) vars.TypeID {
 	t, _ := s.in.Plain(id)
 	return s.typeNamed(r.elementName(t.Name))
@@ -358,7 +359,7 @@ func (s *showing) period(id vars.TypeID) string {
 	return "[" + length + "]s"
 }
 
-// typeNamed returns the type of a name, or 0. Compilers and demanglers differ in spaces.
+// typeNamed returns the type with a name, or 0. Compilers and demanglers differ in spaces.
 func (s *showing) typeNamed(name string) vars.TypeID {
 	name = strings.ReplaceAll(name, "> >", ">>")
 	names := s.names[s.in]

@@ -1,9 +1,9 @@
-// Package show shows values of variables as text, in the style of their language, and as a tree
-// of members. Well-known types of C++, Rust and Go are shown as what they represent, a
-// std::string as its text, by the rules in rules.txt.
+// Package show shows values of variables as text, in the style of their language, and as a tree of members.
+// Well-known types of C++, Rust and Go are shown as what they represent, a std::string as its text, by the rules in
+// rules.txt.
 //
-// Values come from the memory of a process that crashed. Whatever they are, the text has no
-// character that could affect a terminal, and its length and the work for it are limited.
+// Values come from the memory of a process that crashed. Whatever they are, the text contains no character that
+// could affect a terminal, and its length and the work for it are limited.
 package show
 
 import (
@@ -23,14 +23,14 @@ const (
 
 // Options configure how values are shown. The zero value has the defaults.
 type Options struct {
-	Depth  int // how deep nested structures are shown; 0 means DefaultDepth
-	Length int // number of elements shown of an array, a quarter of the number of characters; 0 means DefaultLength
-	// Redact are patterns of names whose values are not shown: of variables, members, types, and texts that are
-	// keys of maps. A type is also named without its scopes and the arguments of its template, and by what its
-	// typedefs and qualifiers stand for. In a pattern, * stands for any text, and case does not matter. A union is
-	// not shown if one of its members is not.
+	Depth  int // how many levels of nested structures are shown; 0 means DefaultDepth
+	Length int // elements shown of an array; of a text, four times as many characters; 0 means DefaultLength
+	// Redact are patterns of names whose values are hidden: names of variables, members and types, and texts that
+	// are keys of maps. A type also matches by its name without scopes and template arguments, and by the names of
+	// the types behind its typedefs and qualifiers. In a pattern, * stands for any text, and case does not matter. A
+	// union is hidden if one of its members is.
 	Redact []string
-	// Symbol returns the symbol that contains an address, or "". nil means that there are none.
+	// Symbol returns the symbol that contains an address, or "". It is nil if there are no symbols.
 	Symbol func(addr uint64) string
 }
 
@@ -39,11 +39,11 @@ type Printer struct {
 	o      Options
 	redact []pattern
 
-	names    map[*vars.Info]map[string]vars.TypeID // types by name, of modules in which one was looked up
+	names    map[*vars.Info]map[string]vars.TypeID // types by name, for modules in which one was looked up
 	langs    map[typeKey]language
 	sizes    map[typeKey]typeSize
-	redacted map[typeKey]bool // by type, of those that were met: whether their values are not shown
-	holding  map[typeKey]bool // by type: whether a value has something that is not shown
+	redacted map[typeKey]bool // by type: whether its values are hidden; only types that were met
+	holding  map[typeKey]bool // by type: whether a value contains something hidden
 
 	within   int // calls of languageOf that are running
 	allLooks int // of maxLookedAll
@@ -67,7 +67,7 @@ func New(o Options) *Printer {
 // maxParts limits the members, elements and targets of pointers shown for one variable.
 const maxParts = 400
 
-// redacted is the text in place of values that Options.Redact names.
+// redacted replaces values that match Options.Redact.
 const redacted = "<redacted>"
 
 // Text returns the value of a variable of a frame as text.
@@ -96,8 +96,8 @@ type typeSize struct {
 	known bool
 }
 
-// sizeOf returns the size of a type, if it is the same for all values. That of a type which is made of many
-// others takes long to find.
+// sizeOf returns the size of a type, if it is the same for all values. The size of a type that is made of many
+// others takes long to compute.
 func (s *showing) sizeOf(id vars.TypeID) (uint64, bool) {
 	key := typeKey{s.in, id}
 	x, met := s.sizes[key]
@@ -118,7 +118,7 @@ type showing struct {
 	bytes     int  // of maxBytes
 	toMask    int  // of maxMaskParts
 	following bool // showing the target of a pointer
-	lost      bool // the dump does not have a node of the container that is shown
+	lost      bool // the dump lacks a node of the current container
 }
 
 // missing says why a value is not shown.
@@ -133,7 +133,7 @@ func missing(v *eval.Value) string {
 	return word + ">"
 }
 
-// partly shows a scalar some of whose bytes are unknown.
+// partly shows a scalar of which some bytes are unknown.
 func partly(v *eval.Value) string {
 	if len(v.Bytes) > maxPartly {
 		first := v.Part(0, maxPartly)
@@ -142,7 +142,7 @@ func partly(v *eval.Value) string {
 	return "<partly known: " + v.Hex() + ">"
 }
 
-// maxPartly is how many bytes of a value are shown of which some are unknown.
+// maxPartly is the maximum number of bytes shown of a value with unknown bytes.
 const maxPartly = 64
 
 // text returns a value as text.
@@ -155,7 +155,7 @@ func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
 	}
 	t, plain := s.in.Plain(id)
 	switch {
-	case t != nil && t.Kind == vars.Unspecified && strings.Contains(t.Name, "nullptr"): // has one value, and no size
+	case t != nil && t.Kind == vars.Unspecified && strings.Contains(t.Name, "nullptr"): // it has one value, and no size
 		return "nullptr"
 	case t == nil || v.Status() != eval.HasValue || len(v.Bytes) == 0 && len(v.States) == 0 && v.Why != "":
 		return missing(&v)
@@ -173,7 +173,7 @@ func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
 	case vars.String:
 		return s.limited(v.Bytes, &v)
 	}
-	if s.isX87(t) { // what follows is padding
+	if s.isX87(t) { // the rest is padding
 		v = v.Part(0, min(x87Size, len(v.Bytes)))
 	}
 	if !v.Whole() {
@@ -197,7 +197,7 @@ func (s *showing) pointee(to *eval.Pointee, t *vars.Type, depth int) string {
 	return s.text(to.Value, id, depth+1)
 }
 
-// pointeeWithoutName shows the target of an implicit pointer that is no variable of the frame: a text, or what is in
+// pointeeWithoutName shows the target of an implicit pointer that is not a variable of the frame: a text, or the
 // memory at a fixed address.
 func (s *showing) pointeeWithoutName(to *eval.Pointee, id vars.TypeID, depth int) string {
 	v, at := to.Value, int64(len(to.Value.Bytes))

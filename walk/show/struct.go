@@ -48,7 +48,7 @@ func (s *showing) member(v *eval.Value, m *vars.Member, depth int) string {
 	return s.text(part, m.Type, depth+1)
 }
 
-// body shows members in brackets. Those of a tuple have no names.
+// body shows members in brackets. The members of a tuple have no names.
 func (s *showing) body(v *eval.Value, members []vars.Member, lang language, depth int, tuple bool) string {
 	tuple = tuple || lang == langRust && len(members) > 0 && isTuple(members)
 	var parts []string
@@ -88,7 +88,7 @@ func (s *showing) body(v *eval.Value, members []vars.Member, lang language, dept
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// isTuple reports whether members have numbers for names, as those of Rust's tuples.
+// isTuple reports whether members have numbers as names, as in Rust's tuples.
 func isTuple(members []vars.Member) bool {
 	for i := range members {
 		if members[i].Name != "__"+strconv.Itoa(i) {
@@ -114,9 +114,8 @@ func (s *showing) emptyTo(id vars.TypeID, depth int) bool {
 	return true
 }
 
-// membersOf returns the members that a value has, including those of the variant that its
-// discriminant selects. variant is the member that the variant consists of, if it is a single
-// one; ok is false if the discriminant is not known.
+// membersOf returns the members of a value, including those of the variant that its discriminant selects. variant is
+// the member of which the variant consists, if it has only one; ok is false if the discriminant is unknown.
 func (s *showing) membersOf(v *eval.Value, t *vars.Type) (members []vars.Member, variant *vars.Member, ok bool) {
 	parts := t.Variants()
 	if len(parts) == 0 {
@@ -169,7 +168,7 @@ func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Varian
 			return nil, false
 		}
 		for _, r := range variant.Ranges {
-			// Discriminants may be sign-extended or not.
+			// Discriminants may or may not be sign-extended.
 			for _, n := range [2]uint64{lo, uint64(signed(lo, len(d.Bytes)))} {
 				if r.Low <= n && n <= r.High || int64(r.Low) <= int64(n) && int64(n) <= int64(r.High) {
 					return variant, true
@@ -180,7 +179,7 @@ func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Varian
 	return other, true
 }
 
-// array shows the elements of an array. Of equal consecutive elements, one is shown.
+// array shows the elements of an array. Of consecutive equal elements, only one is shown.
 func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) string {
 	open, separator, end := "{", ", ", "}"
 	switch s.language(id) {
@@ -203,18 +202,18 @@ func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) s
 	return s.elements(v, t.Elem, size, s.axes(&v, t), [3]string{open, separator, end}, depth)
 }
 
-// unbounded reports whether the length of a dimension is not known, which then counts as 0.
+// unbounded reports whether the length of a dimension is unknown; it then counts as 0.
 func unbounded(d vars.Dim) bool { return d.Upper.Kind == vars.NoBound && d.Count.Kind == vars.NoBound }
 
-// axis is a dimension of an array: its first index, and how many there are.
+// axis is a dimension of an array: its first index and its number of elements.
 type axis struct {
 	first int64
 	count uint64
-	step  uint64 // bytes from one to the next; 0 if nothing is between them
+	step  uint64 // bytes from one element to the next; 0 if they are adjacent
 }
 
-// extent returns the bytes from an element of the outermost dimension to the next, and those of one of them. ok is false
-// if they are too many.
+// extent returns the number of bytes from an element of the outermost dimension to the next, and the size of one. ok is
+// false if they are too large.
 func extent(axes []axis, size uint64) (step, length uint64, ok bool) {
 	length = size
 	for i := len(axes) - 1; i >= 0; i-- {
@@ -236,7 +235,7 @@ func extent(axes []axis, size uint64) (step, length uint64, ok bool) {
 	return step, length, length <= eval.MaxValue
 }
 
-// of returns how many elements of the outermost dimension a value has.
+// of returns the number of elements of the outermost dimension that a value has.
 func (a *axis) of(v *eval.Value, step, length uint64) int {
 	n := uint64(len(v.Bytes))
 	if n < length {
@@ -249,8 +248,8 @@ func (a *axis) of(v *eval.Value, step, length uint64) int {
 	return int(most)
 }
 
-// axes returns the dimensions of an array, the outermost in memory first. Of an array that is a list,
-// there is one, whose count is not needed.
+// axes returns the dimensions of an array, the outermost in memory first. An array that is a list has one dimension,
+// whose count is not needed.
 func (s *showing) axes(v *eval.Value, t *vars.Type) []axis {
 	axes := make([]axis, max(len(t.Dims()), 1))
 	if len(v.Axes) == len(axes) {
@@ -290,7 +289,7 @@ func (s *showing) characterArray(b []byte, t *vars.Type) string {
 	return s.characters(codes[:most], t, most < len(codes))
 }
 
-// elements shows elements of size bytes, or arrays of them with inner dimensions.
+// elements shows elements of size bytes, or nested arrays of them with inner dimensions.
 func (s *showing) elements(v eval.Value, id vars.TypeID, size uint64, axes []axis, marks [3]string, depth int) string {
 	by, length, ok := extent(axes, size)
 	if !ok {

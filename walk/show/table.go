@@ -7,11 +7,11 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// maxGroups limits the groups of a map of Go that are looked at. A table has at most 128.
+// maxGroups limits the groups of a Go map that are examined. A table has at most 128.
 const maxGroups = 4096
 
-// table shows a map of Go (internal/runtime/maps). Its directory has tables, which have groups of slots. A small map
-// has a group in place of a directory. A table may be at several consecutive places of the directory.
+// table shows a Go map (internal/runtime/maps). Its directory has tables, which have groups of slots. A small map
+// has a group instead of a directory. A table may occupy several consecutive entries of the directory.
 func (s *showing) table(parts map[string]part, depth int) string {
 	total, tables := s.word(parts["size"]), s.word(parts["most"])
 	if total == 0 {
@@ -42,7 +42,7 @@ func (s *showing) table(parts map[string]part, depth int) string {
 	return title + "map[" + strings.Join(m.texts, " ") + "]"
 }
 
-// groupType returns the type of groups by that of the directory, a pointer to pointers to tables.
+// groupType returns the type of groups, given the type of the directory, a pointer to pointers to tables.
 func (s *showing) groupType(directory *vars.Type) (vars.TypeID, bool) {
 	table, _ := s.in.Plain(directory.Elem)
 	if table == nil || table.Kind != vars.Pointer {
@@ -76,12 +76,12 @@ func memberType(t *vars.Type, name string) vars.TypeID {
 type goMap struct {
 	*showing
 	depth  int
-	groups int // that were looked at
+	groups int // number of groups examined
 	texts  []string
-	full   bool // no more are shown
+	full   bool // no more elements are shown
 }
 
-// tables adds the elements of the tables of a directory. pointer is the type of a pointer to one.
+// tables adds the elements of the tables of a directory. pointer is the type of a pointer to a table.
 func (m *goMap) tables(at, total uint64, pointer vars.TypeID) {
 	last := uint64(0)
 	for i := uint64(0); i < total && !m.full && m.groups < maxGroups; i++ {
@@ -104,7 +104,7 @@ func (m *goMap) tables(at, total uint64, pointer vars.TypeID) {
 	m.full = m.full || m.groups >= maxGroups
 }
 
-// group adds the elements of a group: those of the slots whose control byte has not its high bit set.
+// group adds the elements of a group: the slots whose control byte has a clear high bit.
 func (m *goMap) group(at uint64, id vars.TypeID) {
 	m.groups++
 	size, ok := m.sizeOf(id)
@@ -139,11 +139,11 @@ func (m *goMap) group(at uint64, id vars.TypeID) {
 	}
 }
 
-// maxPlaces limits the places of a table of hashbrown whose elements are shown. A byte of each is looked at.
+// maxPlaces limits the slots of a hashbrown table whose elements are shown. A byte of each slot is examined.
 const maxPlaces = 1 << 16
 
-// hashes shows a table of hashbrown: its elements are before its control bytes, the first one last, at places whose
-// control byte has not its high bit set.
+// hashes shows a hashbrown table: its elements precede its control bytes in reverse order, in the slots whose
+// control byte has a clear high bit.
 func (s *showing) hashes(r *rule, parts map[string]part, depth int) string {
 	total, last, table := s.word(parts["size"]), s.word(parts["most"]), parts["from"].id
 	if total == 0 {

@@ -16,8 +16,8 @@ type Node struct {
 	Name  string // "[2]" for an element, by its index, "::Base" for a base class, "<anonymous>" if it has none
 	Type  string
 	Value string // as text; "" for a member with members
-	// Bytes are the bytes in hexadecimal, in memory order, with ".." for each that is unknown or
-	// redacted. Those of a bit field are a number of its type.
+	// Bytes are the bytes in hexadecimal, in memory order, with ".." for each that is unknown or redacted.
+	// The bytes of a bit field are a number of the field's type.
 	Bytes    string
 	Status   eval.Status
 	Why      string // what is missing, or ""
@@ -28,7 +28,7 @@ type Node struct {
 	BitOffset, BitSize int // of a bit field, in bits from Offset; BitSize is 0 for other members
 
 	Members []Node
-	Cut     bool // there are more members, or bytes
+	Cut     bool // there are more members or bytes
 }
 
 // Tree returns the value of a variable of a frame with its members.
@@ -41,7 +41,8 @@ func (p *Printer) Tree(f *eval.Frame, v *eval.Variable) Node {
 	return n
 }
 
-// maxBytes limits the bytes of one variable and its members, of which each has those of its members again.
+// maxBytes limits the bytes of one variable and its members. The bytes of a member count again in each value
+// that contains it.
 const maxBytes = 3 * eval.MaxValue
 
 // node returns a value with its members.
@@ -109,7 +110,7 @@ func (s *showing) memberNodes(v *eval.Value, t *vars.Type, depth int) (nodes []N
 	return nodes, false
 }
 
-// discriminants returns the members that select variants, that of the last part first.
+// discriminants returns the members that select variants, starting with that of the last part.
 func discriminants(t *vars.Type) (members []vars.Member) {
 	for _, part := range slices.Backward(t.Variants()) {
 		if part.Discr.Type != 0 {
@@ -172,7 +173,7 @@ func (s *showing) masked(v eval.Value, id vars.TypeID) eval.Value {
 }
 
 // maxMask limits the depth at which redacted members are looked for, and maxMaskParts the number of members
-// checked for one variable. Everything beyond is masked.
+// checked for one variable. Everything beyond these limits is masked.
 const (
 	maxMask      = 16
 	maxMaskParts = 50_000
@@ -196,7 +197,7 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 		}
 		switch {
 		case m == nil: // a variant
-		case m.At != 0: // its place depends on the object
+		case m.At != 0: // its location depends on the object
 			s.erase(v, at, size)
 		case s.isRedacted(s.in, m.Name, m.Type):
 			n, ok := s.sizeOf(m.Type)
@@ -227,8 +228,8 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 	}
 }
 
-// allMembers yields all members that a structure may have. For each variant it first yields nil, as variants
-// without members take time, too.
+// allMembers yields all members that a structure may have. For each variant it first yields nil, because
+// variants without members take time, too.
 func allMembers(t *vars.Type) iter.Seq[*vars.Member] {
 	return func(yield func(*vars.Member) bool) {
 		each := func(members []vars.Member) bool {
@@ -252,14 +253,14 @@ func allMembers(t *vars.Type) iter.Seq[*vars.Member] {
 	}
 }
 
-// erase makes bytes unknown. As parts overlap in damaged types, it costs some of maxMaskParts.
+// erase makes bytes unknown. It charges maxMaskParts, because parts may overlap in damaged types.
 func (s *showing) erase(v *eval.Value, at, size uint64) {
 	n := uint64(len(v.Bytes))
 	size = min(size, n)
 	at = min(at, n)
 	end := min(at+size, n)
 	clear(v.Bytes[at:end])
-	v.Bits = nil // which would tell single bits
+	v.Bits = nil // Bits would reveal single bits
 	states := v.States[at:end]
 	for i := range states {
 		states[i] = eval.Absent

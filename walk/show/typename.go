@@ -6,11 +6,11 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// TypeName returns the name of a type for people: a std::vector without its allocator, and std::string for what that
-// is short for.
+// TypeName returns the name of a type for people: a std::vector without its allocator, and std::string instead of the
+// type for which it is a typedef.
 func TypeName(in *vars.Info, id vars.TypeID) string { return plainName(in.TypeName(id)) }
 
-// Limits of names that are made shorter; others are left as they are.
+// Limits of names that are shortened; others are left as they are.
 const (
 	maxPlainName  = 1 << 14
 	maxPlainDepth = 32
@@ -24,7 +24,7 @@ func plainName(name string) string {
 	return out
 }
 
-// balanced reports whether each < has its >.
+// balanced reports whether each < has a matching >.
 func balanced(name string) bool {
 	depth := 0
 	for i := range len(name) {
@@ -40,7 +40,7 @@ func balanced(name string) bool {
 	return depth == 0
 }
 
-// plainPart returns the text up to a comma or a bracket that ends it in the plain form, and what follows.
+// plainPart returns the text up to the comma or bracket that ends it, in the plain form, and what follows.
 func plainPart(name string, depth int) (out, rest string) {
 	var b strings.Builder
 	for {
@@ -100,18 +100,18 @@ func closing(text string) int {
 
 func withoutABI(name string) string { return strings.ReplaceAll(name, "std::__cxx11::", "std::") }
 
-// defaults are the first words of arguments that types of the libraries of C++ and Rust have if nothing else is said.
+// defaults are the first words of type arguments that the libraries of C++ and Rust use by default.
 var defaults = []string{
 	"std::allocator<", "std::less<", "std::hash<", "std::equal_to<", "std::char_traits<", "std::default_delete<",
 	"alloc::alloc::Global", "std::hash::random::RandomState",
 }
 
-// strings of C++ by the characters that they are made of.
+// stringNames are the names of C++ strings, by the type of their characters.
 var stringNames = map[string]string{
 	"char": "string", "wchar_t": "wstring", "char8_t": "u8string", "char16_t": "u16string", "char32_t": "u32string",
 }
 
-// withArguments returns a name with its arguments, without those that are the default of a library's type.
+// withArguments returns a name with its arguments, except those that are the default of a library's type.
 func withArguments(name string, args []string) string {
 	_, last := cutLast(name)
 	plain := name[strings.LastIndexAny(name, " &*")+1:] // without "const " and the like

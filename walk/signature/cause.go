@@ -7,23 +7,23 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// What a signature says about memory that could not be had, by the size of the request.
+// Words of signatures for failed memory requests, by the size of the request.
 const (
 	memorySmall   = "small"
 	memoryLarge   = "large"
 	memoryUnknown = "unknown"
 )
 
-// maxSmall is the size in bytes up to which a request for memory is small, in Mozilla's crash statistics: who made it
-// says nothing, as there was no memory left.
+// maxSmall is the size in bytes up to which a request for memory is small, in Mozilla's crash statistics. The
+// function that made a small request means nothing, because there was no memory left.
 const maxSmall = 256 << 10
 
-// sizeAnnotation is the annotation of Mozilla's programs with the number of bytes that could not be had.
+// sizeAnnotation is the annotation in which Mozilla's programs give the size of the failed request in bytes.
 const sizeAnnotation = "OOMAllocationSize"
 
-// cause is why a process crashed, as far as the dump or the frames that a signature leaves out say.
+// cause is why a process crashed, according to the dump or to the frames that a signature leaves out.
 type cause struct {
-	overflow bool   // of the stack
+	overflow bool   // the stack overflowed
 	memory   string // "" if memory was not the reason
 }
 
@@ -50,7 +50,7 @@ func memoryOf(size string) string {
 	return memoryLarge
 }
 
-// before returns the parts of a signature with the cause in front.
+// before returns the parts of a signature, preceded by the cause.
 func (c *cause) before(parts []string) []string {
 	if c.overflow {
 		parts = append([]string{"stackoverflow"}, parts...)

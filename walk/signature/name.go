@@ -7,12 +7,12 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// maxName is the length in bytes to which names are cut before anything else: those of hostile
-// symbol files have megabytes.
+// maxName is the length in bytes to which names are cut before anything else: hostile symbol files
+// have names of megabytes.
 const maxName = 4 << 10
 
-// Function returns the name of a function without what differs between its instances: arguments,
-// the return type, qualifiers, clones, Rust's hash. Arguments of templates become T.
+// Function returns the name of a function without the parts that differ between its instances:
+// arguments, the return type, qualifiers, clones, Rust's hash. Arguments of templates become T.
 func Function(name string) string {
 	name = text.CutClone(cut(name, maxName))
 	if s, ok := goName(name); ok {
@@ -26,7 +26,7 @@ func Function(name string) string {
 	return withoutHash(s)
 }
 
-// cut returns at most n bytes of s, and whole characters.
+// cut returns at most n bytes of s, ending with a whole character.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -37,16 +37,17 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// goName returns the name of a function of Go, whose parentheses and brackets are not arguments:
+// goName returns the name of a Go function, whose parentheses and brackets are not arguments:
 // "main.(*T).Get[...]".
 func goName(name string) (string, bool) {
 	return name, strings.Contains(name, ".(*") || strings.Contains(name, "[...]")
 }
 
-// qualifiers are behind the arguments of C++ functions.
+// qualifiers follow the arguments of C++ functions.
 var qualifiers = []string{" const", " volatile", " &", " &&", " noexcept"}
 
-// withoutQualifiers cuts qualifiers, and what compilers add to the names of pieces of functions.
+// withoutQualifiers removes qualifiers, and the suffixes that compilers add to the names of parts
+// of functions.
 func withoutQualifiers(name string) string {
 	name, _, _ = strings.Cut(name, " [clone ")
 	for {
@@ -61,8 +62,8 @@ func withoutQualifiers(name string) string {
 	}
 }
 
-// withoutReturnType cuts what is before the last space outside of brackets. The name of a
-// conversion, "operator bool", has a space itself.
+// withoutReturnType removes the text up to the last space outside brackets. The name of a
+// conversion, "operator bool", itself contains a space.
 func withoutReturnType(name string) string {
 	start := 0
 	for i := 0; i < len(name); i++ {
@@ -84,7 +85,7 @@ func withoutReturnType(name string) string {
 	return name[start:]
 }
 
-// withoutHash cuts the hash at the end of names of Rust's first mangling: "::h" and 16 digits.
+// withoutHash removes the hash at the end of names in Rust's legacy mangling: "::h" and 16 digits.
 func withoutHash(name string) string {
 	const digits = 16
 	i := len(name) - digits - len("::h")

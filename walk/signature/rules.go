@@ -16,25 +16,25 @@ import (
 type action uint8
 
 const (
-	actKeep   action = iota // it is the last one in the signature
+	actKeep   action = iota // it is the last frame in the signature
 	actSkip                 // it is left out
 	actPrefix               // it is in the signature, and so is its caller
-	actTrim                 // as actPrefix; without a function, it is its module's name only, and equal ones in a row are one
-	actStart                // as actPrefix; frames above it are left out
+	actTrim                 // like actPrefix; without a function, only its module's name; equal names in a row become one
+	actStart                // like actPrefix; frames above it are left out
 	actReset                // it is left out, and so are the frames above it that are not the last one
 	actOOM                  // it is left out, and the process was out of memory
 )
 
 var actionNames = map[string]action{"keep": actKeep, "skip": actSkip, "reset": actReset, "prefix": actPrefix, "trim": actTrim, "start": actStart, "oom": actOOM}
 
-// rule is a line of a file of rules.
+// rule is one line of a rules file.
 type rule struct {
 	action  action
 	pattern *regexp.Regexp // from the start of a name
 }
 
-// Rules is an ordered list of rules. The first one whose pattern matches the start of a frame's
-// name says what the frame does to the signature; a frame that none matches is its end.
+// Rules is an ordered list of rules. The first rule whose pattern matches the start of a frame's name
+// decides what the frame does to the signature. A frame that no rule matches ends the signature.
 type Rules struct {
 	list     []rule
 	hasStart bool
@@ -43,7 +43,8 @@ type Rules struct {
 //go:embed default.rules
 var defaultText string
 
-// defaultRules compiles the rules when they are first needed: most programs that link them walk one dump.
+// defaultRules compiles the rules when they are first needed, because most programs that link them walk
+// only one dump.
 var defaultRules = sync.OnceValue(func() *Rules {
 	r, err := Parse(strings.NewReader(defaultText), "default.rules")
 	if err != nil {
@@ -52,8 +53,8 @@ var defaultRules = sync.OnceValue(func() *Rules {
 	return r
 })
 
-// Default returns the rules for frames that say nothing about a crash: those that raise signals and
-// exceptions, allocate and copy memory, wait, and handle crashes.
+// Default returns the rules for frames that say nothing about a crash: functions that raise signals and
+// exceptions, allocate and copy memory, wait, or handle crashes.
 func Default() *Rules { return defaultRules() }
 
 // The limits of a file of rules.
@@ -62,7 +63,7 @@ const (
 	maxRuleLine = 64 << 10 // bytes
 )
 
-// A RuleError is a line of a file of rules that is not a rule.
+// A RuleError describes a line of a rules file that is not a rule.
 type RuleError struct {
 	File string
 	Line int
@@ -71,8 +72,9 @@ type RuleError struct {
 
 func (e *RuleError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
 
-// Parse reads rules, each a line with an action and a regular expression of Go. Empty lines and
-// those that begin with # are comments. An error of a line is a *RuleError; file is its name in it.
+// Parse reads rules. Each line has an action and a regular expression in Go's syntax. Empty lines and
+// lines that begin with # are comments. The error for a malformed line is a *RuleError; file is its name
+// in the error.
 func Parse(in io.Reader, file string) (*Rules, error) {
 	rules := &Rules{}
 	var patterns pattern.Compiler
@@ -117,7 +119,7 @@ func parseRule(c *pattern.Compiler, line string) (r rule, problem string) {
 	case expr == "":
 		return r, word + " without a pattern: want a regular expression of the names of frames"
 	}
-	if err := c.Check(expr); err != nil { // alone: what is around it could balance its brackets
+	if err := c.Check(expr); err != nil { // by itself: the text around it could balance its brackets
 		return r, fmt.Sprintf("%s %q: %v", word, expr, err)
 	}
 	re, err := regexp.Compile(`\A(?:` + expr + `)`)
@@ -127,7 +129,7 @@ func parseRule(c *pattern.Compiler, line string) (r rule, problem string) {
 	return rule{act, re}, ""
 }
 
-// Before returns the rules of r with those of other behind them.
+// Before returns the rules of r followed by those of other.
 func (r *Rules) Before(other *Rules) *Rules {
 	return &Rules{list: append(r.list[:len(r.list):len(r.list)], other.list...), hasStart: r.hasStart || other.hasStart}
 }

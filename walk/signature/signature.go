@@ -15,19 +15,19 @@ import (
 // MaxLength is the maximum length of a signature in bytes.
 const MaxLength = 255
 
-// The limits of the work for a signature.
+// Limits on the work for a signature.
 const (
-	maxFrames  = 1000    // frames that are looked at, inlined ones included
-	maxActions = 1 << 16 // actions of names that are kept
+	maxFrames  = 1000    // frames that are examined, including inlined ones
+	maxActions = 1 << 16 // cached actions of names
 )
 
-// The signatures of dumps without a stack to make one from.
+// The signatures of dumps without a usable stack.
 const (
 	NoThread = "EMPTY: no crashing thread"
 	NoFrames = "EMPTY: no frames"
 )
 
-// Maker makes signatures by rules. It must not be used concurrently.
+// Maker makes signatures according to rules. It must not be used concurrently.
 type Maker struct {
 	rules   *Rules
 	actions map[string]action // by name
@@ -36,7 +36,7 @@ type Maker struct {
 // NewMaker returns a Maker.
 func NewMaker(rules *Rules) *Maker { return &Maker{rules: rules, actions: map[string]action{}} }
 
-// Of returns the signature of a walked dump: that of the thread that crashed or asked for the dump.
+// Of returns the signature of a walked dump, which is made from the thread that crashed or requested the dump.
 func (m *Maker) Of(r *walk.Result) string {
 	want := r.Dump.RequestingThread()
 	for i := range r.Stacks {
@@ -54,14 +54,14 @@ type frame struct {
 	moves  bool   // the name is an address that differs between processes
 }
 
-// noModule is what a signature says in place of an address in no module: those of code that a program made are others
-// in each process.
+// noModule replaces addresses in no module in signatures: the addresses of code that a program generated differ in
+// each process.
 const noModule = "(code in no module)"
 
-// lowest is the end of the addresses in no module that mean something: null pointers with an offset.
+// lowest is the limit below which addresses in no module are meaningful: null pointers with an offset.
 const lowest = 64 << 10
 
-// label returns what a signature shows of a frame.
+// label returns the text of a frame in a signature.
 func (f *frame) label() string {
 	if f.moves {
 		return noModule
@@ -149,8 +149,8 @@ func framesOf(r *walk.Result, s *walk.Stack) (frames []frame) {
 	return frames
 }
 
-// unnamed returns a frame without a function: by its module and the offset in it, as
-// "libfoo.so@0x1234", or by its address: "@0x1234".
+// unnamed returns a frame without a function, named by its module and its offset there, "libfoo.so@0x1234", or by its
+// address, "@0x1234".
 func unnamed(r *walk.Result, f *walk.Frame) frame {
 	if f.Module < 0 {
 		return frame{name: "@0x" + strconv.FormatUint(f.Inst, 16), moves: f.Inst >= lowest}

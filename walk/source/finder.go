@@ -1,7 +1,9 @@
-// Package source finds the source files of a program, and the lines round a place in one: set up a Finder and call Find.
+// Package source finds the source files of a program, and the lines round a place in one: set up a Finder and call
+// Find.
 //
-// The paths come from debug information and symbol files, which may be anybody's. So a file that was not named by the user
-// is shown only if its digest is the one that the debug information has: whoever knows that knew the contents.
+// The paths come from debug information and symbol files, whose origin may not be trustworthy. So a file that the user
+// did not name is shown only if its digest equals the one in the debug information: whoever knows the digest already
+// knew the contents.
 package source
 
 import (
@@ -29,7 +31,7 @@ import (
 
 // File is a source file as symbols name it.
 type File struct {
-	Name     string // a path, or the name that a mapping has given it
+	Name     string // a path, or a name from a path mapping
 	Contents symfmt.Contents
 	BuildID  string // of the module, as bytes; "" if it is unknown
 }
@@ -39,9 +41,9 @@ type Root struct{ Old, New string }
 
 // Finder finds source files. Its methods may be called concurrently.
 type Finder struct {
-	Roots []Root // the first one that has a file counts
+	Roots []Root // the first root that has a file decides
 
-	// AtPaths says that files are also read at their own paths, if their digests agree.
+	// AtPaths means that files are also read at their own paths, if their digests agree.
 	AtPaths bool
 
 	// Fetch, if non-nil, returns the path of a copy of a file that is not on this machine. The error is fs.ErrNotExist if
@@ -59,13 +61,13 @@ type found struct {
 	err  error
 }
 
-// The limits of what a Finder reads, in bytes: of a file, and of files that it keeps.
+// Limits on what a Finder reads, in bytes: for one file, and for the files that it keeps.
 const (
 	maxFile = 16 << 20
 	maxHeld = 64 << 20
 )
 
-// Find returns a source file. The error says why each place that was tried does not have it.
+// Find returns a source file. The error says for each place that was tried why the file is not there.
 func (f *Finder) Find(ctx context.Context, file File) (*Text, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +102,7 @@ func (f *Finder) find(ctx context.Context, file File) (*Text, error) {
 		}
 		tried = append(tried, err)
 	}
-	if len(tried) == 0 { // otherwise the user has said where it is
+	if len(tried) == 0 { // otherwise the user has said where the file is
 		t, err := f.atPath(&file)
 		if err == nil {
 			return t, nil
@@ -119,13 +121,13 @@ func (f *Finder) find(ctx context.Context, file File) (*Text, error) {
 	return nil, joined(tried)
 }
 
-// notNamed returns the error for a file that is not read since it is not below one of the Roots.
+// notNamed returns the error for a file that is not read because it is not below one of the Roots.
 func (f *Finder) notNamed(name, why string) error {
 	f.unnamed = true
 	return fmt.Errorf("%s: not read: %s", text.Printable(name), why)
 }
 
-// Unnamed reports whether a file was not read since none of the Roots has its name.
+// Unnamed reports whether a file was not read because no Root matches its name.
 func (f *Finder) Unnamed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +143,7 @@ func joined(errs []error) error {
 	return all
 }
 
-// below returns the path in the folder of the file with a name, if the name begins with Old.
+// below returns the file's path relative to the root's folder, if its name begins with Old.
 func (r *Root) below(name string) (string, bool) {
 	rest, ok := strings.CutPrefix(name, r.Old)
 	if !ok {
@@ -160,7 +162,7 @@ func (r *Root) below(name string) (string, bool) {
 	return rest, rest != ""
 }
 
-// read reads a file of the folder. Its path cannot lead out of it, nor can a link.
+// read reads a file in the folder. Neither its path nor a link can lead out of the folder.
 func (r *Root) read(rel string, file *File) (*Text, error) {
 	name := filepath.Join(r.New, rel)
 	dir, err := os.OpenRoot(r.New)
@@ -193,7 +195,7 @@ func (f *Finder) atPath(file *File) (*Text, error) {
 	return take(file.Name, in, file)
 }
 
-// fetch reads a copy of the file from elsewhere, where it was found by the build-id.
+// fetch reads a copy of the file that Fetch returns for the module's build-id.
 func (f *Finder) fetch(ctx context.Context, file *File) (*Text, error) {
 	name, err := f.Fetch(ctx, []byte(file.BuildID), path.Clean(file.Name))
 	if err != nil {
@@ -210,7 +212,7 @@ func (f *Finder) fetch(ctx context.Context, file *File) (*Text, error) {
 	return t, err
 }
 
-// take reads an open file, closes it, and compares it with what is known of it.
+// take reads an open file, closes it, and compares it with what is known about it.
 func take(name string, in *os.File, file *File) (*Text, error) {
 	defer in.Close()
 	data, err := contents(in)
@@ -251,7 +253,7 @@ func contents(in *os.File) ([]byte, error) {
 	if err := bin.CheckSize(st.Size(), maxFile); err != nil {
 		return nil, err
 	}
-	if st.Size() == 0 { // the kernel makes such files as they are read, some without end
+	if st.Size() == 0 { // files that the kernel generates as they are read, some without end
 		return nil, nil
 	}
 	return io.ReadAll(bin.LimitReader(in, maxFile))

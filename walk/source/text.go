@@ -8,14 +8,14 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Check says how a file was found to be the one that was compiled.
+// Check says how a file was verified to be the one that was compiled.
 type Check uint8
 
 // The checks.
 const (
-	Unchecked Check = iota // the debug information has nothing about its contents
+	Unchecked Check = iota // the debug information says nothing about its contents
 	BySize                 // only the size is known, and agrees
-	ByBuildID              // a server has it for the build-id of the module
+	ByBuildID              // a server returned it for the build-id of the module
 	ByDigest
 )
 
@@ -41,7 +41,8 @@ type Line struct {
 // maxLine is the length in bytes to which a line is cut: generated files have lines of megabytes.
 const maxLine = 400
 
-// Around returns a line, with up to n before it and after it. The error is that the text has fewer lines.
+// Around returns a line, with up to n lines before and after it. It returns an error if the text has
+// fewer lines.
 func (t *Text) Around(line uint32, n int) ([]Line, error) {
 	all := bytes.Count(t.data, []byte{'\n'})
 	if len(t.data) > 0 && t.data[len(t.data)-1] != '\n' {
@@ -71,10 +72,10 @@ func cut(line string) string {
 	return strings.ToValidUTF8(line[:maxLine], "") + "..."
 }
 
-// tabWidth is the distance of the columns that a tab leads to, as on terminals.
+// tabWidth is the distance between tab stops, as on terminals.
 const tabWidth = 8
 
-// Expanded returns the line with spaces in place of tabs.
+// Expanded returns the line with spaces instead of tabs.
 func (l *Line) Expanded() string {
 	if !strings.Contains(l.Text, "\t") {
 		return l.Text

@@ -21,18 +21,18 @@ type Trusts struct {
 	Context, CFI, CFIScan, FramePointer, Scan int64
 }
 
-// Counts are a module's counts, in one dump or in many.
+// Counts are a module's counts, in one or many dumps.
 type Counts struct {
-	Dumps   int64 // with a frame in it
-	Missing int64 // of them: its symbols were not found
-	OtherID int64 // of them: there are symbols by its name with another id
-	Corrupt int64 // of them: its symbols are there and cannot be used
-	Found   int64 // of them: its symbols were found
+	Dumps   int64 // dumps with a frame in it
+	Missing int64 // of Dumps, those without symbols
+	OtherID int64 // of Dumps, those for which there are symbols with its name but another id
+	Corrupt int64 // of Dumps, those whose symbols exist but cannot be used
+	Found   int64 // of Dumps, those whose symbols were found
 
-	Frames  Trusts // those in it
-	Callers Trusts // those right after them on the stacks, by what the module's unwinding rules gave
+	Frames  Trusts // frames in it
+	Callers Trusts // callers of those frames, by how the module's unwinding rules found them
 	Ends    int64  // stacks whose walk ended in it too soon
-	CutEnds int64  // of them: the dump lacks registers or memory, or has too many frames
+	CutEnds int64  // of Ends, those because the dump lacks registers or memory, or has too many frames
 	Unnamed int64  // frames in it without a function
 
 	Example Example // the first dump with a caller that was guessed
@@ -41,7 +41,7 @@ type Counts struct {
 // Example is a dump.
 type Example struct {
 	Dump string
-	At   int64 // its place among the dumps, from 1; 0 if there is none
+	At   int64 // index among the dumps, from 1; 0 if there is none
 }
 
 // first makes e the first of two dumps.
@@ -112,13 +112,14 @@ func (t *Totals) Add(o Totals) {
 	t.Frames.add(o.Frames)
 }
 
-// plain makes a text of a dump valid UTF-8: as in JSON, each byte that is not becomes U+FFFD.
+// plain makes a text from a dump valid UTF-8: as in JSON, each invalid byte becomes U+FFFD.
 func plain(s string) string { return string([]rune(s)) }
 
-// maxName is the length in bytes to which names of modules are cut: each may be another one.
+// maxName is the length in bytes to which names of modules are cut: every module may have a different
+// one.
 const maxName = 1 << 10
 
-// shortened returns a name as tables have it.
+// shortened returns a name as shown in tables.
 func shortened(name string) string {
 	if len(name) > maxName {
 		name = name[:maxName]
@@ -126,10 +127,10 @@ func shortened(name string) string {
 	return plain(name)
 }
 
-// ModulesOf counts what a dump that was read says about modules. At is its place among the dumps,
+// ModulesOf returns the counts of a dump that was read, by module. at is its index among the dumps,
 // from 1.
 func ModulesOf(w *batch.Walked, at int64) map[Module]*Counts {
-	places := map[int]*Counts{} // by place in the dump, which may have a module twice
+	places := map[int]*Counts{} // by index in the dump, which may have a module twice
 	count := func(place int) *Counts {
 		if places[place] == nil {
 			places[place] = &Counts{}
@@ -176,7 +177,7 @@ func ModulesOf(w *batch.Walked, at int64) map[Module]*Counts {
 	return modules
 }
 
-// cutByDump reports whether a walk ended because of what the dump has, not of symbols.
+// cutByDump reports whether a walk ended because of the dump rather than because of symbols.
 func cutByDump(e walk.End) bool {
 	return e == walk.EndNoContext || e == walk.EndNoMemory || e == walk.EndLimit || e == walk.EndBudget
 }
@@ -204,7 +205,7 @@ func (c *Counts) merge(o *Counts) {
 	c.Missing, c.OtherID, c.Corrupt, c.Found = missing, other, corrupt, found
 }
 
-// TotalsOf counts a dump.
+// TotalsOf returns the totals of one dump.
 func TotalsOf(w *batch.Walked) Totals {
 	t := Totals{Dumps: 1}
 	switch {

@@ -14,14 +14,14 @@ import (
 //go:embed page.tmpl
 var pageText string
 
-// HTMLOptions say what a page has.
+// HTMLOptions describe a page.
 type HTMLOptions struct {
 	Generator string // the program and its version
-	// Link returns where the page finds the dump of a name: a path relative to it.
+	// Link returns the path of the dump with a given name, relative to the page.
 	Link func(dump string) string
 }
 
-// maxPageRows is the number of rows of each table of a page.
+// maxPageRows is the maximum number of rows of each table of a page.
 const maxPageRows = 2000
 
 // htmlPage is the data of the template.
@@ -50,10 +50,11 @@ type htmlRow struct {
 	Name, Tone string
 }
 
-// Good reports whether the row costs nothing.
+// Good reports whether the module's cost is 0.
 func (r htmlRow) Good() bool { return r.Cost == 0 }
 
-// WriteHTML writes tables as one page, which needs no other file but the dumps that it links to.
+// WriteHTML writes tables as one page, which needs no other files except the dumps that it links
+// to.
 func (t *Tables) WriteHTML(w io.Writer, o HTMLOptions) error {
 	p := htmlPage{Tables: t, Generator: o.Generator, Tone: "bad", Trusts: t.Totals.shares()}
 	if t.Holds() {

@@ -2,8 +2,8 @@ package summary
 
 import "github.com/symtool/symtool/walk/verify"
 
-// SchemaVersion is the version of the JSON documents. Fields may be added; none changes its meaning
-// without a new version.
+// SchemaVersion is the version of the JSON documents. Fields may be added; no field changes its
+// meaning without a new version.
 const SchemaVersion = 1
 
 // Numbers are the totals of tables as JSON.

@@ -26,7 +26,7 @@ type Row struct {
 	CallersScan         int64   `json:"callers_scan"`
 	Ends                int64   `json:"ends"`
 	LacksCFI            float64 `json:"lacks_cfi"` // share of callers by frame pointer or scan, 0 to 1
-	Example             string  `json:"example"`   // the name of such a dump; "" if there is none
+	Example             string  `json:"example"`   // name of a dump with a guessed caller; "" if there is none
 
 	Symbols State `json:"symbols"`
 	Unnamed int64 `json:"unnamed"`  // frames without a function
@@ -34,14 +34,14 @@ type Row struct {
 	Cost    int64 `json:"cost"`     // guessed callers, frames without a function, and ends that the dump does not explain
 }
 
-// State says what symbols there are of a module.
+// State describes the symbols of a module.
 type State string
 
-// The states, the first that applies.
+// The states; the first that applies is used.
 const (
 	StateNone    State = ""         // outside of modules
 	StateCorrupt State = "corrupt"  // in some dump: they cannot be used
-	StateOtherID State = "other-id" // in some dump: there are only those of other builds
+	StateOtherID State = "other-id" // in some dump: there are only symbols of other builds
 	StateMissing State = "missing"  // in some dump: there are none
 	StateNoCFI   State = "no-cfi"   // no caller was found by call frame information
 	StateFound   State = "found"
@@ -77,7 +77,8 @@ func (c *Counts) state(m Module) State {
 	return StateFound
 }
 
-// share is part of whole, cut after four digits by integers, so that it is the same on every machine.
+// share returns part/whole, truncated to four digits with integer arithmetic, so that it is the same
+// on every machine.
 func share(part, whole int64) float64 {
 	return float64(part*10000/whole) / 10000
 }
@@ -90,15 +91,15 @@ func ByName(a, b Row) int {
 	return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.DebugID, b.DebugID))
 }
 
-// byCost compares rows: those that cost most come first.
+// byCost compares rows: those with the highest cost come first.
 func byCost(a, b Row) int {
 	return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(b.Frames, a.Frames), ByName(a, b))
 }
 
-// byFrames compares rows: those with most frames come first.
+// byFrames compares rows: those with the most frames come first.
 func byFrames(a, b Row) int { return cmp.Or(cmp.Compare(b.Frames, a.Frames), ByName(a, b)) }
 
-// Lacking returns the rows with guessed callers, those with most of them first.
+// Lacking returns the rows with guessed callers, those with the most first.
 func Lacking(rows []Row) (lacking []Row) {
 	for _, x := range rows {
 		if x.Guessed() > 0 {

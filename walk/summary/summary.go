@@ -19,7 +19,7 @@ type Summary struct {
 	totals  Totals
 }
 
-// New returns a Summary of no dumps, whose signatures are made by rules.
+// New returns an empty Summary, whose signatures are made according to rules.
 func New(rules *signature.Rules) *Summary {
 	return &Summary{makes: signature.NewMaker(rules), modules: map[Module]*Counts{}, crashes: map[string]*Crashes{}}
 }
@@ -60,8 +60,8 @@ func (s *Summary) Tables() *Tables {
 // Tables is a summary for writing.
 type Tables struct {
 	Totals  Totals
-	Crashes []CrashRow            // those with most dumps first
-	Modules []Row                 // those that cost most first
+	Crashes []CrashRow            // those with the most dumps first
+	Modules []Row                 // those with the highest cost first
 	Verify  *verify.TallyDocument // the verdicts of all dumps; nil if they were not judged
 }
 
@@ -71,7 +71,7 @@ func (t *Tables) Sort() {
 	slices.SortFunc(t.Modules, byCost)
 }
 
-// Holds reports whether the symbols hold: a dump was read, and no module cost anything.
+// Holds reports whether the symbols hold: at least one dump was read, and no module has a cost.
 func (t *Tables) Holds() bool {
 	return t.Totals.Read() > 0 && (len(t.Modules) == 0 || t.Modules[0].Cost == 0)
 }
@@ -102,7 +102,7 @@ func (t *Tables) Verdict() string {
 		100*worst.Cost/(guessed+ends+unnamed), text.Printable(worst.name()), worst.lack())
 }
 
-// name returns what to call a module.
+// name returns the name by which texts refer to a module.
 func (r *Row) name() string {
 	if r.Symbols == StateNone {
 		return "code in no module"

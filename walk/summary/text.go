@@ -11,11 +11,11 @@ import (
 	"github.com/symtool/symtool/walk/verify"
 )
 
-// TextOptions says how much text has.
+// TextOptions limit the text.
 type TextOptions struct {
-	Crashes  int // signatures that are listed
-	Modules  int // modules that each table of them has
-	Verdicts int // rows of the table of verdicts
+	Crashes  int // number of signatures
+	Modules  int // number of modules in each table
+	Verdicts int // number of rows in the table of verdicts
 }
 
 // WriteText writes tables for people. Its last line is the verdict.
@@ -52,7 +52,7 @@ func (t *Tables) writeTotals(b *bufio.Writer) {
 	b.WriteByte('\n')
 }
 
-// percent returns part of whole, cut after one digit.
+// percent returns part of whole in percent, truncated to one digit.
 func percent(part, whole int64) string {
 	if whole == 0 {
 		return "0.0%"
@@ -78,7 +78,7 @@ func (t *Tables) writeCrashes(b *bufio.Writer, limit int) {
 	}
 }
 
-// writeWorst writes the modules that cost something.
+// writeWorst writes the modules with a cost.
 func (t *Tables) writeWorst(b *bufio.Writer, limit int) {
 	n := len(t.Modules)
 	if i := slices.IndexFunc(t.Modules, func(r Row) bool { return r.Cost == 0 }); i >= 0 {

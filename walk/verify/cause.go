@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// cause is what a stack was lost by, until its findings are sorted. Findings further down follow
-// from it, as the registers there are guesses.
+// cause is the reason why a stack was lost, until the findings are sorted. Findings further down the stack
+// follow from it, because the registers there are guesses.
 type cause struct {
 	finding int // index in Findings, or -1
 	module  int // index in Dump.Modules of the module whose symbols are missing, or -1
@@ -17,12 +17,12 @@ type cause struct {
 // guesses report.
 var noCause = cause{-1, -1}
 
-// consequences are the kinds of findings that follow from a stack lost above. Two sources that
-// differ at the same address do so whatever the stack is.
+// consequences are the kinds of findings that follow from a stack lost above. Two sources that differ at the
+// same address do so whatever the stack.
 var consequences = []string{KindFramePointer, KindRulesFail, KindNoCall, KindMemory, KindBroken}
 
-// lose records the cause by which the current stack was lost, unless it was lost before: below
-// frame f no caller is certain.
+// lose records the reason why the current stack was lost, unless it was lost before: below frame f no caller is
+// certain.
 func (v *verifier) lose(f *walk.Frame) {
 	if v.after != nil {
 		return
@@ -51,8 +51,8 @@ func (v *verifier) errorAt(f *walk.Frame, kinds ...string) (int, bool) {
 	return 0, false
 }
 
-// explained reports whether an error at the frame, or at the one that led to it, already says why
-// the walk ended.
+// explained reports whether an error at the frame, or at the frame that led to it, already says why the walk
+// ended.
 func (v *verifier) explained(s *walk.Stack, f *walk.Frame) bool {
 	if _, ok := v.errorAt(f, aboutRules...); ok {
 		return true
@@ -81,7 +81,7 @@ func (v *verifier) causeAt(f *walk.Frame, x *Finding) *cause {
 	return &cause{i, -1}
 }
 
-// causeAbove returns an error about the rules that led to the current frame, and gave it its registers, or nil.
+// causeAbove returns an error about the rules that led to the current frame and computed its registers, or nil.
 func (v *verifier) causeAbove(s *walk.Stack, f *walk.Frame) *cause {
 	if i := v.number(s, f); i > 0 && v.after == nil {
 		if x, ok := v.errorAt(&s.Frames[i-1], KindRulesDiffer, KindFramePointer); ok {
@@ -91,12 +91,11 @@ func (v *verifier) causeAbove(s *walk.Stack, f *walk.Frame) *cause {
 	return nil
 }
 
-// aboutRules are the kinds of findings about the rules for a frame, the
-// decisive one first.
+// aboutRules are the kinds of findings about the rules for a frame, the decisive kind first.
 var aboutRules = []string{KindRulesDiffer, KindFramePointer, KindNoRules, KindRulesFail, KindNoCall}
 
-// group puts findings below the one that they follow from. If the cause is not a finding, such as
-// a guess that was allowed, its consequences stay on their own.
+// group moves findings below the finding that they follow from. If the cause is not a finding, such as a guess
+// that was allowed, its consequences remain separate.
 func (v *verifier) group() {
 	list := v.verdict.Findings
 	modules := map[int]int{}

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// end judges where a walk ended. A stack that does not end where threads do is an error, whatever
-// the reason.
+// end judges where a walk ended. If a stack does not end where threads do, that is an error,
+// whatever the reason.
 func (v *verifier) end(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
 	switch {
 	case s.End == walk.EndWriter || s.End == walk.EndOutermost || s.End == walk.EndStart:
@@ -66,7 +66,7 @@ func (v *verifier) unended(u *walk.Inspector, s *walk.Stack, f *walk.Frame, step
 }
 
 // wordsAbove is the number of words of a stack that are searched for return addresses above the
-// frame where a walk ended: as many as a large array has.
+// frame where a walk ended: the size of a large array.
 const wordsAbove = 4096
 
 // nothing describes a frame without a caller, outside functions where threads begin.
@@ -90,7 +90,7 @@ func (v *verifier) nothing(u *walk.Inspector, f *walk.Frame, steps []walk.Step, 
 	}
 }
 
-// bareHere returns which sources have no rules for a frame that has none.
+// bareHere returns the sources that lack rules for a frame without rules.
 func (v *verifier) bareHere(i int) (Blame, string) {
 	switch {
 	case v.module(i).Symbols == "binary":
@@ -101,14 +101,15 @@ func (v *verifier) bareHere(i int) (Blame, string) {
 	return BlameSymbols, "the symbol file has no rules here"
 }
 
-// wordsNear is the distance in words within which another return address must follow one of 0 for
-// the stack to go on: another thread's stack may follow the end of a thread's.
+// wordsNear is the distance in words within which another return address must follow a return
+// address of 0 for the stack to continue: the stack of another thread may follow the end of a
+// thread's stack.
 const wordsNear = 128
 
-// zero adds a finding about a return address of 0 that is not where the stack begins: cleared
-// memory, a rule that leads to the wrong word, or one that does not describe the stack after a
-// switch to another. On Linux the functions in which programs and threads begin are known;
-// elsewhere 0 is the system's own mark.
+// zero adds a finding about a return address of 0 that is not where the stack begins. The reason
+// may be cleared memory, a rule that leads to the wrong word, or a rule that does not describe the
+// stack after a switch to another. On Linux the functions in which programs and threads begin are
+// known; elsewhere 0 is the system's own mark.
 func (v *verifier) zero(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
 	if f.IsEntry() {
 		return
@@ -134,8 +135,8 @@ func (v *verifier) zero(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps [
 	}
 }
 
-// bottoms are functions, in addition to walk's starts, that systems with the
-// Linux kernel give a return address of 0.
+// bottoms are functions, in addition to walk's starts, to which systems with the Linux kernel give
+// a return address of 0.
 var bottoms = map[string]bool{
 	"__libc_start_main": true, "__libc_start_main_impl": true, "__libc_start_call_main": true, "generic_start_main": true, "__libc_start_main_stage2": true,
 	"libc_start_main_stage2": true, "__libc_init": true, "_start_main": true, "_dl_start_user": true,
@@ -145,7 +146,7 @@ var bottoms = map[string]bool{
 
 func isBottom(function string) bool { return walk.IsStart(function) || bottoms[function] }
 
-// readsNothing reports whether a return address is a number in the rules, by which they say that
+// readsNothing reports whether the rules give a number as the return address, which means that
 // there is no caller.
 func readsNothing(steps []walk.Step) bool {
 	return slices.ContainsFunc(steps, func(s walk.Step) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// maxFindings is the number of findings that a verdict lists: more than anybody reads, yet few
-// enough for memory if every frame of a stack of garbage has one.
+// maxFindings is the number of findings that a verdict lists: more than anybody reads, but few
+// enough for memory if every frame of a garbage stack has one.
 const maxFindings = 10_000
 
 // Blame says whose fault a finding is.
@@ -33,7 +33,7 @@ const (
 	SeverityNote    Severity = "note"
 )
 
-// The kinds of findings, in the order in which a conclusion is chosen.
+// The kinds of findings, in the order of precedence for a conclusion.
 const (
 	KindOtherID      = "other-id"      // the symbols that were found are another module's
 	KindRulesDiffer  = "rules-differ"  // two sources compute different callers
@@ -64,7 +64,7 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	Kind     string   `json:"kind"`
 	Blame    Blame    `json:"blame,omitempty"`
-	Text     string   `json:"text"` // without the place
+	Text     string   `json:"text"` // without the location
 	Count    int      `json:"count"`
 
 	Thread   uint32       `json:"thread_id,omitempty"` // 0 if no thread is concerned
@@ -80,8 +80,8 @@ type Finding struct {
 	// errors.
 	Follows []Finding `json:"follows,omitempty"`
 
-	brief    string // Text for the conclusion; "" if Text is short
-	weight   int    // within a kind, the heaviest comes first
+	brief    string // Text in its form for the conclusion; "" if Text is short
+	weight   int    // within a kind, the heaviest finding comes first
 	late     bool   // no stack is lost there first, so other findings explain more
 	after    *cause // what the finding follows from, or nil
 	ofModule int    // 1 + the index in Dump.Modules of the module whose symbols are concerned, or 0
@@ -144,7 +144,7 @@ func (v *verifier) add(s *walk.Stack, f *walk.Frame, x Finding) {
 	v.verdict.Findings = append(v.verdict.Findings, x)
 }
 
-// place sets where a finding about a frame is.
+// place sets the location of a finding about a frame.
 func (v *verifier) place(s *walk.Stack, f *walk.Frame, x *Finding) {
 	x.PC, x.Function, x.Frame = walk.Address(f.Inst), f.Function(), v.number(s, f)
 	if f.Module < 0 {
@@ -155,8 +155,8 @@ func (v *verifier) place(s *walk.Stack, f *walk.Frame, x *Finding) {
 	x.Module, x.RVA = d.System.OS.Base(m.Path), walk.Address(f.Inst-m.Addr)
 }
 
-// merge counts another finding of the same kind and address. It keeps the more severe one, and
-// the one without a cause.
+// merge counts another finding of the same kind and address. It keeps the more severe of the two,
+// and the one without a cause.
 func (x *Finding) merge(y *Finding) {
 	n, after := x.Count+1, x.after
 	if y.after == nil {
@@ -168,11 +168,11 @@ func (x *Finding) merge(y *Finding) {
 	x.Count, x.after = n, after
 }
 
-// isFull reports whether no more findings fit.
+// isFull reports whether the verdict has room for no more findings of the severity.
 func (v *verifier) isFull(s Severity) bool {
 	limit := maxFindings
 	if s != SeverityError {
-		limit /= 2 // to leave room for errors
+		limit /= 2 // leave room for errors
 	}
 	return len(v.verdict.Findings) >= limit
 }
@@ -186,8 +186,8 @@ func (v *verifier) number(s *walk.Stack, f *walk.Frame) int {
 	return v.current
 }
 
-// sortFindings sorts errors first, those that lost a stack before others, then kinds by weight,
-// then by place.
+// sortFindings sorts errors first, then findings that lost a stack, then by kind and weight, then
+// by location.
 func sortFindings(list []Finding) {
 	slices.SortStableFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// modules lists the modules that stacks go through.
+// modules lists the modules on the walked stacks.
 func (v *verifier) modules() {
 	v.broken = map[int]*damage{}
 	v.places = make([]int, len(v.result.Modules))
@@ -74,7 +74,7 @@ func (v *verifier) damage(i int) *damage {
 	return v.broken[i]
 }
 
-// judgeModules reports symbols that are missing or another module's.
+// judgeModules reports symbols that are missing or belong to another module.
 func (v *verifier) judgeModules() {
 	for i, place := range v.places {
 		if place < 0 {
@@ -131,7 +131,7 @@ func (m *Module) named() string {
 	return strings.TrimSpace(m.Name + " " + m.DebugID)
 }
 
-// short returns a module's name only.
+// short returns only a module's name.
 func (m *Module) short() string {
 	if m.Name == "" {
 		return m.named()
@@ -163,7 +163,7 @@ func count(n int, one, many string) string {
 }
 
 // judgeCounts compares the counts with the thresholds. If other findings explain why callers are
-// guesses, the counts follow from the heaviest of them.
+// guesses, the findings about the counts follow from the heaviest of them.
 func (v *verifier) judgeCounts() {
 	c := v.verdict
 	blame, culprits, rest := v.culprits()
@@ -211,9 +211,9 @@ const (
 	maxFunctions = 2
 )
 
-// culprits names the modules after which callers are guesses that no finding explains, and the
-// reasons; those after which stacks were lost come first. rest is the number of such callers. To
-// blame is the heaviest error so far, or the source that lacks rules.
+// culprits names the modules after which callers are guesses that no finding explains, with the
+// reasons; modules after which stacks were lost come first. rest is the number of such callers. The
+// blame is that of the heaviest error so far, or of the source that lacks rules.
 func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	var list []int
 	for i, d := range v.broken {
@@ -245,7 +245,7 @@ func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	return cmp.Or(blame, v.mostly(), BlameSymbols), text, rest
 }
 
-// lacks returns who is to blame for guessed callers after a module, and the reason.
+// lacks returns what is to blame for guessed callers after a module, and the reason.
 func (v *verifier) lacks(i int) (Blame, string) {
 	m := v.module(i)
 	switch {

@@ -28,8 +28,8 @@ type difference struct {
 	what string
 }
 
-// differ compares two steps of sources with rules. A source that restores only the frame pointer
-// is compared by that, the stack pointer and the program counter.
+// differ compares two steps of sources with rules. If a source restores only the frame pointer, only
+// that, the stack pointer and the program counter are compared.
 func differ(u *walk.Inspector, a, b *walk.Step) (difference, bool) {
 	switch {
 	case a.IsLast() && b.IsLast():
@@ -101,21 +101,21 @@ func (v *verifier) rows(u *walk.Inspector, s *walk.Stack, f *walk.Frame) (steps 
 	steps = u.Steps(f)
 	for i := 1; i < len(steps); i++ {
 		if steps[i].By == walk.ByFramePointer && v.leavesStack(s) {
-			continue // the frame pointer is already, or still, that of the other stack
+			continue // the frame pointer already, or still, belongs to the other stack
 		}
 		v.pair(u, s, f, &steps[0], &steps[i])
 	}
 	return steps
 }
 
-// leavesStack reports whether the current frame's caller is on another stack, that of C or of Go.
+// leavesStack reports whether the current frame's caller is on another stack, that of C or Go.
 func (v *verifier) leavesStack(s *walk.Stack) bool {
 	next := v.current + 1
 	return next < len(s.Frames) && s.Frames[next].By == walk.ByGoStack
 }
 
 // goesOn reports whether a step leads to code that has made a call. Where a program or a thread
-// begins, rules that do not say so lead to whatever the stack begins with.
+// begins, rules that do not mark the outermost frame lead to whatever the stack begins with.
 func (v *verifier) goesOn(u *walk.Inspector, s *walk.Step) bool {
 	return !s.IsLast() && s.Err == nil && u.IsCode(s.PC) && u.Call(s.PC) != walk.CallNo
 }
@@ -139,7 +139,7 @@ func (v *verifier) pair(u *walk.Inspector, s *walk.Stack, f *walk.Frame, a, b *w
 	v.verdict.Compared++
 	d, differs := differ(u, a, b)
 	if differs && s.End == walk.EndStart && f == &s.Frames[len(s.Frames)-1] && !v.goesOn(u, a) && !v.goesOn(u, b) {
-		differs = false // some writers of symbol files do not mark where a stack ends, and nothing here needs it
+		differs = false // some writers of symbol files do not mark where a stack ends, and here the mark is not needed
 	}
 	if !differs {
 		if a.Row != nil && b.Row != nil && !a.FPOnly && !b.FPOnly && !a.Row.Equal(b.Row) {
@@ -152,8 +152,8 @@ func (v *verifier) pair(u *walk.Inspector, s *walk.Stack, f *walk.Frame, a, b *w
 	if b.By == walk.ByFramePointer {
 		x.Kind = KindFramePointer
 		if a.Row != nil && a.Row.Rule(d.reg).IsZero() && d.reg != cfi.CFA && d.reg != cfi.RA {
-			// Go's compiler never says where a frame pointer was saved. The binary's rules have what a
-			// symbol file lost.
+			// Go's compiler never says where a frame pointer was saved. The binary's rules have what
+			// the symbol file lost.
 			x.Severity = SeverityWarning
 		}
 	}
@@ -188,7 +188,7 @@ func side(u *walk.Inspector, s *walk.Step, d difference) Side {
 	return x
 }
 
-// ruleText returns the rule of a register after the rule of .cfa, which it depends on.
+// ruleText returns the rule of a register, preceded by the rule of .cfa, on which it depends.
 func ruleText(u *walk.Inspector, row *cfi.Row, reg cfi.Reg) string {
 	text := ".cfa: " + row.CFA.String()
 	name := ".ra"

@@ -14,15 +14,15 @@ import (
 type damage struct {
 	broken map[int]bool // indices in Result.Stacks
 	weak   int          // callers by frame pointers and scanning
-	bare   int          // of weak, those for which no source has rules and no other finding is the reason
+	bare   int          // of weak, those for which no source has rules and no other finding gives the reason
 	unused int          // of weak, those with rules that could not be used
 	names  []string     // of functions without rules, one more than is printed
-	first  int          // stacks that were lost here first: what follows may not be theirs
+	first  int          // stacks that were lost here first: what follows may not belong to them
 }
 
-// notCalled are functions in whose middle there are return addresses that no call left: Go's
-// runtime gives them to the first function of a goroutine, and to what that calls on another
-// stack; Boost, to the first function of a coroutine.
+// notCalled are functions to whose middle return addresses lead although no call left them. Go's
+// runtime gives such addresses to the first function of a goroutine, and to the functions that it
+// calls on another stack; Boost gives them to the first function of a coroutine.
 var notCalled = map[string]bool{
 	"make_fcontext":  true,
 	"runtime.goexit": true, "runtime.goexit.abi0": true, "runtime.systemstack_switch": true, "runtime.systemstack_switch.abi0": true,
@@ -144,8 +144,8 @@ func (v *verifier) guess(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps 
 	v.lose(f)
 }
 
-// isThere reports whether a frame belongs to the stack, as far as can be known: after a guess for
-// another reason it may not.
+// isThere reports whether a frame belongs to the stack, as far as known: after a guess for another
+// reason it may not.
 func (v *verifier) isThere(f *walk.Frame) bool {
 	return v.after == nil || *v.after == noCause && f.Trust >= walk.TrustFramePtr
 }
@@ -235,12 +235,13 @@ func (v *verifier) returns(u *walk.Inspector, s *walk.Stack, i int) {
 }
 
 // beginsAt reports whether a stack begins at the first instruction of a function, to which a
-// coroutine would return. A wrong rule may lead to a function's address, too, but the stack goes on.
+// coroutine would return. A wrong rule may lead to a function's address, too, but then the stack
+// continues.
 func beginsAt(s *walk.Stack, i int) bool {
 	return i == len(s.Frames)-1 && s.End.Clean() && s.Frames[i].IsEntry()
 }
 
-// culprit returns who is to blame for a wrong caller by a frame's rules.
+// culprit returns what is to blame for a wrong caller computed by a frame's rules.
 func (v *verifier) culprit(u *walk.Inspector, f *walk.Frame) (Blame, string) {
 	switch {
 	case v.after != nil:
@@ -257,7 +258,7 @@ func (v *verifier) culprit(u *walk.Inspector, f *walk.Frame) (Blame, string) {
 }
 
 // agreed reports whether at least two sources have rules for a frame's step. If so, they agree,
-// since a difference would be a finding.
+// because a difference would be a finding.
 func (v *verifier) agreed(u *walk.Inspector, f *walk.Frame) bool {
 	n := 0
 	for _, s := range u.Steps(f) {

@@ -15,7 +15,7 @@ import (
 // maxTally is the number of rows of a Tally.
 const maxTally = 10_000
 
-// Tally counts the verdicts of many dumps. The zero value has none.
+// Tally counts the verdicts of many dumps. The zero value is an empty tally.
 type Tally struct {
 	dumps, hold         int
 	counted, countedCFI int
@@ -31,7 +31,7 @@ type TallyRow struct {
 	Blame   Blame  `json:"blame,omitempty"`
 	Module  string `json:"module"` // "" for an error about no module
 	Dumps   int    `json:"dumps"`
-	Count   int    `json:"count"`   // places in the code, each once a dump
+	Count   int    `json:"count"`   // places in the code, each counted once per dump
 	Example string `json:"example"` // the first dump
 	Text    string `json:"text"`    // the error in this dump
 
@@ -83,7 +83,7 @@ type TallyDocument struct {
 	Hold       int        `json:"hold"` // dumps whose symbols hold
 	Counted    int        `json:"counted"`
 	CountedCFI int        `json:"counted_cfi"`
-	Findings   []TallyRow `json:"findings"`          // those in most dumps first
+	Findings   []TallyRow `json:"findings"`          // those in the most dumps first
 	Omitted    int        `json:"omitted,omitempty"` // errors of kinds and modules beyond 10,000
 	Conclusion string     `json:"conclusion"`
 }
@@ -110,7 +110,7 @@ func (d *TallyDocument) conclude() string {
 		return "no verdict: no dump could be read"
 	case d.Hold == d.Dumps:
 		return fmt.Sprintf("the symbols hold in %s: %s", count(d.Dumps, "dump", "dumps"), cfi)
-	case len(d.Findings) == 0: // they are beyond the limit of each verdict
+	case len(d.Findings) == 0: // the errors are beyond the limit of each verdict
 		return fmt.Sprintf("the symbols hold in %d of %s: %s", d.Hold, count(d.Dumps, "dump", "dumps"), cfi)
 	}
 	x := &d.Findings[0]

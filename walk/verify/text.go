@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// place returns where a finding about a frame is: "libfoo.so+0x1234".
+// place returns the location of a finding about a frame: "libfoo.so+0x1234".
 func (x *Finding) place() string {
 	switch {
 	case x.PC == 0:
@@ -22,7 +22,7 @@ func (x *Finding) place() string {
 	return x.Module + "+" + x.RVA.String()
 }
 
-// sentence returns the finding with its place.
+// sentence returns the finding with its location.
 func (x *Finding) sentence() string {
 	place := x.place()
 	if place == "" {
@@ -37,7 +37,7 @@ func (x *Finding) sentence() string {
 	return place + ": " + x.Text
 }
 
-// Errors returns the errors of a verdict, each as one sentence with its place.
+// Errors returns the errors of a verdict, each as one sentence with its location.
 func (v *Verdict) Errors() (all []string) {
 	for i := range v.Findings {
 		if x := &v.Findings[i]; x.Severity == SeverityError {
@@ -121,7 +121,7 @@ func writeFinding(b *bufio.Writer, x *Finding) {
 	x.writeTo(b)
 }
 
-// writeFollowing writes a finding below the one that it follows from.
+// writeFollowing writes a finding below the finding that it follows from.
 func writeFollowing(b *bufio.Writer, x *Finding) {
 	b.WriteString("    so ")
 	x.writeTo(b)

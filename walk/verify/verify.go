@@ -10,23 +10,23 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// Thresholds say when symbols hold. The zero value requires no share of CFI, but allows no
-// scanned frame and no missing symbols.
+// Thresholds say when symbols hold. The zero value requires no share of CFI, but allows neither
+// scanned frames nor missing symbols.
 type Thresholds struct {
-	// MinCFI is the smallest share, in percent, of callers found by call frame
-	// information among those that could be: callers of frames in modules.
+	// MinCFI is the required share, in percent, of callers found by call frame information among
+	// those that could be: the callers of frames in modules.
 	MinCFI float64
 	// MaxScan is the number of callers that may be found by scanning the stack.
 	MaxScan int
 	// AllowMissing are patterns of path.Match for the names of modules whose symbols may be missing.
-	// Callers of their frames are not counted.
+	// Callers of frames in these modules are not counted.
 	AllowMissing []string
 }
 
-// Default requires that every caller that could be found by call frame information is.
+// Default requires call frame information for every caller that it could find.
 func Default() Thresholds { return Thresholds{MinCFI: 100} }
 
-// allows reports whether the symbols of a module of this name may be missing.
+// allows reports whether the symbols of a module with this name may be missing.
 func (t *Thresholds) allows(name string) bool {
 	return slices.ContainsFunc(t.AllowMissing, func(p string) bool {
 		ok, _ := path.Match(p, name)
@@ -89,16 +89,16 @@ type Verdict struct {
 	Threads int    `json:"threads"`
 	Broken  int    `json:"broken"` // stacks whose walk did not reach the end
 	Counts  Counts `json:"frames"`
-	// Counted is the number of callers that the thresholds apply to: those of frames in modules that
-	// must have symbols. CountedCFI and CountedScan are the numbers of those found by CFI and by
-	// scanning.
+	// Counted is the number of callers to which the thresholds apply: the callers of frames in
+	// modules that must have symbols. CountedCFI and CountedScan are the numbers of those found by
+	// CFI and by scanning.
 	Counted     int `json:"counted"`
 	CountedCFI  int `json:"counted_cfi"`
 	CountedScan int `json:"counted_scan"`
 
-	// Compared is the number of pairs of rules for the same step that were compared, Calls that of
-	// return addresses that follow a call, and UnknownCalls that of return addresses without the
-	// code before them.
+	// Compared is the number of pairs of rules for the same step that were compared, Calls the
+	// number of return addresses that follow a call, and UnknownCalls the number of return addresses
+	// preceded by unknown code.
 	Compared     int `json:"compared"`
 	Calls        int `json:"calls"`
 	UnknownCalls int `json:"unknown_calls"`
@@ -127,7 +127,7 @@ type Module struct {
 	Counts    Counts `json:"frames"`    // callers of its frames
 }
 
-// Judge judges the symbols by r, a walk of w. The error is t.Check's or ctx's.
+// Judge judges the symbols by r, a walk by w. The error is t.Check's or ctx's.
 func Judge(ctx context.Context, w *walk.Walker, r *walk.Result, t Thresholds) (*Verdict, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -159,8 +159,8 @@ type verifier struct {
 	places  []int // indices in Verdict.Modules, by index in Result.Modules, or -1
 	broken  map[int]*damage
 	current int                // the current frame
-	after   *cause             // the cause by which the stack was lost; nil if it was not
-	omitted int                // errors
+	after   *cause             // why the stack was lost; nil if it was not
+	omitted int                // number of omitted errors
 	outside int                // callers by scanning after code in no module
 	found   map[findingKey]int // index in Findings
 	at      map[findingKey]int // index of the first finding of a kind at an address

@@ -35,9 +35,9 @@ var cpuARM = newCPU(CPU{
 // armSigcontext are the registers in struct sigcontext, in order.
 const armSigcontext = "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr pc cpsr"
 
-// armTrampolines returns the trampolines for the number of a system call, in
-// two hexadecimal digits: those of the kernel and the C libraries, in both
-// instruction sets, and of the old ABI, whose number is in the instruction.
+// armTrampolines returns the trampolines for a system call number, in two hexadecimal digits: those
+// of the kernel and the C libraries, in both instruction sets, and those of the old ABI, whose
+// number is in the instruction.
 func armTrampolines(nr string) []Trampoline {
 	return []Trampoline{
 		{code: "e3a070" + nr + " ef000000", Steps: starts0(0, 4)}, // mov r7,#nr; svc 0
@@ -48,7 +48,7 @@ func armTrampolines(nr string) []Trampoline {
 	}
 }
 
-// arm accepts either instruction set, since a return address does not imply one: BL, BLX, and the
+// arm accepts either instruction set, because a return address does not imply one: BL, BLX, and the
 // sequence used before BLX existed (Arm ARM, F5.1).
 func (c callCode) arm() CallAnswer {
 	if h, ok := c.half(c.order, 2); ok && h&0xff83 == 0x4780 { // BLX Rm, BLXNS
@@ -64,7 +64,7 @@ func (c callCode) arm() CallAnswer {
 		return CallUnknown
 	}
 	if c.ret&3 != 0 {
-		return CallNo // no place for instructions of 4 bytes
+		return CallNo // too close to the start for instructions of 4 bytes
 	}
 	if w>>28 != 15 && w&0x0f00_0000 == 0x0b00_0000 || w&0xfe00_0000 == 0xfa00_0000 { // BL, BLX
 		return callIf(c.goesToCode(c.ret+4+uint64(int64(int32(w<<8)>>6)), 32))

@@ -33,8 +33,8 @@ var cpuARM64 = newCPU(CPU{
 	}},
 })
 
-// arm64 recognises BL, BLR, and BLR with authentication (Arm ARM, C4.1).
-// Instructions are little-endian whatever the data is.
+// arm64 recognises BL, BLR, and BLR with authentication (Arm ARM, C4.1). Instructions are always
+// little-endian.
 func (c callCode) arm64() CallAnswer {
 	w, ok := c.word(binary.LittleEndian, 4)
 	if !ok {
@@ -46,8 +46,8 @@ func (c callCode) arm64() CallAnswer {
 		w&0xffff_f800 == 0xd73f_0800) // BLRAA, BLRAB
 }
 
-// arm64Frame returns the length of the instructions up to the one that sets x29 to the place
-// where x29 and x30 were stored; 0 if they are missing.
+// arm64Frame returns the length of the instructions up to the one that makes x29 point to the saved
+// x29 and x30, or 0 if they are missing.
 func arm64Frame(code []byte) int {
 	stored := -1
 	for i := 0; i+4 <= len(code); i += 4 {
@@ -78,18 +78,17 @@ func stripPAC(pc, mask uint64) uint64 {
 	return pc & mask
 }
 
-// The smallest number of bits in a program's addresses: Apple's is fixed,
-// Linux has 39, 42, 47, 48 or 52 depending on its configuration, and Android
-// 39.
+// The smallest number of bits in a program's addresses: Apple's is fixed; Linux has 39, 42, 47, 48
+// or 52 depending on its configuration, and Android 39.
 const (
 	appleBits   = 47
 	leastBits   = 39
 	unknownBits = 47
 )
 
-// addressMask returns the bits that addresses of the process use, judging by the highest address
-// in the dump. Breakpad takes that of the highest module, rust-minidump 47 bits or more. Stacks
-// and mappings show more, as Linux puts stacks at the top.
+// addressMask returns the bits that addresses of the process use, judging by the highest address in
+// the dump. Breakpad uses the highest module's address, and rust-minidump 47 bits or more. Stacks
+// and mappings reveal more, because Linux puts stacks at the top.
 func addressMask(d *dump.Dump) uint64 {
 	least := leastBits
 	switch d.System.OS {

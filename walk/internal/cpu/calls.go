@@ -20,13 +20,12 @@ const (
 	CallYes
 )
 
-// CallBefore reports whether code, whose last byte is the one before the address ret, ends with
-// a call.
+// CallBefore reports whether code, whose last byte is the one before the address ret, ends with a
+// call.
 //
-// It reads backwards. On CPUs whose instructions differ in length, the bytes of other
-// instructions may look like a call, on x86 about once in 1,000 instructions (TestCallsOracle).
-// It never misses a call. inCode reports whether a direct call may go to an address; nil allows
-// all.
+// It reads backwards. On CPUs whose instructions differ in length, the bytes of other instructions
+// may look like a call, on x86 about once in 1,000 instructions (TestCallsOracle). It never misses
+// a call. inCode reports whether a direct call may lead to an address; nil allows all addresses.
 func CallBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, inCode func(uint64) bool) CallAnswer {
 	if a == nil || len(code) < 2 {
 		return CallUnknown
@@ -42,7 +41,7 @@ type callCode struct {
 	inCode func(uint64) bool
 }
 
-// word returns the word of 4 bytes that begins n bytes before the address.
+// word returns the 4-byte word that begins before bytes before the address.
 func (c callCode) word(order binary.ByteOrder, before int) (uint32, bool) {
 	if before > len(c.code) {
 		return 0, false
@@ -50,7 +49,7 @@ func (c callCode) word(order binary.ByteOrder, before int) (uint32, bool) {
 	return order.Uint32(c.code[len(c.code)-before:]), true
 }
 
-// half does the same for 2 bytes.
+// half is like word for 2 bytes.
 func (c callCode) half(order binary.ByteOrder, before int) (uint16, bool) {
 	if before > len(c.code) {
 		return 0, false

@@ -11,14 +11,14 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// CPU is what the walker needs to know of a CPU. Each family of CPUs has a file with its values.
+// CPU is what the walker needs to know about a CPU. Each family of CPUs has a file with its values.
 type CPU struct {
 	Arch *arch.Arch
 
-	// Call is the distance, in bytes, from a return address back to an address in the call, at which
-	// symbols and rules are looked up.
+	// Call is the distance, in bytes, from a return address back to an address inside the call. Symbols
+	// and rules are looked up there.
 	Call  uint64
-	Align uint64 // of instructions, in bytes
+	Align uint64 // alignment of instructions, in bytes
 
 	// Clean clears the bits of a program counter that are not part of the address, given the result
 	// of Mask; nil if a CPU has no such bits.
@@ -28,39 +28,38 @@ type CPU struct {
 
 	TLS         TLS
 	Result      string // the register for the result of a system call, which is 0 in a new thread
-	Descriptors bool   // big-endian code has function descriptors in place of addresses
+	Descriptors bool   // big-endian code has function descriptors instead of addresses
 
 	Techniques []Technique               // in the order in which they are tried
 	calls      func(callCode) CallAnswer // whether code ends with a call
 	BothSets   bool                      // calls handles both instruction sets that ISABit distinguishes
 
-	// Layouts describe frames with a frame pointer, in order of likelihood; there are none if frame
-	// pointers cannot be followed. Apple replaces them on Apple's systems.
+	// Layouts describe frames with a frame pointer, in order of likelihood. It is empty if frame pointers
+	// cannot be followed. Apple replaces it on Apple's systems.
 	Layouts, Apple []Layout
 	NoWindowsFP    bool                  // frame pointers cannot be followed on Windows
 	MakesFrame     func(code []byte) int // returns the length of the instructions at the start of a function that set up a frame
 	FreeRecord     bool                  // the frame record may be anywhere in the frame
 	LoadsPC        bool                  // functions return by loading pc, so the link register may lead anywhere
 
-	// BackChain is the distance in words from the end of a link to the return address, if the word
-	// at the stack pointer is the caller's stack pointer; 0 if it is not. AppleChain replaces it on
-	// macOS.
+	// BackChain is the distance in words from the end of a link to the return address, if the word at the
+	// stack pointer is the caller's stack pointer; otherwise 0. AppleChain replaces it on macOS.
 	BackChain, AppleChain int
 
 	ScanFP    ScanFP // how a scan finds the frame pointer
 	ScanBytes int    // number of bytes of the stack to scan; 0 for the usual number of words
-	ArgWords  uint64 // words of a frame that are for arguments, which a scan leaves out
+	ArgWords  uint64 // words of a frame that are reserved for arguments, which a scan skips
 
 	// Order returns the byte orders that instructions may have.
 	Order  func(data binary.ByteOrder) (big, little bool)
-	Frames []SignalFrame // of Linux; the first that fits is used
+	Frames []SignalFrame // Linux's; the first that fits is used
 
-	Go *GoStack // nil if Go does not run there, or its stacks are not known
+	Go *GoStack // nil if Go does not support the CPU, or its stacks are unknown
 
 	PC, SP cfi.Reg
 	RA     cfi.Reg   // the link register, or NoReg
 	Saved  []cfi.Reg // callee-saved
-	Kept   []cfi.Reg // the registers whose values frames keep: the general ones
+	Kept   []cfi.Reg // general registers, whose values a frame without rules keeps
 }
 
 // Technique is a way to find the caller of a frame.
@@ -69,7 +68,7 @@ type Technique uint8
 // The techniques.
 const (
 	BySignalFrame Technique = iota // the layout of the system's signal frame
-	ByGoStack                      // what Go's runtime keeps of stacks that it leaves
+	ByGoStack                      // what Go's runtime records about stacks that it leaves
 	BySymbols                      // STACK CFI
 	ByEHFrame                      // .eh_frame and .debug_frame of binaries
 	BySFrame                       // .sframe of binaries
@@ -91,39 +90,40 @@ func table(list ...*CPU) map[*arch.Arch]*CPU {
 	return m
 }
 
-// Layout says where a function with a frame pointer keeps what its caller needs. Offsets are in
-// words, from the address in that register.
+// Layout says where a function with a frame pointer keeps what its caller needs. Offsets are in words,
+// relative to the address in the frame pointer's register.
 type Layout struct {
 	Reg     string // the frame pointer
 	FP, RA  int    // offsets of the caller's frame pointer and the return address
-	SP      int    // the caller's stack pointer, or the offset where it is saved
+	SP      int    // offset of the caller's stack pointer, or of the word where it is saved
 	SPSaved bool
-	// Leaf is the offset at which a leaf function has the caller's frame pointer, while its return
-	// address is still in the link register; LeafSP replaces SP. Both apply only if HasLeaf is set.
+	// Leaf is the offset at which a leaf function keeps the caller's frame pointer while its return
+	// address is still in the link register. LeafSP replaces SP. Both apply only if HasLeaf is set.
 	Leaf, LeafSP int
 	HasLeaf      bool
 	// Often means that compilers use the register for other values unless an option keeps the frame
-	// pointer, so that both signs of a record are required.
+	// pointer. In that case a record must show both signs.
 	Often bool
 
 	Base cfi.Reg // Reg
 }
 
-// GoStack says where Go's runtime keeps what it needs to return to another stack. Offsets are in
-// words from the stack pointer after the call.
+// GoStack says where Go's runtime keeps what it needs to return to another stack. Offsets are in words
+// from the stack pointer after the call.
 type GoStack struct {
 	G, Depth int  // in asmcgocall: the goroutine, and the distance to the end of its stack
 	FP       int  // the caller's frame pointer, as Go's assembler saves it
-	FromCFA  bool // FP is not from the stack pointer, but from the frame's end
-	Callback int  // in cgocallback: the stack pointer of the callback before
-	// CrossFrame is the distance in crosscall2 to its caller's frame, SavedAt that to the values of Saved.
+	FromCFA  bool // FP is relative to the frame's end instead of the stack pointer
+	Callback int  // in cgocallback: the stack pointer of the previous callback
+	// CrossFrame is the distance in crosscall2 to its caller's frame, and SavedAt the distance to the
+	// values of Saved.
 	CrossFrame, SavedAt int
-	SavedNames          string // "-" for a word that has none
+	SavedNames          string // "-" for a word without a register
 
 	PushedNames string // what crosscall1 has pushed, if it has no rules
 	Restores    string // its instructions after the call
-	SPName      string // the register that keeps the stack pointer during calls of the vDSO
-	CurrentName string // the register that has the goroutine, or the thread's g0
+	SPName      string // the register that holds the stack pointer during calls of the vDSO
+	CurrentName string // the register that holds the goroutine, or the thread's g0
 
 	Saved, Pushed []cfi.Reg // SavedNames, PushedNames
 	SP, Current   cfi.Reg   // SPName, CurrentName
@@ -144,11 +144,11 @@ type ScanFP uint8
 
 const (
 	NoFP         ScanFP = iota
-	FPBelow             // in the word below a return address
-	FPBelowKnown        // there, provided that the frame pointer leads there
+	FPBelow             // in the word below the return address
+	FPBelowKnown        // there, if the frame pointer leads there
 )
 
-// newCPU fills in the registers of a CPU, and the bytes of trampolines.
+// newCPU resolves the names of a CPU's registers, and encodes its trampolines.
 func newCPU(c CPU) *CPU {
 	a := c.Arch
 	if c.Clean == nil {
@@ -200,8 +200,8 @@ func (c *CPU) regsNamed(names string) (regs []cfi.Reg) {
 
 func withoutISABit(pc, _ uint64) uint64 { return pc &^ 1 }
 
-// The byte orders of instructions, given that of data. With asWritten, trampolines are written as
-// bytes in memory order.
+// The byte orders of instructions, given the byte order of data. With asWritten, trampolines are written
+// as bytes in memory order.
 func asWritten(binary.ByteOrder) (big, little bool)    { return true, false }
 func littleEndian(binary.ByteOrder) (big, little bool) { return false, true }
 func dataEndian(data binary.ByteOrder) (big, little bool) {
@@ -217,20 +217,20 @@ func names(prefix string, n int, more ...string) (all []string) {
 	return append(all, more...)
 }
 
-// TLS says where the thread-local variables of the program itself are, whose block has a fixed place
-// beside a thread's pointer ("ELF Handling For Thread-Local Storage", section 3, and each processor's
-// ELF supplement).
+// TLS says where the thread-local variables of the program itself are. Their block has a fixed distance
+// from the thread's pointer ("ELF Handling For Thread-Local Storage", section 3, and each processor's ELF
+// supplement).
 type TLS struct {
-	Pointer string // the register with a thread's pointer, which dumps may not have
+	Pointer string // the register with a thread's pointer, which dumps may lack
 	Low     string // the register with its lower 32 bits, if Pointer has the upper ones
 	After   bool   // the block is after the pointer (variant I); otherwise it ends there (variant II)
-	TCB     uint64 // bytes between the pointer and the block, at least
-	Bias    uint64 // how far the pointer is after the place from which TCB counts
+	TCB     uint64 // minimum number of bytes between the pointer and the block
+	Bias    uint64 // how many bytes the pointer is after the place from which TCB counts
 }
 
-// Block returns the address of the program's block in a thread with the pointer tp. addr, size and
-// align are those of the program's PT_TLS, in memory. The block lies as addr does between
-// multiples of align, a power of 2.
+// Block returns the address of the program's block in a thread with the pointer tp. addr, size and align
+// are from the program's PT_TLS, in memory; align is a power of 2. The block's address equals addr modulo
+// align.
 func (t *TLS) Block(tp, addr, size, align uint64) uint64 {
 	if t.After {
 		return tp - t.Bias + t.TCB + (addr-t.TCB)&(align-1)
@@ -238,6 +238,6 @@ func (t *TLS) Block(tp, addr, size, align uint64) uint64 {
 	return tp - size - (-addr-size)&(align-1)
 }
 
-// Variant I, as several CPUs have it.
+// Variant I, as used by several CPUs.
 func afterTCB(pointer string, tcb uint64) TLS { return TLS{Pointer: pointer, After: true, TCB: tcb} }
 func biased(pointer string) TLS               { return TLS{Pointer: pointer, After: true, Bias: 0x7000} }

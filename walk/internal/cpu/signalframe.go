@@ -13,7 +13,7 @@ import (
 // The layouts are ABI: arch/*/kernel/signal*.c (struct sigframe, struct rt_sigframe) and
 // arch/*/include/uapi/asm/{ucontext,sigcontext}.h of Linux.
 type SignalFrame struct {
-	Name string // suffix of the function that handlers return to: "rt", or "old" from before 1998
+	Name string // suffix of the function to which handlers return: "rt", or "old" for the one from before 1998
 	Code []Trampoline
 
 	Info int // offset of siginfo_t, or -1
@@ -33,13 +33,13 @@ type slot struct {
 
 // Trampoline is code that makes the system call with which a handler ends.
 type Trampoline struct {
-	// code is in hexadecimal digits. Its groups are units of memory, each in the
-	// byte order of instructions.
+	// code is in hexadecimal digits. Each of its groups is a unit of memory in the byte order of
+	// instructions.
 	code string
-	// Big and Little are its bytes on CPUs whose instructions are in that order.
+	// Big and Little are the bytes of code for CPUs whose instructions have that byte order.
 	Big, Little []byte
-	// Steps are the offsets of the instructions, and how much higher the stack
-	// pointer is there than at the first.
+	// Steps are the offsets of the instructions, with how much higher the stack pointer is there
+	// than at the first.
 	Steps []step
 }
 
@@ -64,7 +64,7 @@ func twoWords(size int, codes ...string) (t []Trampoline) {
 // siginfoSize is the size of siginfo_t, on all CPUs.
 const siginfoSize = 128
 
-// slots lays out registers consecutively; "-" is a word without one.
+// slots lays out registers consecutively; "-" is a word without a register.
 func slots(off, size int, regs string) (all []slot) {
 	for _, reg := range strings.Fields(regs) {
 		if reg != "-" {

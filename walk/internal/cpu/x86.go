@@ -55,8 +55,8 @@ var cpuX86_64 = newCPU(CPU{
 // x86Sigcontext are the registers in struct sigcontext, in order.
 const x86Sigcontext = "$gs $fs $es $ds $edi $esi $ebp $esp $ebx $edx $ecx $eax - - $eip $cs $eflags"
 
-// x86 tries each length: Intel's manual, volume 2, CALL. Far calls are not recognised, since
-// compilers do not generate them.
+// x86 tries each length of a call (Intel's manual, volume 2, CALL). Far calls are not recognised,
+// because compilers do not generate them.
 func (c callCode) x86(mode int) CallAnswer {
 	answer := CallNo
 	for n := 2; n <= min(MaxCall, len(c.code)); n++ {
@@ -80,10 +80,9 @@ func (c callCode) x86(mode int) CallAnswer {
 	return answer
 }
 
-// x86Frame returns the length of the instructions at the start of a function
-// up to "mov %rsp, %rbp" after "push %rbp"; 0 if they are not there. Compilers
-// put other instructions between them, but none that jumps or changes one of
-// the two registers.
+// x86Frame returns the length of the instructions at the start of a function up to "mov %rsp, %rbp"
+// after "push %rbp", or 0 if they are missing. Compilers put other instructions between the two,
+// but none that jumps or changes one of the registers.
 func x86Frame(code []byte, mode int) int {
 	pushed := false
 	n := 0
@@ -109,7 +108,7 @@ func x86Frame(code []byte, mode int) int {
 	return 0
 }
 
-// x86Pointer returns RSP or RBP for that register of any size, otherwise 0.
+// x86Pointer returns RSP or RBP if arg is that register in any size, otherwise 0.
 func x86Pointer(arg x86asm.Arg) x86asm.Reg {
 	switch arg {
 	case x86asm.RSP, x86asm.ESP:

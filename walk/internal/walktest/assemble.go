@@ -37,7 +37,7 @@ type Assembler struct {
 	Modules []dump.Module
 	Crash   []any
 	Files   map[string]string // symbol files, by the module's debug file
-	errs    map[string]error  // errors for those that cannot be used
+	errs    map[string]error  // errors for symbol files that cannot be used
 	order   asmOrder
 }
 
@@ -146,7 +146,7 @@ func (a *Assembler) Regs(namesAndValues ...any) *Assembler {
 	return a
 }
 
-// Crashed says that the last thread crashed, and how.
+// Crashed makes the last thread the one that crashed.
 func (a *Assembler) Crashed(c dump.Crash, namesAndValues ...any) *Assembler {
 	c.Thread = uint32(len(a.Threads))
 	a.Dump.Crash, a.Crash = &c, namesAndValues
@@ -189,7 +189,7 @@ func (a *Assembler) context(namesAndValues []any) *dump.Context {
 	return c
 }
 
-// Build makes the dump. Threads have the ids 1, 2, and so on.
+// Build returns the dump. Threads have the ids 1, 2, and so on.
 func (a *Assembler) Build() *dump.Dump {
 	a.T.Helper()
 	d := a.Dump

@@ -106,7 +106,7 @@ func AsMinidump(t testing.TB, path string) string {
 	return out
 }
 
-// CallsCPUs are the CPUs that calls.c has a crash on.
+// CallsCPUs are the CPUs for which calls.c contains a crash.
 var CallsCPUs = []string{"aarch64", "arm", "i386", "mips64", "mipsel", "ppc64le", "riscv64", "s390x", "x86_64"}
 
 // SomeRegisters returns the registers that the tests' instructions were

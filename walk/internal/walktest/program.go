@@ -16,11 +16,11 @@ import (
 type Program struct {
 	T            *testing.T
 	Binary, Core string
-	Store        string // with its symbol file
+	Store        string // contains its symbol file
 	Dir          string // paths below it begin with "DIR" in texts
 }
 
-// NewProgram returns the program with a store of its own.
+// NewProgram returns the program with a new store.
 func NewProgram(t *testing.T) *Program {
 	x := &Program{T: t, Binary: testenv.Input(t, "walk-sources.elf"), Core: testenv.Input(t, "walk-sources.core.gz"), Dir: t.TempDir()}
 	x.Store = filepath.Join(x.Dir, "store")
@@ -69,7 +69,7 @@ func (x *Program) EditedStore(name, old, with string) string {
 // NoRules removes the STACK CFI of a module.
 func NoRules(m *symfmt.Module) { m.CFI = symfmt.CFITable{} }
 
-// OtherModule gives a module another name and id.
+// OtherModule changes the name and id of a module.
 func OtherModule(m *symfmt.Module) { m.Name, m.ID = "other", strings.Repeat("1", 33) }
 
 // BareBinary returns the program without the sections that have rules.

@@ -54,7 +54,7 @@ func (c *WinTest) Assemble(t *testing.T) *Assembler {
 	return a.Regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.Regs...)...)
 }
 
-// WinRecords has every form of record, and the registers that it gives.
+// WinRecords has every form of record, with the registers that it gives.
 var WinRecords = []WinTest{
 	{"program, frame pointer", Win(4, 8, 4, 8, WinTraditional),
 		func(a *Assembler) {
@@ -84,7 +84,7 @@ var WinRecords = []WinTest{
 		[]any{"$ebp", "ebp"}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp"},
 	{"aligned", Win(4, 0, 0, 4, "$T1 $ebp 4 + = $T0 $ebp = $L $T0 16 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + ="),
 		func(a *Assembler) {
-			// Where %esp says, there is a return address of a call that is over.
+			// Where %esp points, there is a return address left by an earlier call.
 			a.Words(1, 0x402010, Junk).Mark("ebp").Words("ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
@@ -116,7 +116,7 @@ var WinRecords = []WinTest{
 		[]any{"$ebp", 5}, "403010 cfi win-program f; $esp=esp1"},
 }
 
-// WinSearches are cases in which the record cannot be right, and the stack is searched.
+// WinSearches are cases in which the record cannot be right, so the stack is searched.
 var WinSearches = []WinTest{
 	{"the return address is no code", Win(4, 0, 4, 4, WinNoPointer),
 		func(a *Assembler) {
