@@ -17,19 +17,19 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// archCase is a crash on a CPU, under QEMU but for x86.
+// archCase is a crash on a CPU, run under QEMU except on x86.
 type archCase struct {
 	cpu string
-	// below is how many of the functions below main must be found. The cores
-	// that gdb wrote of a program in QEMU have less of the stack: they end in the
-	// frame of the first.
+	// below is how many of the functions below main must be found. The cores that gdb wrote for a
+	// program in QEMU contain less of the stack: they end in the frame of the first function.
 	below int
 }
 
 var archCases = []archCase{{"arm", 3}, {"arm64", 3}, {"mips64", 1}, {"riscv64", 1}, {"x86", 3}}
 
-// archTruth is the stack according to prog.c: the calls from the crash on. Which functions of the C
-// library gdb shows below them varies. Those below a signal handler follow where there is one.
+// archTruth is the stack according to prog.c: the calls from the crash on. It varies which
+// functions of the C library gdb shows below them. The functions below a signal handler follow if
+// there is one.
 var archTruth = []string{"middle", "crash", "recurse", "recurse", "recurse", "recurse", "recurse", "recurse", "compare", "compare", "sorted"}
 
 // walkWith walks a core with binaries, given as files or folders.
@@ -89,7 +89,7 @@ type gdbTest struct {
 	frames, lines, aliases, signals int
 }
 
-// compare compares all frames. extra are functions below those that gdb lists.
+// compare compares all frames. extra are functions below the last one that gdb lists.
 func (c *gdbTest) compare(r *Result, want []walktest.GDBFrame, extra []string) {
 	c.Helper()
 	for _, name := range extra {
@@ -132,7 +132,7 @@ func (c *gdbTest) frame(got ourFrame, want walktest.GDBFrame, k int) {
 		c.Errorf("frame %d: a handler's return, gdb has %s", k, name)
 	}
 	if got.at.Function != name {
-		// gdb cuts what the compiler adds after a dot and a digit.
+		// gdb removes what the compiler adds after a dot and a digit.
 		if got.at.Inlined || !slices.ContainsFunc(c.names[got.at.Function], func(n string) bool { return n == name || strings.HasPrefix(n, name+".") }) {
 			c.Errorf("frame %d: function %q, gdb has %q", k, got.at.Function, name)
 		}
@@ -201,7 +201,7 @@ func checkTruth(t *testing.T, r *Result) {
 	}
 }
 
-// checkEnd checks that a walk ended where the program starts, or where the memory of the dump does.
+// checkEnd checks that a walk ended where the program starts, or where the dump's memory ends.
 func checkEnd(t *testing.T, s *Stack, complete bool) {
 	t.Helper()
 	last := s.Frames[len(s.Frames)-1]

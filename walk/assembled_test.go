@@ -15,7 +15,7 @@ import (
 // assembledSources returns the symbol files of the test's modules.
 func assembledSources(a *walktest.Assembler) *Sources { return &Sources{Symbols: a.Supplier()} }
 
-// walkAll makes the dump and walks it.
+// walkAll builds the dump and walks it.
 func walkAll(a *walktest.Assembler, c Config) *Result {
 	a.T.Helper()
 	res, err := NewWalker(assembledSources(a), c).Walk(context.Background(), a.Build())
@@ -25,17 +25,16 @@ func walkAll(a *walktest.Assembler, c Config) *Result {
 	return res
 }
 
-// walkFirst makes the dump and walks its first thread.
+// walkFirst builds the dump and walks its first thread.
 func walkFirst(a *walktest.Assembler, c Config) *Stack {
 	a.T.Helper()
 	c.Trace = true
 	return &walkAll(a, c).Stacks[0]
 }
 
-// wantStack compares a stack with lines "pc trust technique [function]", the numbers
-// in hexadecimal or names of labels, and the reason of its end. Registers follow a
-// semicolon: "400105 cfi symbols f; $ebp=fp2 $ebx=5". A
-// register with a question mark, "$ebx=?", is unknown.
+// wantStack compares a stack with lines "pc trust technique [function]", whose numbers are in
+// hexadecimal or names of labels, and the reason for its end. Registers follow a semicolon: "400105
+// cfi symbols f; $ebp=fp2 $ebx=5". A register with a question mark, "$ebx=?", is unknown.
 func wantStack(a *walktest.Assembler, s *Stack, end End, lines ...string) {
 	a.T.Helper()
 	var got, want bytes.Buffer

@@ -43,9 +43,9 @@ var callOracles = []callOracle{
 
 const x86Calls = `^((data16|rex64|rex\.W|addr32|notrack|bnd|[cdefgs]s) )*call[lq]? `
 
-// Every address that follows a call according to objdump is recognised as a return address, and only
-// a few other addresses of instructions are. Those follow an instruction whose last bytes look like
-// a call, which cannot be excluded without knowing where the instruction begins.
+// Every address that follows a call according to objdump is recognised as a return address, and so
+// are only a few other addresses of instructions. Those follow an instruction whose last bytes look
+// like a call, which cannot be excluded without knowing where the instruction begins.
 func TestCallsOracle(t *testing.T) {
 	testenv.Oracle(t)
 	for _, o := range callOracles {
@@ -108,9 +108,8 @@ func (o *callOracle) check(t *testing.T, objdump string) {
 	}
 }
 
-// disassemble lists instructions: where they are, whether they are calls, and
-// whether they are the first of a section. behind holds the addresses after the
-// delay slots of calls.
+// disassemble lists instructions: their addresses, whether they are calls, and whether they are the
+// first of a section. behind holds the addresses after the delay slots of calls.
 func (o *callOracle) disassemble(t *testing.T, objdump, path string) (addrs []uint64, calls, starts []bool, behind map[uint64]bool) {
 	t.Helper()
 	out, err := exec.Command(objdump, append(o.args, "-d", "--no-show-raw-insn", path)...).Output()

@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// processWith returns an unwinder of a process that has one module, and no memory.
+// processWith returns an unwinder for a process with one module and no memory.
 func processWith(t *testing.T, s *Sources, m dump.Module, a *arch.Arch) *unwinder {
 	w := NewWalker(s, Config{})
 	d := &dump.Dump{Order: binary.LittleEndian, System: dump.System{OS: dump.Linux}, Modules: []dump.Module{m}}
@@ -25,8 +25,8 @@ func processWith(t *testing.T, s *Sources, m dump.Module, a *arch.Arch) *unwinde
 	return &unwinder{Walker: w, machine: w.machine(a), ctx: context.Background(), d: d, result: &Result{Dump: d, Modules: make([]Symbols, 1)}, stack: &Stack{}}
 }
 
-// Code that the dump lacks is read from the binary, wherever the module is and whether or not the
-// binary has section headers; a debug file has no code.
+// Code that the dump lacks is read from the binary, wherever the module is, with or without section
+// headers. A debug file has no code.
 func TestCode(t *testing.T) {
 	path := testenv.Shared(t, "data", "arch", "x86", "prog")
 	data, err := os.ReadFile(path)
@@ -69,7 +69,7 @@ func TestCode(t *testing.T) {
 		}
 	}
 
-	// The functions that glibc's handlers return to are known by their code, too.
+	// The functions to which glibc's handlers return are recognised by their code, too.
 	u := processWith(t, binarySources(t, bare), module, arch.X86)
 	found := 0
 	err = f.Symbols(object.Symtab, func(s *object.Symbol) {

@@ -40,7 +40,7 @@ func symbolSources(t testing.TB, dirs ...string) *Sources {
 	return &Sources{Symbols: walktest.Folders(t, dirs...)}
 }
 
-// ourFrame is a frame of a walk. Inlined frames are frames of their own.
+// ourFrame is a frame of a walk. Inlined frames are separate frames.
 type ourFrame struct {
 	*Frame
 	at resolve.Frame
@@ -62,9 +62,9 @@ func flat(s *Stack) (all []ourFrame) {
 // belowMain are the C library's functions that gdb does not print.
 var belowMain = []string{"__libc_start_call_main", "__libc_start_main_impl", "_start"}
 
-// notStatement lists frames, by case and number, with the lines that gdb prints. It
-// uses only rows of the line table that are is_stmt (DWARF 5, 6.2.2). symtool prints
-// the line of the row at the address, as llvm-symbolizer does.
+// notStatement lists frames, by case and number, with the lines that gdb prints. gdb uses only rows
+// of the line table that are is_stmt (DWARF 5, 6.2.2). symtool prints the line of the row at the
+// address, as llvm-symbolizer does.
 var notStatement = map[string]map[int]int{
 	"cxxtmpl": {6: 1844},
 	"inlines": {0: 4},

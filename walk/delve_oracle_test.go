@@ -98,7 +98,7 @@ type delveFrameVars struct {
 	variables []delveVariable
 }
 
-// isOwn reports whether a function is the program's, not a library's.
+// isOwn reports whether a function belongs to the program rather than a library.
 func (f *delveFrameVars) isOwn() bool {
 	return f.Function != nil && strings.HasPrefix(f.Function.Name, "main.")
 }
@@ -245,7 +245,7 @@ func (c *delveComparison) variable(function string, f *eval.Frame, o *eval.Varia
 	c.count["equal"]++
 }
 
-// delveTarget is a function value, which Delve shows by name alone.
+// delveTarget is a function value, of which Delve shows only the name.
 var delveTarget = regexp.MustCompile(`0x[0-9a-f]+ <([^>]*)>`)
 
 // dropChannels drops what channels point to: Delve shows their number of elements.
@@ -271,11 +271,11 @@ func dropChannels(s string) string {
 	}
 }
 
-// delveNumber is a constant as Delve shows it: its name, and its number.
+// delveNumber is a constant in Delve's form: its name, and its number.
 var delveNumber = regexp.MustCompile(`^.* \((-?\d+)\)$`)
 
-// text returns a value as we show it. With follow, pointers to structures have what they point to, but not in what
-// another one points to.
+// text returns a value in our form. With follow, pointers to structures show their target, but not inside the target
+// of another pointer.
 func (v *delveVariable) text(follow, inTarget bool) string {
 	if v.Unreadable != "" {
 		return "<unreadable " + v.Unreadable + ">"
@@ -336,7 +336,7 @@ func (v *delveVariable) text(follow, inTarget bool) string {
 	return delveNumber.ReplaceAllString(v.Value, "$1")
 }
 
-// elements returns the elements of an array. Of more than three equal ones, one is shown.
+// elements returns the elements of an array. Of more than three equal elements, only one is shown.
 func (v *delveVariable) elements(inTarget bool) (parts []string) {
 	for i := 0; i < len(v.Children); {
 		text, n := v.Children[i].text(false, inTarget), 1

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// An address that is a function's first instruction is that function's, unless a call is before
-// it. The stack of a coroutine begins there.
+// An address that is the first instruction of a function belongs to that function, unless a call
+// precedes it. The stack of a coroutine begins there.
 func TestEntryOfCoroutine(t *testing.T) {
 	const rules = "STACK CFI INIT 100 100 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 	nops := []byte{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}
@@ -45,7 +45,7 @@ func TestEntryOfCoroutine(t *testing.T) {
 	}
 }
 
-// Threads of the kernel have neither code nor a stack. One that crashed may have lost them.
+// Kernel threads have neither code nor a stack. A thread that crashed may have lost both.
 func TestKernelThread(t *testing.T) {
 	a := process(t, arch.X86_64, dump.Linux).Words(walktest.Junk, walktest.Junk)
 	a.Regs("$rip", 0x400120, "$rsp", "sp").Regs("$rip", 0, "$rsp", 0, "$rcx", inG)

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/show"
 )
 
-// The stacks of a core, with symbols from its binary.
+// This example prints the stacks of a core, with symbols from its binary.
 func ExampleWalker_Walk() {
 	binaries, err := supplier.NewBinaries([]string{"../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {
@@ -38,7 +38,8 @@ func ExampleWalker_Walk() {
 	// cfi aligned
 }
 
-// The variables of the topmost frame of a core, from the debug information of its binary.
+// This example prints the variables of the topmost frame of a core, from the debug information of
+// its binary.
 func ExampleResult_Variables() {
 	binaries, err := supplier.NewBinaries([]string{"../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {

@@ -56,10 +56,9 @@ func TestFramePrologues(t *testing.T) {
 	}
 }
 
-// At the calls of functions that begin by setting the frame pointer, the compiler's rules
-// agree with it: the frame address is the frame pointer and two words, or the caller's
-// frame pointer is saved where it points. Where a rule disagrees, a finding would be a
-// false alarm.
+// At the calls of functions that begin by setting the frame pointer, the compiler's rules agree
+// with the frame pointer: the frame address is two words above it, or the caller's frame pointer is
+// saved where it points. If a rule disagreed, a finding would be a false alarm.
 func TestFramePointerOracle(t *testing.T) {
 	testenv.Oracle(t)
 	calls := map[*arch.Arch]string{arch.X86_64: x86Calls, arch.X86: x86Calls, arch.ARM64: `^(bl|blr|blra.*) `}
@@ -158,8 +157,8 @@ func (o *framePointerOracle) call(addr uint64) {
 	}
 }
 
-// agrees reports whether rules say that the frame pointer points to where the caller's is saved, as
-// far as rules by another register do.
+// agrees reports whether rules say that the frame pointer points to the saved frame pointer of the
+// caller, as far as rules with another register can say so.
 func (o *framePointerOracle) agrees(row *cfi.Row) bool {
 	fp := o.names.Lookup(o.a.FP)
 	base, offset, ok := row.CFA.AsOffset()

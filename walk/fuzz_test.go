@@ -18,7 +18,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// fuzzSymbols is a small file with all that the walker reads of one.
+// fuzzSymbols is a small symbol file with everything that the walker reads.
 const fuzzSymbols = `MODULE Linux x86_64 000000000000000000000000000000000 app
 FILE 0 a.c
 INLINE_ORIGIN 0 inlined
@@ -38,7 +38,7 @@ STACK WIN 4 440 40 3 0 4 8 10 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + = $e
 STACK WIN 0 480 40 3 0 4 8 10 0 0 1
 `
 
-// fuzzDumps returns small dumps: of each CPU, in both formats, and fixtures.
+// fuzzDumps returns small dumps: one for each CPU in both formats, and fixtures.
 func fuzzDumps(f *testing.F) (list [][]byte) {
 	for _, cpu := range arch.All {
 		for _, os := range []dump.OS{dump.Linux, dump.Windows, dump.MacOS} {
@@ -56,8 +56,8 @@ func fuzzDumps(f *testing.F) (list [][]byte) {
 	return append(list, testenv.Gunzip(f, testenv.Input(f, "walk-sources.core.gz")))
 }
 
-// fuzzDump returns a dump of a CPU with a stack for every technique, nil where
-// the format has no place for it.
+// fuzzDump returns a dump for a CPU with a stack for every technique, or nil if the format cannot
+// represent it.
 func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
 	a := walktest.Assemble(new(testing.T), cpu, os).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp")
 	for i := range 6 {
@@ -88,8 +88,8 @@ func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols,
 // usual time.
 const fuzzTime = time.Minute
 
-// FuzzWalk checks that whatever the dump and the symbol file are, each thread gets a
-// plausible stack, fast, and the same one the second time.
+// FuzzWalk checks that, whatever the dump and the symbol file contain, each thread gets a plausible
+// stack quickly, and the same stack the second time.
 func FuzzWalk(f *testing.F) {
 	for _, data := range fuzzDumps(f) {
 		f.Add(data, []byte(fuzzSymbols), uint16(0))

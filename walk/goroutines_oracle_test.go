@@ -134,7 +134,7 @@ func coreOfQEMU(t *testing.T, qemu, program string) string {
 	return cores[0]
 }
 
-// coreOf returns a core of a program that has printed a line and goes on.
+// coreOf returns a core of a program that has printed a line and continues.
 func coreOf(t *testing.T, gcore, program string) string {
 	t.Helper()
 	cmd, _ := testenv.StartReady(t, program)
@@ -145,8 +145,9 @@ func coreOf(t *testing.T, gcore, program string) string {
 	return fmt.Sprintf("%s.%d", prefix, cmd.Process.Pid)
 }
 
-// injectedCall has the function that a signal makes another one call. On arm64, Delve takes the register in which that
-// left the address to return to for the one of the function that was interrupted, and repeats that without end.
+// injectedCall is the function that a signal makes another function call. On arm64, Delve takes the register that
+// contains the return address of that call for the return address of the interrupted function, and repeats that
+// without end.
 var injectedCall = map[string]bool{"runtime.asyncPreempt": true}
 
 // compareGoroutine compares a goroutine with Delve's.

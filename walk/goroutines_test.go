@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/walk/goroutine"
 )
 
-// A goroutine goes on where the runtime saved it if its thread is on another stack. The frames of the scheduler below the
+// A goroutine continues where the runtime saved it if its thread is on another stack. The scheduler's frames below the
 // function that left the goroutine's stack are dropped.
 func TestSavedElsewhere(t *testing.T) {
 	saved := &dump.Context{}

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// goSymbols are those of a program in which Go calls C, which calls Go. Frames have 16 bytes on x86-64: a frame pointer and
-// the return address.
+// goSymbols are the symbols of a program in which Go calls C, which calls Go. Frames have 16 bytes on x86-64: a frame
+// pointer and the return address.
 const goSymbols = "FUNC 100 100 0 leaf\nFUNC 200 100 0 runtime.asmcgocall\nFUNC 300 100 0 runtime.cgocallback\nFUNC 400 100 0 crosscall2\n" +
 	"FUNC 500 100 0 c\nFUNC 600 100 0 goes\nFUNC 700 100 0 runtime.rt0_go\nPUBLIC 800 0 crosscall1\n" +
 	"STACK CFI INIT 100 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI INIT 200 100 .cfa: $rsp 16 + .ra: .cfa 8 - ^\n" +
@@ -24,7 +24,8 @@ const (
 	goStackAt                                   = 0x10000000
 )
 
-// callsBoth is the stack of a thread that C has entered twice: C, Go, C, Go, C. Stacks of goroutines are below it.
+// callsBoth is the stack of a thread that has entered C twice: C, Go, C, Go, C. The goroutines' stacks are at lower
+// addresses.
 func callsBoth(t *testing.T) *walktest.Assembler {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, goSymbols)
 	callback := func(n string, before any) { // cgocallback and crosscall2 on the thread's stack, and C
@@ -44,7 +45,7 @@ func callsBoth(t *testing.T) *walktest.Assembler {
 	return a.At(0x20000000).Mark("g").Words(goStackAt, "hi")
 }
 
-// A stack goes from C to Go and back through what the runtime keeps.
+// A walk goes from C to Go and back by means of what the runtime records.
 func TestGoStack(t *testing.T) {
 	a := callsBoth(t)
 	a.Regs("$rip", 0x400120, "$rsp", "sp")
@@ -77,7 +78,7 @@ func TestGoStack(t *testing.T) {
 	}
 }
 
-// Registers of C are those that crosscall1 and crosscall2 pushed.
+// C's registers are those that crosscall1 and crosscall2 pushed.
 func TestGoThread(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, goSymbols)
 	a.At(stackAt).Mark("sp").Words(0x400850, 15, 14, 13, 12, "fp", 3, inC).Mark("fp").Words(0, inStart).Zeros(4)
@@ -86,7 +87,7 @@ func TestGoThread(t *testing.T) {
 		"400750 cfi symbols runtime.rt0_go")
 }
 
-// In a stripped program crosscall1 has no name, and what calls it no function: the code says what it is.
+// In a stripped program crosscall1 has no name, and its caller no function: the code identifies it.
 func TestGoThreadStripped(t *testing.T) {
 	const symbols = "FUNC 100 100 0 runtime.mstart\nSTACK CFI INIT 100 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI INIT 500 100 .cfa: $rbp 16 + .ra: .cfa 8 - ^ $rbp: .cfa 16 - ^\n"
 	for _, c := range []struct {
@@ -104,7 +105,7 @@ func TestGoThreadStripped(t *testing.T) {
 	}
 }
 
-// Where Go's runtime left the stack of a goroutine, the stack goes on there if it is known which goroutine that is.
+// Where Go's runtime left a goroutine's stack, the walk continues there if it is known which goroutine that is.
 func TestGoScheduler(t *testing.T) {
 	const symbols = "FUNC 100 100 0 leaf\nFUNC 200 100 0 %s\nFUNC 300 100 0 goes\nFUNC 400 100 0 runtime.rt0_go\nFUNC 500 100 0 runtime.schedule\n" +
 		"STACK CFI INIT 100 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI INIT 200 100 .cfa: $rsp 16 + .ra: .cfa 8 - ^\n" +
@@ -161,7 +162,7 @@ func TestGoScheduler(t *testing.T) {
 	}
 }
 
-// During a call of the vDSO, the stack pointer of a goroutine is in a register.
+// During a call of the vDSO, the goroutine's stack pointer is in a register.
 func TestGoVDSO(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, strings.ReplaceAll(goSymbols, "runtime.asmcgocall", "runtime.nanotime1"))
 	a.At(stackAt).Mark("sp").Words(inCall, inGo, inGo, inGo).Zeros(4)

@@ -30,7 +30,7 @@ func walkDump(t testing.TB, s *Sources, d *dump.Dump, c Config) *Result {
 	return res
 }
 
-// Walks of stacks and rules that lead nowhere end, with a reason.
+// Walks of stacks and rules that lead nowhere end, and give a reason.
 func TestHostileStacks(t *testing.T) {
 	const rules = "STACK CFI INIT 100 200 "
 	for _, c := range []struct {
@@ -122,7 +122,7 @@ func TestHostileModules(t *testing.T) {
 	wantStack(a, s, EndNothing, "400120 context context f", "500150 scan scan g", "fffffffffffffff8 scan scan", "400150 scan scan f")
 }
 
-// stackOf returns a stack of amd64 of n frames of 16 bytes, in a module with rules.
+// stackOf returns an amd64 stack of n frames of 16 bytes each, in a module with rules.
 func stackOf(t *testing.T, n int) (*walktest.Assembler, *dump.Dump) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("app", 0x400000, 0x1000, twoFunctions+"STACK CFI INIT 100 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $rbx: .cfa 16 - ^\n").At(stackAt).Mark("sp").Word(walktest.Junk)
@@ -220,7 +220,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// A name of megabytes is not in each message about its function.
+// A name of megabytes is not repeated in full in each message about its function.
 func TestHostileNameInMessages(t *testing.T) {
 	_, d := stackOf(t, 2)
 	symbols := "FUNC 100 200 0 " + strings.Repeat("n", 1<<20) + "\n"

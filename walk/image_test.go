@@ -27,7 +27,7 @@ func openShared(t *testing.T, path ...string) *dump.Dump {
 	return d
 }
 
-// vdsoOf returns the place of the vdso among a dump's modules.
+// vdsoOf returns the index of the vdso among a dump's modules.
 func vdsoOf(t *testing.T, d *dump.Dump) int {
 	t.Helper()
 	i := slices.IndexFunc(d.Modules, func(m dump.Module) bool { return m.Path == "linux-gate.so" })
@@ -37,8 +37,8 @@ func vdsoOf(t *testing.T, d *dump.Dump) int {
 	return i
 }
 
-// The vdso in every core is a complete file, with names and rules. No other module is,
-// since their section headers are not loaded.
+// The vdso in every core is a complete file, with names and rules. No other module is, because
+// their section headers are not loaded.
 func TestImages(t *testing.T) {
 	cores := [][]string{{"arch", "x86", "core"}}
 	for _, name := range walktest.CrashCases {
@@ -102,7 +102,7 @@ func TestNoImage(t *testing.T) {
 	}
 }
 
-// An image of a module in one dump is not used for a module with its id in another.
+// The image of a module in one dump is not used for a module with the same id in another dump.
 func TestImageOfOneDump(t *testing.T) {
 	d := openShared(t, "arch", "x86", "core")
 	vdso := vdsoOf(t, d)
@@ -120,8 +120,8 @@ func TestImageOfOneDump(t *testing.T) {
 	}
 }
 
-// Binaries are closed, also those of modules without an id, of which nothing is
-// kept for other dumps.
+// Binaries are closed, including those of modules without an id, which are not kept for other
+// dumps.
 func TestSourcesClose(t *testing.T) {
 	path := testenv.Shared(t, "data", "arch", "x86", "prog")
 	s := binarySources(t, path)

@@ -16,8 +16,9 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// A minidump of macOS is walked with a program and its dSYM, which are found by the UUID: rules from the one,
-// functions and lines from the other. Return addresses of arm64e are signed, and the first frame is in an epilogue.
+// A minidump of macOS is walked with a program and its dSYM, which are found by the UUID: rules come from the
+// program, functions and lines from the dSYM. Return addresses of arm64e are signed, and the first frame is in an
+// epilogue.
 func TestMachO(t *testing.T) {
 	const base, signature = 0x1_0400_0000, 0x5a3b << 48
 	dir := t.TempDir()

@@ -35,7 +35,7 @@ func TestScanFromCFA(t *testing.T) {
 	wantStack(a, walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{}), EndNothing, "400120 context context f", "400250 scan scan g")
 }
 
-// A return address by rules is no frame if it certainly has no code.
+// A return address that rules give is rejected if there is certainly no code.
 func TestReturnNowhere(t *testing.T) {
 	const jit = 0x500000
 	mapping := func(addr uint64, exec bool) dump.Mapping {
@@ -69,7 +69,7 @@ func TestReturnNowhere(t *testing.T) {
 	}
 }
 
-// Without permissions in the dump the sections of the module's binary show what is data.
+// Without permissions in the dump, the sections of the module's binary show what is data.
 func TestReturnIntoSections(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
 	f, err := objfile.Open(program, object.DefaultLimits())
@@ -104,8 +104,8 @@ func TestReturnIntoSections(t *testing.T) {
 	}
 }
 
-// A frame in data has no function: neither the one before the data nor the object's name is what runs. The thread's notes
-// say so. What the symbols have as a function is believed.
+// A frame in data has no function: neither the function before the data nor the object's name is what is executed. The
+// thread's notes say so. Symbols that have a function there are believed.
 func TestData(t *testing.T) {
 	const data = 0x400820
 	mapping := func(exec bool) []dump.Mapping {

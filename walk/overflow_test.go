@@ -80,7 +80,7 @@ func TestStackNotes(t *testing.T) {
 	}
 }
 
-// The limits of a stack of Windows are in the thread's environment block.
+// The limits of a thread's stack on Windows are in its environment block.
 func TestStackLimitsOfWindows(t *testing.T) {
 	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64} {
 		start := 0x1478
@@ -120,8 +120,7 @@ func TestStackOfAnotherThread(t *testing.T) {
 	wantStack(a, &res.Stacks[1], EndNothing, "400120 context context f", "400250 scan scan g")
 }
 
-// In none of the shared dumps has a stack overflowed, and all their stack pointers are in
-// stacks.
+// In none of the shared dumps has a stack overflowed, and all their stack pointers are in stacks.
 func TestSharedStackNotes(t *testing.T) {
 	threads := 0
 	for _, path := range walktest.SharedDumps(t) {

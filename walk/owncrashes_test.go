@@ -22,9 +22,9 @@ var callsTruth = []string{
 	"inner", "middle", "crash", "recurse", "recurse", "recurse", "recurse", "handler", "", "raiser", "called", "each", "begin", "_start",
 }
 
-// TestCalls walks the core of a crash on each CPU through a signal handler, and compares it
-// with the program's source and with gdb's backtrace as far as gdb comes: on some CPUs it does
-// not know QEMU's signal trampoline.
+// TestCalls walks the core of a crash on each CPU through a signal handler, and compares it with the
+// program's source, and with gdb's backtrace as far as that goes: on some CPUs gdb does not know
+// QEMU's signal trampoline.
 func TestCalls(t *testing.T) {
 	const gdbFrames = 100 // that gdb names, in all files
 	n := 0
@@ -50,7 +50,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// afterFormat returns a walk's dump after it was written in a format and read again.
+// afterFormat returns the dump of a walk after writing it in a format and reading it again.
 func afterFormat(t *testing.T, r *Result, format string) *dump.Dump {
 	t.Helper()
 	data, _ := walktest.Written(t, format, r.Dump)
@@ -81,8 +81,8 @@ func checkCalls(t *testing.T, s *Stack) {
 	}
 }
 
-// compareCalls compares a stack with gdb's as far as that has names, and returns how many
-// frames that are.
+// compareCalls compares a stack with gdb's as long as that has names, and returns how many frames that
+// are.
 func compareCalls(t *testing.T, r *Result, program, backtrace string) (n int) {
 	t.Helper()
 	text, err := os.ReadFile(backtrace)
@@ -181,8 +181,8 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// compareStack compares with a debugger's frames. Of addresses only gdb's are: LLDB has one of
-// its own for each inlined frame.
+// compareStack compares a stack with a debugger's frames. It compares addresses with gdb's only: LLDB
+// has a separate address for each inlined frame.
 func compareStack(t *testing.T, s *Stack, want []walktest.GDBFrame, kind string) {
 	t.Helper()
 	got := flat(s)

@@ -13,8 +13,8 @@ import (
 // linkCPUs are the CPUs with a link register.
 var linkCPUs = []*arch.Arch{arch.ARM, arch.ARM64, arch.MIPS, arch.MIPS64, arch.PPC, arch.PPC64, arch.RISCV, arch.RISCV64, arch.S390X}
 
-// The return address of the topmost frame is taken from the link register if nothing else
-// gives it and the register leads out of the function.
+// The return address of the topmost frame is taken from the link register if nothing else gives it and the register
+// points outside the function.
 func TestLinkRegister(t *testing.T) {
 	for _, cpu := range linkCPUs {
 		t.Run(cpu.Name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestLinkRegisterOrFramePointer(t *testing.T) {
 	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp x29=fp1", "400150 frame_pointer frame-pointer f; sp=sp1")
 
-	// Without symbols a record goes before the register, which goes before a scan.
+	// Without symbols a frame record takes precedence over the register, which takes precedence over a scan.
 	a = walktest.Assemble(t, arch.ARM64, dump.Linux).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp")
 	a.Mark("fp1").Words(0, inF).Mark("sp1").Word(walktest.Junk)
 	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
@@ -90,8 +90,8 @@ func TestLinkRegisterOrFramePointer(t *testing.T) {
 	wantStack(a, s, EndNothing, "400120 context context", "400250 frame_pointer return; sp=sp", "400150 scan scan")
 }
 
-// A rule that says that the return address is in the link register counts for
-// the topmost frame; after a call the register has another address.
+// A rule that the return address is in the link register counts only for the topmost frame; after a call the register
+// has another address.
 func TestLinkRegisterRule(t *testing.T) {
 	for _, cpu := range linkCPUs {
 		t.Run(cpu.Name, func(t *testing.T) {
@@ -128,7 +128,8 @@ func TestReturnOnStack(t *testing.T) {
 	}
 }
 
-// A direct call of data, such as of .bss that no module has, leads to its caller: where the call goes is where the thread is.
+// A direct call of data, for instance of .bss that belongs to no module, leads to its caller: the thread is at the
+// target of the call.
 func TestReturnOfCallOfData(t *testing.T) {
 	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64} {
 		for _, c := range []struct {
@@ -189,8 +190,7 @@ func TestLeafChain(t *testing.T) {
 	}
 }
 
-// GCC's leaf functions on ARM save the frame pointer where others have the return
-// address.
+// On ARM, GCC's leaf functions save the frame pointer where other functions have the return address.
 func TestLeafRecordOfARM(t *testing.T) {
 	a := process(t, arch.ARM, dump.Linux)
 	a.Word(walktest.Junk).Mark("fp1").Word("fp2").Mark("sp1").Words(walktest.Junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(walktest.Junk)
@@ -210,8 +210,8 @@ func volatileOf(t *testing.T, a *arch.Arch) string {
 	return ""
 }
 
-// On any CPU a function may have its return address in a register and nothing on the stack: vfork
-// keeps it so during the system call, and callers of outlined code during that call.
+// On any CPU a function may have its return address in a register and nothing on the stack: vfork does so during its
+// system call, and callers of outlined code do so during that call.
 func TestReturnInRegister(t *testing.T) {
 	for _, cpu := range cpu.All {
 		other, saved, kept := volatileOf(t, cpu.Arch), cpu.Arch.CalleeSaved[0], cpu.Arch.CalleeSaved[1]

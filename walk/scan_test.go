@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// A scan covers as many words as those of the peers, on each CPU.
+// A scan covers as many words as the peers' scans, on each CPU.
 func TestScanLimits(t *testing.T) {
 	for _, on := range arch.All {
 		if cpu.All[on] == nil {
@@ -147,8 +147,8 @@ func TestScanFramePointer(t *testing.T) {
 	wantStack(a, s, EndNothing, "400120 context context f", "400250 scan scan g; $ebp=up") // nothing is below: left as it was
 }
 
-// Without symbols the program's first function is known by its address, which the system passes to
-// programs, and ends the walk.
+// Without symbols the program's first function is recognised by its address, which the system passes to programs, and
+// ends the walk.
 func TestScanEndsAtEntry(t *testing.T) {
 	for entry, want := range map[uint64]End{0x500000: EndStart, 0x500008: EndStart, 0x4fffd9: EndStart, 0x4fffd8: EndNothing, 0x500009: EndNothing, 0: EndNothing} {
 		a := process(t, arch.X86_64, dump.Linux).Module("bare", 0x500000, 0x1000, "").Words(inG, 0x500009, inF, walktest.Junk)
@@ -164,8 +164,8 @@ func TestScanEndsAtEntry(t *testing.T) {
 	}
 }
 
-// A scan takes no word that is in a gap between the mappings of a module, in its data, or behind its end: neither has
-// code that made a call.
+// A scan accepts no word that points into a gap between the mappings of a module, into its data, or behind its end:
+// none of these has code that made a call.
 func TestScanExtents(t *testing.T) {
 	file := func(addr, size uint64, exec bool) dump.Mapping {
 		return dump.Mapping{Range: dump.Range{Addr: addr, Size: size}, Read: true, Exec: exec, Path: "/app"}

@@ -78,7 +78,7 @@ func TestEndedWalkIsForgotten(t *testing.T) {
 	}
 }
 
-// A settled value is determined once, whichever goroutine asks.
+// A settled value is computed once, whichever goroutine asks for it.
 func TestSettled(t *testing.T) {
 	var s settled[int]
 	if *s.known() != 0 {

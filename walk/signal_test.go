@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// signalCase is a signal frame word by word, from the kernel's headers. The tables of the walker have
-// another source.
+// signalCase is a signal frame word by word, from the kernel's headers. The walker's tables have a
+// different source.
 type signalCase struct {
 	name string
 	arch *arch.Arch
@@ -24,8 +24,7 @@ type signalCase struct {
 	// address; "+n" for n bytes of zeros; "signo", 4 bytes; and "regs", a pointer
 	// to what follows "|".
 	frame string
-	// last is the offset of the last instruction, and how much higher the stack
-	// pointer is there.
+	// last is the offset of the last instruction, and how much higher the stack pointer is there.
 	last, pushed int
 	symbol       string // a name of such code, or ""
 	thumb        uint64 // a bit of addresses of the code
@@ -109,8 +108,8 @@ func (c *signalCase) values() map[string]uint64 {
 	return values
 }
 
-// assembled returns the dump of a thread in a signal handler that returns to the
-// trampoline. The name, if it is not empty, is that of the function there.
+// assembled returns the dump of a thread in a signal handler that returns to the trampoline. name, if
+// not empty, is the name of the function there.
 func (c *signalCase) assembled(t *testing.T, tramp uint64, name string) *walktest.Assembler {
 	a := walktest.Assemble(t, c.arch, dump.Linux)
 	word := c.arch.PtrSize
@@ -202,8 +201,8 @@ func (c *signalCase) bytes(t *testing.T) []byte {
 	return b
 }
 
-// Handlers return through code in a page of its own, through code in a module, through a
-// function of which only the name is known, and to an unknown place.
+// Handlers return through code on a separate page, through code in a module, through a function of
+// which only the name is known, and to an unknown place.
 func TestSignalFrames(t *testing.T) {
 	for _, c := range signalCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -260,7 +259,7 @@ func TestSignalRegistersElsewhere(t *testing.T) {
 	}
 }
 
-// musl has one name for both, and CPUs with the same kind have that.
+// musl has one name for both kinds of frames; it matches CPUs on which both are the same.
 func TestSignalFrameNames(t *testing.T) {
 	for _, c := range signalCases {
 		if c.name == "x86-64" || c.name == "arm64" || c.name == "x86 old" || c.name == "arm old" {

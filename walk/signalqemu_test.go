@@ -15,10 +15,10 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// emulated is a CPU for which QEMU writes cores. gdb is how many frames gdb 13 finds in
-// one: it does not know QEMU's page of code to which handlers return, how to continue from
-// a handler with a stack of its own, or pointer authentication in cores. On arm64 it is
-// stopped some frames before a handler's return, after which it would not end.
+// emulated is a CPU for which QEMU writes cores. gdb is how many frames gdb 13 finds in one: it does
+// not know QEMU's page of code to which handlers return, how to continue from a handler with its own
+// stack, or pointer authentication in cores. On arm64 it is stopped some frames before a handler's
+// return, after which it would not end.
 type emulated struct {
 	name, qemu, compiler string
 	flags                string
@@ -125,7 +125,7 @@ func TestOracleSignals(t *testing.T) {
 		walked, all.frames, all.signals, all.aliases, all.lines)
 }
 
-// ownFunctions returns those of a source file, and the returns of signal handlers.
+// ownFunctions returns the functions of a source file, and the returns of signal handlers.
 func ownFunctions(s *Stack, file string) (names []string) {
 	for _, f := range flat(s) {
 		switch {

@@ -55,9 +55,9 @@ func stackText(r *Result) string {
 	return b.String()
 }
 
-// A program without a C library that keeps frame pointers and has .eh_frame and .sframe
-// has the same stack by each of these, with its symbol file, and after its core was
-// converted to a minidump.
+// A program without a C library that keeps frame pointers and has .eh_frame and .sframe has the
+// same stack with each of these, with its symbol file, and after its core was converted to a
+// minidump.
 func TestSources(t *testing.T) {
 	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
 	dir := t.TempDir()

@@ -32,7 +32,7 @@ func TestWinRecords(t *testing.T) {
 	}
 }
 
-// Types 1 to 3 have nothing that helps.
+// Types 1 to 3 contain nothing useful.
 func TestWinOtherTypes(t *testing.T) {
 	for _, kind := range []int{1, 2, 3} {
 		a := walktest.WinCase(t, walktest.Win(kind, 0, 0, 4, "0")).Words(1, 0x401010)
@@ -41,7 +41,7 @@ func TestWinOtherTypes(t *testing.T) {
 	}
 }
 
-// 40 words are searched, for the topmost frame 160, and the one that the search begins at.
+// 40 words are searched, 160 for the topmost frame, in addition to the first.
 func TestWinSearchLimits(t *testing.T) {
 	for _, c := range []struct {
 		words int
@@ -91,7 +91,7 @@ func TestWinEnd(t *testing.T) {
 	wantStack(a, walkFirst(a, Config{}), EndZero, "403010 context context f")
 }
 
-// A caller below its callee is refused, and so is one at the same place.
+// A caller below its callee is rejected, and so is one at the same address.
 func TestWinStuck(t *testing.T) {
 	for _, below := range []string{"4", "0"} {
 		a := walktest.WinCase(t, walktest.Win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp "+below+" - =")).Words(0x401010, 0, 0)
@@ -159,7 +159,7 @@ func TestWinProgramReadsOtherMemory(t *testing.T) {
 	wantStack(a, walkFirst(a, Config{MaxFrames: 2}), EndLimit, "403010 context context f", "401010 cfi win-program main")
 }
 
-// %ebp is found fast in a saved-register area of any size.
+// %ebp is found quickly in a saved-register area of any size.
 func TestWinRecoversEBP(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

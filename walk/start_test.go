@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// The entry is the address of code, even if the system gives a function descriptor.
+// The entry is the address of code, even if the system gives the address of a function descriptor.
 func TestEntry(t *testing.T) {
 	const entry, code = 0x601000, 0x401234
 	for _, c := range []struct {

@@ -74,8 +74,8 @@ func TestOracleSymelfStacks(t *testing.T) {
 	}
 }
 
-// objcopyOf has the tools for programs whose relocations llvm-objcopy refuses. (After
-// binutils' objcopy gdb does not find the shared libraries of the others.)
+// objcopyOf has the tools for programs whose relocations llvm-objcopy rejects. (For other programs,
+// gdb does not find the shared libraries after binutils' objcopy.)
 var objcopyOf = map[string]string{"arm": "arm-linux-gnueabihf-objcopy", "arm64": "aarch64-linux-gnu-objcopy", "mips64": "mips64-linux-gnuabi64-objcopy", "x86": "objcopy"}
 
 // sameStacks compares frame by frame. What may differ:
@@ -118,7 +118,7 @@ func symelfName(name string) string {
 	return strings.TrimLeft(name[strings.LastIndexByte(name, ' ')+1:], "_")
 }
 
-// placeOf returns the load base of a program, and how far it was moved in a process.
+// placeOf returns the load base of a program, and the distance by which it was moved in a process.
 func placeOf(t *testing.T, core, program string) (base, offset uint64) {
 	t.Helper()
 	f, err := objfile.Open(program, object.DefaultLimits())

@@ -102,8 +102,8 @@ func TestFramePointer(t *testing.T) {
 	}
 }
 
-// A real stack of arm64, whose compilers keep frame pointers: without rules it has the
-// same return addresses down to _start, beginning with a leaf function.
+// A real arm64 stack, whose compilers keep frame pointers, has the same return addresses without
+// rules, down to _start. It begins with a leaf function.
 func TestFramePointerOfRealStack(t *testing.T) {
 	dir := testenv.Shared(t, "data", "arch", "arm64")
 	d, sources := walktest.Opened(t, filepath.Join(dir, "core")), binarySources(t, filepath.Join(dir, "prog"))
@@ -120,8 +120,8 @@ func TestFramePointerOfRealStack(t *testing.T) {
 	t.Logf("%d frames", len(byRules.Frames))
 }
 
-// A value that looks like a frame pointer but is not one is refused, and so is a frame pointer that
-// does not look like one.
+// A value that looks like a frame pointer but is not one is rejected, and so is a frame pointer
+// that does not look like one.
 func TestFramePointerIsChecked(t *testing.T) {
 	scanned := []string{"400120 context context f", "400250 scan scan g"}
 	followed := []string{"400120 context context f", "400250 frame_pointer frame-pointer g"}

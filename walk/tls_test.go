@@ -83,8 +83,8 @@ func TestTLSAddress(t *testing.T) {
 	}
 }
 
-// The pointer may be beside the registers: in a note of a core, or where Crashpad writes it into minidumps. What
-// Windows has there is something else.
+// The pointer may be outside the registers: in a note of a core, or where Crashpad writes it into minidumps.
+// Windows has something else there.
 func TestTLSAddressBesideRegisters(t *testing.T) {
 	for _, c := range []struct {
 		arch *arch.Arch

@@ -128,8 +128,8 @@ func (w *truthWalk) compare(truth *walktest.Truth) {
 	}
 }
 
-// stack compares the frames of a thread: those of gdb with the same program counter are a frame and
-// what was inlined into it.
+// stack compares the frames of a thread. gdb's frames with the same program counter are a frame and the functions
+// inlined into it.
 func (w *truthWalk) stack(stack int, truth []walktest.TruthFrame) {
 	truth = slices.DeleteFunc(slices.Clone(truth), func(f walktest.TruthFrame) bool { return f.TailCall })
 	frames := w.result.Stacks[stack].Frames
@@ -164,7 +164,7 @@ func (w *truthWalk) stack(stack int, truth []walktest.TruthFrame) {
 	}
 }
 
-// function compares the variables of a function: by name and by the count of those that hide one.
+// function compares the variables of a function, by name and by the number of variables that hide them.
 func (w *truthWalk) function(f *eval.Frame, g *walktest.TruthFrame, ours []eval.Variable) {
 	used := make([]bool, len(ours))
 	for i := range g.Variables {
@@ -246,7 +246,7 @@ func (w *truthWalk) members(f *eval.Frame, place string, want *walktest.TruthVar
 		case !ok && (!got.Whole() || !known(leaves, plainPath(m.Path))): // such as a discriminant
 			w.note("member of what is not known", "%s", m.Path)
 		case !ok && strings.Contains(want.Bytes, "__") && strings.Contains(want.Type, "closure"):
-			// gdb has no discriminant of a value in pieces, and lists the members of all variants.
+			// gdb does not have the discriminant of a value in pieces, and lists the members of all variants.
 			w.note("member of another variant", "%s", m.Path)
 		case !ok:
 			w.note("member missing", "%s: %s", place, m.Path)
@@ -279,8 +279,7 @@ func reversed(hex string) string {
 	return b.String()
 }
 
-// plainPath normalizes what differs between gdb and compilers in names of types: blanks, 0ul for 0UL, and short for
-// short int.
+// plainPath normalizes names of types where gdb and compilers differ: blanks, 0ul for 0UL, and short for short int.
 func plainPath(path string) string { return plainWords.Replace(strings.ToLower(path)) }
 
 var plainWords = strings.NewReplacer(" int", "", " ", "")
@@ -314,7 +313,7 @@ func leavesOf(to map[string]leaf, path string, offset uint64, nodes []show.Node)
 	}
 }
 
-// value compares the bytes of a variable that has some in gdb.
+// value compares the bytes of a variable of which gdb has some.
 func (w *truthWalk) value(place string, inlined bool, want *walktest.TruthVariable, got *eval.Variable, ours string) {
 	known, equal, wrong, lost := 0, 0, 0, 0
 	for i := 0; i+1 < len(want.Bytes); i += 2 {
@@ -409,7 +408,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// wrongOutcomes are outcomes of a comparison that may not be.
+// wrongOutcomes are outcomes of a comparison that must not occur.
 var wrongOutcomes = []string{
 	"INVENTED", "WRONG", "WRONG clobbered", "thread missing", "frame missing", "functions differ", "kind differs", "only ours", "not listed, with a value", "not listed, no copy of a block",
 	"member missing", "member offset differs", "member bits differ", "member size differs", "member bytes differ",

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// The cores that gdb writes of a program in QEMU have neither its name nor its headers. The binary is
+// The cores that gdb writes for a program in QEMU have neither its name nor its headers. The binary is
 // still found if it is given as a file or is in a folder, under any name, and the symbol file is found
 // by the build-id in memory.
 func TestUnnamedProgram(t *testing.T) {
@@ -80,8 +80,8 @@ func withoutNote(core []byte) {
 	}
 }
 
-// Without a build-id the bytes decide: the binary in a folder that agrees with the memory
-// is used, and none if two do.
+// Without a build-id the bytes decide: a binary in the folder is used if it is the only one that
+// agrees with the memory.
 func TestUnnamedWithoutID(t *testing.T) {
 	dir := testenv.Shared(t, "data", "arch", "riscv64")
 	program := filepath.Join(dir, "prog")
@@ -102,7 +102,7 @@ func TestUnnamedWithoutID(t *testing.T) {
 	if r := walkWith(t, core, filepath.Join(folder, "patched")); stackText(r) == want {
 		t.Error("a binary with other code is used")
 	}
-	// Another binary with the same bytes, as far as they are in the core.
+	// Another binary with the same bytes, as far as the core has them.
 	copyFile(t, program, filepath.Join(folder, "twin"), func(data []byte) { data[bytes.Index(data, gnuBuildID)+len(gnuBuildID)] ^= 1 })
 	r = walkWith(t, core, folder)
 	if m := r.Dump.Modules[r.Dump.Main]; m.Path != "" || len(m.BuildID) != 0 || len(r.Stacks[0].Frames[0].Names) > 0 {

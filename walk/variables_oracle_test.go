@@ -104,7 +104,7 @@ func TestOracleVariables(t *testing.T) {
 	}
 }
 
-// compareForms compares a core, the minidump of it, and what is left if a dump has stacks alone.
+// compareForms compares a core, the minidump made from it, and what is left if a dump has only stacks.
 func compareForms(t *testing.T, name, program, core string, truth *walktest.Truth, least int) {
 	t.Helper()
 	forms := map[string]*dump.Dump{"core": walktest.Opened(t, core)}
@@ -147,7 +147,7 @@ func onlyStacks(d *dump.Dump) *dump.Dump {
 	return d
 }
 
-// The same for CPUs that need a cross compiler: arm64's cores are those of QEMU, which has no floating-point registers.
+// The same for CPUs that need a cross compiler. QEMU writes arm64's cores, without floating-point registers.
 func TestOracleVariablesCPUs(t *testing.T) {
 	testenv.Oracle(t)
 	gdb, qemu := testenv.Tool(t, "gdb-multiarch"), testenv.Tool(t, "qemu-aarch64-static")
@@ -176,7 +176,7 @@ func TestOracleVariablesCPUs(t *testing.T) {
 	}
 }
 
-// truthScript prints what gdb says.
+// truthScript prints gdb's values.
 var truthScript = filepath.Join("testdata", "variables", "truth.py")
 
 // programSources returns the symbol file of a program, those of libraries beside it, and others as they are on this
@@ -196,8 +196,8 @@ func programSources(t *testing.T, program string) *walk.Sources {
 	return &walk.Sources{Symbols: symbols, Binaries: libraries}
 }
 
-// gdbTruth runs a program until it crashes, writes a core, and returns what gdb says about its variables, but those
-// of functions in libraries.
+// gdbTruth runs a program until it crashes, writes a core, and returns gdb's values of its variables, except those of
+// functions in libraries.
 func gdbTruth(t *testing.T, program, core string) *walktest.Truth {
 	t.Helper()
 	cmd := exec.Command(testenv.Tool(t, "gdb"), "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set debug-file-directory /nonexistent",

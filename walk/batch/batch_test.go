@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// What Runner.Render writes of a dump is returned with that dump, whichever dumps are
-// walked concurrently. It is dropped if it is too long or Render fails.
+// What Runner.Render writes for a dump is returned with that dump, whichever dumps are walked
+// concurrently. It is dropped if it is too long or Render fails.
 func TestBatchRender(t *testing.T) {
 	core := testenv.Input(t, "walk-sources.core.gz")
 	long := bytes.Repeat([]byte{'x'}, maxRendered)
@@ -56,7 +56,7 @@ func TestBatchRender(t *testing.T) {
 	}
 }
 
-// What was rendered of a dump is valid until it is closed, whatever is walked in between.
+// What was rendered for a dump is valid until the dump is closed, whatever is walked in between.
 func TestRenderedStays(t *testing.T) {
 	core := testenv.Input(t, "walk-sources.core.gz")
 	b := &Runner{Sources: &walk.Sources{}, Render: func(w io.Writer, walked *Walked) error {

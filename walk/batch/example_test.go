@@ -10,7 +10,8 @@ import (
 	"github.com/symtool/symtool/walk/batch"
 )
 
-// The topmost function of each dump. One that cannot be read does not end the run.
+// This example prints the topmost function of each dump. A dump that cannot be read does not end
+// the run.
 func ExampleRunner() {
 	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {

@@ -52,7 +52,7 @@ func TestOracleHealthy(t *testing.T) {
 	}
 }
 
-// healthy is a kind of a process.
+// healthy is a kind of process.
 type healthy struct {
 	name  string
 	build string // the command, in which $OUT is the program, if there is one
@@ -133,7 +133,7 @@ func walkHealthy(t *testing.T, o dumpfile.Options, path string) *batch.Walked {
 	return w
 }
 
-// otherStack are functions of Go's runtime behind which gdb goes on with the words of the stack that they have left.
+// otherStack are functions of Go's runtime behind which gdb continues with the words of the stack that they have left.
 var otherStack = map[string]bool{
 	"runtime.mcall": true, "runtime.systemstack": true, "runtime.morestack": true, "runtime.asmcgocall": true, "runtime.cgocallback": true, "crosscall1": true,
 	"runtime.nanotime1": true, "runtime.walltime": true, "time.now": true,
@@ -194,7 +194,7 @@ func compareHealthy(t *testing.T, p *healthy, from string, r *walk.Result, threa
 	t.Errorf("%s, thread %d: %d frames, gdb %d; gdb's %s is missing\n%s", from, thread, n, counted, missing, &text)
 }
 
-// hasFunctions reports whether a stack has functions in their order.
+// hasFunctions reports whether a stack has the functions in the given order.
 func hasFunctions(s *walk.Stack, want []string) bool {
 	for i := range s.Frames {
 		for _, name := range s.Frames[i].Names {

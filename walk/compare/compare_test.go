@@ -43,7 +43,7 @@ func outlineOf(t *testing.T, text string) *outline {
 	return o
 }
 
-// plainDocument is what a simple decoder makes of a document.
+// plainDocument is a document as decoded by a simple decoder.
 type plainDocument struct {
 	CrashingThread *struct {
 		Index int `json:"threads_index"`
@@ -295,7 +295,7 @@ func TestCompareDocuments(t *testing.T) {
 	}
 }
 
-// frames are those of a stack in the notation "address@sp".
+// frames returns the frames of a stack in the notation "address@sp".
 func framesAt(text string) (all []OutlineFrame) {
 	for _, s := range strings.Fields(text) {
 		var f OutlineFrame
@@ -429,7 +429,8 @@ func BenchmarkOutline(b *testing.B) {
 	})
 }
 
-// Goroutines are paired by their ids, since those that no thread runs have no thread's; what is not one's by the thread's id.
+// Goroutines are paired by their ids, because those that no thread runs have no thread's id. Other stacks are paired by
+// the thread's id.
 func TestGoroutines(t *testing.T) {
 	const stack = `{"thread_id":%d,"symtool":{"goroutine":{"id":%d}},"frames":[{"offset":"0x10","function":"%s","trust":"cfi"}]}`
 	document := func(stacks ...string) string {

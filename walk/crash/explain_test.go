@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// What the system's reason leaves open is said from the instruction, the one before it if that raised the exception, or
-// from the system call. Registers are those of someRegisters.
+// What the system's reason leaves open is explained by the instruction, by the instruction before it if that raised the
+// exception, or by the system call. Registers are those of someRegisters.
 func TestExplanation(t *testing.T) {
 	const move = "89d8" // mov eax, ebx
 	general := dump.Crash{Code: sigSEGV, Flags: siKernel}

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// instructions are with what they access; registers are those of someRegisters.
+// instructions lists instructions with what they access; registers are those of someRegisters.
 var instructions = []struct {
 	arch   *arch.Arch
 	asm    string
@@ -177,8 +177,8 @@ func TestOracleInstructionBytes(t *testing.T) {
 	}
 }
 
-// Any bytes are decoded or rejected, on any CPU. An instruction has no more bytes than
-// there are, and its addresses are those of the CPU.
+// Any bytes are decoded or rejected, on any CPU. An instruction is not longer than the bytes, and
+// its addresses are valid for the CPU.
 func FuzzInstruction(f *testing.F) {
 	for _, c := range instructions {
 		code, _ := hex.DecodeString(c.code)

@@ -20,8 +20,8 @@ var (
 	number   = regexp.MustCompile(`0x[0-9a-f]+`)
 )
 
-// mca asks llvm-mca whether instructions load and store. known has the places of those that it
-// knows; the others are left out.
+// mca asks llvm-mca whether instructions load and store. known has the indices of the instructions
+// that it knows; the others are left out.
 func mca(t *testing.T, lines []string) (known []int, load, store []bool) {
 	t.Helper()
 	skip := map[int]bool{}
@@ -129,6 +129,6 @@ func TestOracleX86Kinds(t *testing.T) {
 var notInMCA = regexp.MustCompile(`^([c-gs]s|addr32|(stos|movs|outs|lods|scas|ins|cmps))$`)
 
 // kindRules match instructions that llvm-mca treats differently. It counts the word of the stack as
-// well, and knows less about instructions that save or load states, or are for systems. At most 24
-// forms occur in the libraries.
+// well, and knows less about system instructions and instructions that save or load states. At most
+// 24 forms occur in the libraries.
 var kindRules = regexp.MustCompile(`^(push|pop|fnstenv|fldenv|v?ldmxcsr|fnstsw|sgdt|sidt|sldt|str|fnsave|frstor|fbld|fbstp|lsl|lar|clflush) `)

@@ -64,7 +64,7 @@ func disassemble(t *testing.T, path string, fn func(disassembled), tool string, 
 	}
 }
 
-// anyContext returns a context in which each register has a value of its own.
+// anyContext returns a context in which each register has a different value.
 func anyContext(a *arch.Arch) *dump.Context {
 	c := dump.NewContext(a)
 	for i, r := range a.Regs {
@@ -162,7 +162,7 @@ func intelAccesses(t *testing.T, c *dump.Context, d disassembled) (all []Access,
 	return append(all, intelStack(c, d)...), true
 }
 
-// intelStack returns the word of the stack that an instruction accesses by its name.
+// intelStack returns the word of the stack that an instruction accesses, according to its name.
 func intelStack(c *dump.Context, d disassembled) []Access {
 	word, sp, bp := uint64(8), "$rsp", "$rbp"
 	if c.Arch == arch.X86 {

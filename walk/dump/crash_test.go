@@ -63,7 +63,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// The tables have names, and no name twice.
+// The tables have no empty names, and no name twice.
 func TestReasonTables(t *testing.T) {
 	tables := map[string]map[uint32]string{
 		"linux": linuxSignals, "mips": mipsSignals, "senders": linuxSenders, "windows": windowsExceptions, "ntstatus": ntStatus, "mach": machExceptions,

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Modules are where headers or mappings say, whatever the writer's sizes: those of Breakpad's client join what follows,
-// those of others are the first segment's or absurd.
+// The extents of modules are given by headers or mappings, whatever the writer's sizes: Breakpad's client includes what
+// follows, and other writers give the first segment's size or absurd sizes.
 func TestSetListed(t *testing.T) {
 	const program = "400000-401000 r--p 0 0:0 0 /a\n401000-402000 r-xp 1000 0:0 0 /a\n403000-404000 rw-p 2000 0:0 0 /a\n404000-406000 rw-p 0 0:0 0 \n"
 	const jit = "406000-407000 rwxp 0 0:0 0 \n"
@@ -63,7 +63,7 @@ func TestSetListed(t *testing.T) {
 			t.Errorf("%s: the program is lost", c.name)
 		}
 	}
-	// On Windows, a module is an allocation.
+	// On Windows, a module is one allocation.
 	windows := func(addr, size uint64, base uint64) Mapping {
 		return Mapping{Range: Range{Addr: addr, Size: size}, Read: true, Type: memoryImage, AllocBase: base}
 	}
@@ -74,7 +74,7 @@ func TestSetListed(t *testing.T) {
 	}
 }
 
-// What is in a gap between the mappings of a module is not the module's.
+// What is in a gap between the mappings of a module does not belong to the module.
 func TestInGap(t *testing.T) {
 	d := &Dump{Modules: []Module{{Range: Range{Addr: 0x1000, Size: 0x4000}}, {Range: Range{Addr: 0x9000, Size: 0x1000}}}, Maps: []Mapping{
 		{Range: Range{Addr: 0x1000, Size: 0x1000}, Path: "/a"}, {Range: Range{Addr: 0x4000, Size: 0x1000}, Path: "/a"},

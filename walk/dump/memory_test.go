@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// In the result of any list of regions, each byte is that of the first region with its
+// In the result for any list of regions, each byte comes from the first region that contains its
 // address.
 func TestNewMemoryOverlaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -52,8 +52,7 @@ func TestNewMemoryOverlaps(t *testing.T) {
 	}
 }
 
-// A hundred thousand regions, each inside all those before it or around them, are
-// handled fast.
+// A hundred thousand regions, each inside all those before it or around them, are handled quickly.
 func TestNewMemoryManyOverlaps(t *testing.T) {
 	const n = 100_000
 	data := make([]byte, 2*n)

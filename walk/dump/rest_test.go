@@ -23,7 +23,7 @@ func two() *Dump {
 	return d
 }
 
-// What a format can hold is read from it; the rest comes from the note.
+// What a format can represent is read from it; the rest comes from the note.
 func TestRest(t *testing.T) {
 	rip, _ := arch.X86_64.RegIndex("$rip")
 	rax, _ := arch.X86_64.RegIndex("$rax")

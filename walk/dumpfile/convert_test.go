@@ -71,8 +71,8 @@ func TestConvertFixtures(t *testing.T) {
 	}
 }
 
-// homeless lists the parts of the model that a format cannot hold without symtool's note,
-// with the reasons.
+// homeless lists the parts of the model that a format cannot represent without symtool's note, with
+// the reasons.
 var homeless = map[string]map[string]string{
 	"minidump": {
 		"System.CPU":                 "is named after its number",
@@ -152,8 +152,8 @@ func backtrace(t *testing.T, core, program, arguments string) string {
 
 var threadLine = regexp.MustCompile(`^Thread \d+ .*LWP (\d+)`)
 
-// gdb 13 cannot read the core of riscv64 that it wrote itself. It reads ours, up to a
-// frame whose memory the core lacks, and shows what it showed of the process.
+// gdb 13 cannot read the core of riscv64 that it wrote itself. It reads ours, up to a frame whose
+// memory the core lacks, and shows the same as it did for the process.
 func testRISCVBacktrace(t *testing.T, path, program string) {
 	const readable = 15 // frames up to the signal's trampoline
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "gdb_bt.txt"))

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// notConverted matches lines of gdb about what the model cannot hold, with the reasons.
+// notConverted matches lines of gdb about what the model cannot represent, with the reasons.
 var notConverted = regexp.MustCompile(`^(k[0-7] ` + // masks of AVX-512, in the xstate
 	`|orig_[a-z0-9]+ ` + // of the system call that a thread is in
 	`|warning: |\[)`) // about notes of xstate; that threads are there

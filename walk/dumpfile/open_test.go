@@ -44,7 +44,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// The memory of a closed dump is reused for another dump; that of an open one is not.
+// The memory of a closed dump is reused for another dump, but not the memory of an open one.
 func TestOpenSideBySide(t *testing.T) {
 	data := testenv.ReadInput(t, "mini-linux.dmp")
 	open := func(data []byte) (*dump.Dump, func()) {
@@ -126,7 +126,7 @@ func TestFileShrinks(t *testing.T) {
 	}
 }
 
-// A panic other than a fault of the memory is a bug, and not hidden.
+// A panic other than a memory fault is a bug, and is not hidden.
 func TestOtherPanics(t *testing.T) {
 	old := formats
 	defer func() {

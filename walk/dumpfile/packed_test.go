@@ -52,8 +52,8 @@ func TestPackings(t *testing.T) {
 	}
 }
 
-// Compressed data that end in the middle give what came before and a problem, data that cannot be
-// read an error, and data that are too long the limit. Nothing panics.
+// Compressed data that end in the middle give what came before and a problem; unreadable data give an error; and data
+// that are too long give the error about the limit. Nothing panics.
 func TestPackedDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine")

@@ -111,7 +111,7 @@ const headersSize = 24 << 10
 // Damage to any byte, or truncation at any place, does not cost more than what it damages.
 func TestDamaged(t *testing.T) { damageCores(t, append([]string{stacksCore}, fixtureCores...)) }
 
-// The same of the shared cores.
+// The same for the shared cores.
 func TestDamagedShared(t *testing.T) {
 	testenv.Shared(t, "data", "crashes")
 	damageCores(t, realCores)

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Of a thread's stack, which the C library maps with 8 MiB below its thread-local storage, the part in use is kept; all
-// of it only if the stack pointer is elsewhere, as in a handler of signals.
+// The C library maps a thread's stack with 8 MiB below its thread-local storage. Only the part in use is kept; all of
+// it is kept if the stack pointer is elsewhere, as in a signal handler.
 func TestKeepStack(t *testing.T) {
 	const base, size = 0x7f0000000000, 8 << 20
 	other := dump.Range{Addr: base + 2*size, Size: 1 << 16}
@@ -31,7 +31,7 @@ func TestKeepStack(t *testing.T) {
 				kept[at] = true
 			}
 		}
-		// The page that the stack pointer is in is kept, too.
+		// The page of the stack pointer is kept, too.
 		if got := uint64(len(kept)) * 16; got < c.want || got > c.want+2*keptPage {
 			t.Errorf("sp %#x: %#x bytes, want %#x", c.sp, got, c.want)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Where the kernel of the test is: its code, page tables, and a stack that only they have.
+// Addresses of the test's kernel: its code, page tables, and a stack that only the page tables map.
 const (
 	testText   = 0xffffffff91000000
 	testStack  = 0xffffc90000100000
@@ -23,7 +23,7 @@ const (
 	stackPhys  = 0x3000000
 )
 
-// vmcore is a core of a kernel on two CPUs, of which the second is idle. info is added to its VMCOREINFO.
+// vmcore is a core of a kernel on two CPUs, the second of which is idle. info is added to its VMCOREINFO.
 func vmcore(info string) []byte {
 	order := binary.LittleEndian
 	status := func(pid uint32, pc, sp uint64) []byte {
@@ -94,7 +94,7 @@ func note4(owner string, kind uint32, desc []byte) []byte {
 	return pad(append(b, desc...))
 }
 
-// A core of a kernel from a pipe is read as a whole: its memory is in no order.
+// A kernel's core from a pipe is read as a whole, because its memory is in no order.
 func TestKernelStream(t *testing.T) {
 	_, err := ReadStream(bytes.NewReader(vmcore(paging)), "vmcore", StreamOptions{})
 	var seek *SeekError
@@ -114,7 +114,7 @@ func TestKernelStream(t *testing.T) {
 // paging is what a kernel says about its page tables and the offset at which it was loaded.
 const paging = "SYMBOL(swapper_pg_dir)=ffffffff91001000\nNUMBER(phys_base)=-268435456\nKERNELOFFSET=10000000\nCRASHTIME=1700000000\n"
 
-// A core of a kernel has a thread for each CPU, the kernel as its module, and the stacks that page tables lead to.
+// A kernel's core has a thread for each CPU, the kernel as its module, and the stacks to which page tables lead.
 func TestKernel(t *testing.T) {
 	for _, c := range []struct {
 		info    string

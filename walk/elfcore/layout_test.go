@@ -64,7 +64,7 @@ func TestOracleFloat(t *testing.T) {
 	}
 }
 
-// floatOf returns what gdb shows in a line, and what we have.
+// floatOf returns the values that gdb shows in a line, and ours.
 func floatOf(thread *dump.Thread, line string) (what, got, want string) {
 	number := func(name string) string {
 		v, _ := thread.Context.Get(name)

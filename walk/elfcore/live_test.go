@@ -48,7 +48,7 @@ func liveProgram(t *testing.T) (folder, program string) {
 	return folder, program
 }
 
-// checkLive checks what holds for the program whichever program wrote the core.
+// checkLive checks what must hold for the program, whichever program wrote the core.
 func checkLive(t *testing.T, core, program string, pid int, arg string) *dump.Dump {
 	t.Helper()
 	data, err := os.ReadFile(core)

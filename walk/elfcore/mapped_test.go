@@ -52,8 +52,9 @@ func coreOf(t *testing.T, maps []dump.Mapping, headless bool) []byte {
 	return hideRest(t, b.Bytes(), d.Order)
 }
 
-// A module is where its program headers say, with .bss. Other mappings of its file do not belong to it: those of a part
-// of the file, those of all of it for reading, and those that follow it closely. A second copy of its code is a module.
+// The program headers determine where a module is, including .bss. Other mappings of its file do not belong to it:
+// mappings of a part of the file, mappings of all of it for reading, and mappings that follow it closely. A second copy
+// of its code is a module.
 func TestMappedAgain(t *testing.T) {
 	program, _ := stacksFile(t, "stacks")
 	for _, c := range []struct {

@@ -126,7 +126,7 @@ func modulesWithoutFiles(t *testing.T, data []byte) {
 	}
 }
 
-// Without NT_FILE and without their headers, which a bit of coredump_filter leaves out, libraries are where the dynamic
+// Without NT_FILE and without their headers, which a bit of coredump_filter omits, libraries are where the dynamic
 // linker has them: up to the end of the mapping with their dynamic section. Their files say where they end.
 func TestLinkedModules(t *testing.T) {
 	data := bytes.Clone(sharedCore(t, "crashes/threads"))
@@ -177,8 +177,7 @@ func TestLinkedModules(t *testing.T) {
 	}
 }
 
-// The arguments and the environment are those on the stack, not the 80 bytes of
-// NT_PRPSINFO.
+// The arguments and the environment come from the stack, not from the 80 bytes of NT_PRPSINFO.
 func TestArguments(t *testing.T) {
 	d := readShared(t, "crashes/threads", Options{})
 	if !slices.Equal(d.Process.Args, []string{"./prog"}) || len(d.Process.Env) != 1 || !strings.Contains(d.Process.Env[0], "=") {
@@ -366,8 +365,8 @@ func TestHeaderTwice(t *testing.T) {
 	}
 }
 
-// A separate debug file has the build-id and the program headers of its binary, but no
-// code; eu-strip's has the sizes of the missing contents.
+// A separate debug file has the build-id and the program headers of its binary, but no code; eu-strip's debug files
+// have the sizes of the missing contents.
 func TestDebugFileIsNoBinary(t *testing.T) {
 	testenv.Oracle(t)
 	folder := testenv.Shared(t, "data", "crashes", "threads")

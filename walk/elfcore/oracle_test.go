@@ -78,9 +78,9 @@ var (
 	gdbRegister = regexp.MustCompile(`^([a-z]\w*) +(0x[0-9a-f]+)\s`)
 )
 
-// registersOf returns what gdb prints about registers. For arch/riscv64 it is what gdb printed
-// when it wrote the core: gdb 13 writes an NT_PRSTATUS there with the size of x86-64's, and does
-// not read it again.
+// registersOf returns what gdb prints about registers. For arch/riscv64 it is what gdb printed when
+// it wrote the core: gdb 13 writes an NT_PRSTATUS there with the size of x86-64's, and cannot read
+// it.
 func registersOf(t *testing.T, c, core, program string) string {
 	if c != "arch/riscv64" {
 		return gdb(t, core, program, "thread apply all info registers")

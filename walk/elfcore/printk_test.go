@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// printkInfo describes structures that are not those of any kernel, so that nothing else than the note can be used.
+// printkInfo describes structures that differ from any kernel's, so that the reader can only use the note.
 const printkInfo = "SYMBOL(prb)=ffffffff91000100\n" +
 	"OFFSET(printk_ringbuffer.desc_ring)=8\nOFFSET(printk_ringbuffer.text_data_ring)=64\n" +
 	"OFFSET(prb_desc_ring.count_bits)=4\nOFFSET(prb_desc_ring.descs)=8\nOFFSET(prb_desc_ring.infos)=16\n" +
@@ -77,7 +77,7 @@ func loggingKernel(info string, edit func(page []byte)) []byte {
 	return data
 }
 
-// A core of a kernel has the end of its log, and the CPU that panicked; what cannot be known is named.
+// A kernel's core contains the end of its log, and the CPU that panicked; what cannot be known is reported.
 func TestKernelLog(t *testing.T) {
 	all := []string{"[    1.500000] old", "[    2.000001] Kernel panic - not syncing: test", "[    2.000002] CPU: 1 PID: 0 Comm: swapper/1"}
 	without := func(line string) string { return strings.Replace(printkInfo, line+"\n", "", 1) }
@@ -124,7 +124,7 @@ func TestKernelLog(t *testing.T) {
 	}
 }
 
-// testKernelBias is how far the kernel of paging was moved when it was loaded.
+// testKernelBias is the distance by which the kernel of paging was moved when it was loaded.
 const testKernelBias = 0x10000000
 
 // kernelBinary is the binary of the kernel in vmcore: its build-id, and one variable at an address as it was linked.

@@ -101,8 +101,8 @@ func flagsIn(text string) (f elf.ProgFlag) {
 
 var unstripLine = regexp.MustCompile(`^0x([0-9a-f]+)\+0x[0-9a-f]+ ([0-9a-f]+)@0x[0-9a-f]+ \S+ \S+ (\S+)`)
 
-// TestOracleUnstrip compares modules and their build-ids with those that
-// eu-unstrip finds in cores. It finds none in those of QEMU and gdb.
+// TestOracleUnstrip compares modules and their build-ids with those that eu-unstrip finds in cores.
+// It finds none in cores of QEMU and gdb.
 func TestOracleUnstrip(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.Tool(t, "eu-unstrip")

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// memoryAt is the memory of a dump as a reader by address.
+// memoryAt reads the memory of a dump by address.
 type memoryAt struct{ m *dump.Memory }
 
 func (m memoryAt) ReadAt(p []byte, off int64) (int, error) {
@@ -21,7 +21,7 @@ func (m memoryAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// A process that is read while it lives has the threads, stacks and modules of its core.
+// Reading a live process gives the threads, stacks and modules of its core.
 func TestReadLive(t *testing.T) {
 	cores := coreFixtures(t)
 	for name, cpu := range map[string]*arch.Arch{"calls-x86_64.core.gz": arch.X86_64, "calls-aarch64.core.gz": arch.ARM64, "stacks.core.gz": arch.X86_64} {

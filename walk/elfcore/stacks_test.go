@@ -100,7 +100,7 @@ func TestStacksBinaries(t *testing.T) {
 	}
 }
 
-// Another build of the library is refused, with its id in the message.
+// Another build of the library is rejected, with its id in the message.
 func TestStacksOtherBuild(t *testing.T) {
 	old, _ := stacksFile(t, "old", "libnet.so.1")
 	bare := readStacks(t, Options{})

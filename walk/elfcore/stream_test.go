@@ -43,8 +43,8 @@ func coreFixtures(t *testing.T) map[string][]byte {
 	return all
 }
 
-// A core that is read from front to back has everything but the memory that was not worth keeping,
-// and of that what the stacks are in.
+// A core that is read from front to back gives everything except the memory that was not worth keeping. The memory that
+// contains the stacks is kept.
 func TestStreamIsWhole(t *testing.T) {
 	for name, data := range coreFixtures(t) {
 		want, err := Read(data, "core", Options{})
@@ -133,7 +133,7 @@ func TestStreamDamage(t *testing.T) {
 	}
 }
 
-// What is kept is limited, whatever the core has, and its reader reads it to its end.
+// The amount that is kept is limited, whatever the core contains, and the core is read to its end.
 func TestStreamLimit(t *testing.T) {
 	const size = 1 << 28
 	d := &dump.Dump{}

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// The thread pointer of CPUs whose registers do not include it is in notes of their own; those of other CPUs, and
-// ones that are cut off, are only listed.
+// If a CPU's registers do not include the thread pointer, it is in a separate note. Notes of other CPUs, and
+// truncated ones, are only listed.
 func TestThreadPointerNotes(t *testing.T) {
 	little := binary.LittleEndian
 	words := func(values ...uint32) (b []byte) {

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// process returns a dump of a process with two threads, of which the second crashed.
+// process returns a dump of a process with two threads, the second of which crashed.
 func process(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 	d := &dump.Dump{Arch: a, Order: order, Main: -1, System: dump.System{OS: dump.Linux}}
 	d.Process = dump.Process{ID: 70, HasID: true, Parent: 7, UID: 1000, GID: 1001, Name: "prog", Args: []string{"prog", "-x"},
@@ -81,8 +81,8 @@ func hideRest(t *testing.T, data []byte, order binary.ByteOrder) []byte {
 	return bytes.Replace(data, mark, []byte{9, 9, 9, 9}, 1)
 }
 
-// Every CPU has a layout, and a dump is read as it was written, with the kernel's
-// notes alone.
+// Every CPU has a layout, and a dump is read back as it was written, even from the kernel's notes
+// alone.
 func TestEveryCPU(t *testing.T) {
 	for _, a := range arch.All {
 		if layoutOf(a, 0) == nil {
@@ -242,7 +242,7 @@ func TestManySegments(t *testing.T) {
 	}
 }
 
-// What a core cannot hold is reported.
+// What a core cannot represent is reported.
 func TestWriteProblems(t *testing.T) {
 	d := process(arch.X86_64, binary.LittleEndian)
 	d.System.OS = dump.Windows
@@ -294,7 +294,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// noFloatNote are the CPUs of whose floating-point registers no note is read, with the reason.
+// noFloatNote lists the CPUs for which no note with floating-point registers is read, with the
+// reason.
 var noFloatNote = map[*arch.Arch]string{arch.RISCV: "no core of a 32-bit RISC-V was at hand"}
 
 // TestFloatNotesComplete names the CPUs whose floating-point registers are missing.

@@ -13,7 +13,8 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// A debugger that has the registers and the memory of a stopped thread, and the records of variables.
+// This example is a debugger that has the registers and the memory of a stopped thread, and the
+// records of variables.
 func Example() {
 	// symfmt.ReadVars reads the records from a file.
 	const records = `INFO VAR 1 all full

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// fuzzOps makes an operation of every five bytes, the last of which is the operand.
+// fuzzOps makes an operation from every five bytes, the last of which is the operand.
 func fuzzOps(data []byte) (ops []vars.Op) {
 	for len(data) >= 5 && len(ops) < 64 {
 		op := vars.Op{

@@ -285,7 +285,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// What all variables of a frame need is limited, and so is their number.
+// The work for all variables of a frame is limited, and so is their number.
 func TestFrameLimits(t *testing.T) {
 	in := testTypes()
 	f := testFrame(in)
@@ -323,7 +323,7 @@ func TestPieceOffsets(t *testing.T) {
 	}
 }
 
-// What is not there takes no more memory than what is.
+// Missing memory takes no more space than existing memory.
 func TestPartBeyond(t *testing.T) {
 	v := Value{Bytes: []byte{1, 2, 3, 4}}
 	for _, tt := range []struct{ offset, size, want int }{{1, 2, 2}, {4, 0, 0}, {3, 2, 2}, {-1, 3, 3}, {8, 1 << 40, MaxValue}, {1, -1, 0}} {
@@ -334,7 +334,7 @@ func TestPartBeyond(t *testing.T) {
 	}
 }
 
-// A descriptor says where elements are, which need not follow each other; also that of a member.
+// A descriptor, also that of a member, says where elements are; they need not be adjacent.
 func TestDescriptorAxes(t *testing.T) {
 	in := testTypes()
 	at := func(n int64) vars.Bound { return vars.Bound{Kind: vars.ConstBound, Value: n} }

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Without debug information, the goroutine of a thread is found by what all versions of the runtime have in one place,
-// and by nothing less.
+// Without debug information, a thread's goroutine is found only by what is in the same place in all versions of the
+// runtime, and only if all of that agrees.
 func TestOfThread(t *testing.T) {
 	const g0, m, runs, waits, signal, stack = heap, heap + 0x400, heap + 0x800, heap + 0xc00, heap + 0x1000, heap + 0x2000
 	found := "running 3 -1, sp 0xc000002020 fp 0xc000002030, system 0xc000002100"

@@ -11,7 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/goroutine"
 )
 
-// The goroutines of a dump are found by variables of the runtime, which dwarf2sym.ReadGlobals reads from the program.
+// This example finds the goroutines of a dump by means of the runtime's variables, which dwarf2sym.ReadGlobals reads
+// from the program.
 func Example() {
 	fmt.Println(goroutine.Globals())
 

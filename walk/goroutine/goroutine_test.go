@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// The types of a runtime whose structures are in an order of its own.
+// The types of a runtime whose structures have their members in an unusual order.
 const (
 	tWord vars.TypeID = 1 + iota
 	tHalf
@@ -111,7 +111,7 @@ func (p *process) word(addr, v uint64) {
 	binary.LittleEndian.PutUint64(b[addr-base:], v)
 }
 
-// add adds a goroutine, and returns its address. The words are by their places in runtime.g.
+// add adds a goroutine, and returns its address. The words are keyed by their indices in runtime.g.
 func (p *process) add(id, status, reason uint64, words map[uint64]uint64) uint64 {
 	at := heap + sizeG*uint64(p.count)
 	p.word(ptrs+8*uint64(p.count), at)
@@ -135,7 +135,7 @@ func (p *process) readBy(read func(*dump.Dump, *eval.Frame) ([]Goroutine, error)
 	})
 }
 
-// Goroutines have their states, and the registers from which they go on.
+// Goroutines have their states, and the registers from which they continue.
 func TestRead(t *testing.T) {
 	p := newProcess()
 	p.word(atM+8, 8)
@@ -172,7 +172,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is damaged or missing is an error that says where. What can be read is kept.
+// Damaged or missing data give an error that says where. What can be read is kept.
 func TestReadDamaged(t *testing.T) {
 	rename := func(id vars.TypeID, from, to string) func(*process, *vars.Info) {
 		return func(_ *process, info *vars.Info) {

@@ -21,7 +21,7 @@ func (p *process) withThreads(list ...[2]uint64) *process {
 	return p
 }
 
-// The goroutines of threads are found without the others: those that they run, and those that they wait for.
+// Only the goroutines of threads are found: those that they run, and those that they wait for.
 func TestOfThreads(t *testing.T) {
 	p := newProcess()
 	runs := p.add(1, 2, 0, map[uint64]uint64{8: 0x401000, 16: heap + 0x20, 40: atM})

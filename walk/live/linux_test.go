@@ -59,8 +59,8 @@ func child() {
 
 var sink sync.Map
 
-// vfork starts a process that waits for the end of standard input, and waits for it as vfork does, in
-// the kernel.
+// vfork starts a process that waits for the end of standard input, and waits for that process in the
+// kernel, as vfork does.
 func vfork() {
 	runtime.LockOSThread()
 	var b [1]byte
@@ -99,7 +99,7 @@ func start(t *testing.T, what string) int {
 	return cmd.Process.Pid
 }
 
-// captured captures a process, or skips the test where that is forbidden.
+// captured captures a process, or skips the test if that is forbidden.
 func captured(t *testing.T, ctx context.Context, pid int) (*dump.Dump, error) {
 	t.Helper()
 	d, err := Capture(ctx, pid, "process", Options{})
@@ -124,8 +124,8 @@ func untraced(t *testing.T, pid int) {
 	}
 }
 
-// A running process is captured with its threads, registers, stacks and modules, as often as one
-// likes, and goes on afterwards.
+// A running process is captured with its threads, registers, stacks and modules, any number of times,
+// and continues afterwards.
 func TestCapture(t *testing.T) {
 	pid := start(t, "threads")
 	for range 8 {
@@ -146,7 +146,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// A capture that is cancelled, or panics, lets the process go on.
+// If a capture is cancelled, or panics, the process continues.
 func TestCaptureEnds(t *testing.T) {
 	pid := start(t, "threads")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -169,8 +169,8 @@ func TestCaptureEnds(t *testing.T) {
 	untraced(t, pid)
 }
 
-// A thread that does not stop is a problem, after a call of Waiting; the others are captured, and
-// all go on.
+// A thread that does not stop is reported as a problem, after a call of Waiting; the others are
+// captured, and all continue.
 func TestCaptureLimit(t *testing.T) {
 	pid := start(t, "vfork")
 	waits := func() bool {
@@ -216,7 +216,8 @@ func traced(pid int) bool {
 	})
 }
 
-// What traces never runs on the first thread of the process, which does not end with its goroutine.
+// The tracing goroutine never runs on the first thread of the process, which does not end with its
+// goroutine.
 func TestOwnThread(t *testing.T) {
 	for range 20 {
 		if p := onOwnThread(func() {
@@ -251,7 +252,8 @@ func TestCaptureErrors(t *testing.T) {
 	cmd.Wait()
 }
 
-// What Options.Reads reads of a process is kept; the process goes on when it has read for too long.
+// The memory of a process that Options.Reads reads is kept; the process continues when Reads has
+// taken too long.
 func TestCaptureReads(t *testing.T) {
 	pid := start(t, "threads")
 	var at uint64

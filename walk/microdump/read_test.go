@@ -74,7 +74,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestDamage changes one line each of a microdump that is whole.
+// TestDamage changes one line at a time of an undamaged microdump.
 func TestDamage(t *testing.T) {
 	for _, c := range []struct{ line, by, want string }{
 		{"O A", "O A arm 04", "line 4: 3 words behind O, want a system, a CPU, a number of CPUs and the machine's name"},
@@ -115,7 +115,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestInterleaved has the lines of two processes between each other.
+// TestInterleaved reads a log in which the lines of two processes alternate.
 func TestInterleaved(t *testing.T) {
 	var b strings.Builder
 	for line := range strings.Lines(lines(good...)) {
@@ -128,7 +128,7 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestSeveral has a second microdump, which is reported.
+// TestSeveral reads a log with a second microdump, which is reported.
 func TestSeveral(t *testing.T) {
 	d := read(t, lines(good...)+lines(good...))
 	if want := "x.txt: line 28: further microdumps in the file: 1; only the first is read, that of line 1"; len(d.Modules) != 2 || !slices.Equal(problems(d), []string{want}) {
@@ -136,7 +136,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestUnknownReason has no line R, as Breakpad wrote until 2017.
+// TestUnknownReason reads a microdump without a line R, as Breakpad wrote it until 2017.
 func TestUnknownReason(t *testing.T) {
 	text := slices.DeleteFunc(slices.Clone(good), func(line string) bool { return line[0] == 'R' })
 	if d := read(t, lines(text...)); d.Reason() != "" || d.Crash == nil || d.Crash.HasAddress || len(d.Problems) > 0 {
@@ -144,7 +144,7 @@ func TestUnknownReason(t *testing.T) {
 	}
 }
 
-// TestSniff has the first bytes of microdumps and of other files.
+// TestSniff checks the first bytes of microdumps and of other files.
 func TestSniff(t *testing.T) {
 	for head, want := range map[string]bool{
 		"F/google-breakpad(11976): -----BEGIN": true, "02-23 15:49:14.700  1740  1739 F google-breakpad: --": true,
@@ -184,7 +184,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// FuzzRead reads anything.
+// FuzzRead reads arbitrary data.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(lines(good...)))
 	f.Add([]byte("F google-breakpad: " + begin + "\nF google-breakpad: S 0 1 2 3"))

@@ -5,8 +5,8 @@ import (
 	"unicode/utf16"
 )
 
-// builder assembles a minidump word by word. It shares no layouts with the reader, in which
-// a wrong offset would otherwise go unnoticed.
+// builder assembles a minidump word by word. It shares no layouts with the reader; otherwise a
+// wrong offset would go unnoticed.
 type builder struct {
 	order binary.ByteOrder
 	b     []byte
@@ -44,7 +44,7 @@ func (m *builder) u64(values ...uint64) *builder {
 
 func (m *builder) zeros(n int) *builder { return m.u8(make([]byte, n)...) }
 
-// text writes a MINIDUMP_STRING and returns its place.
+// text writes a MINIDUMP_STRING and returns its offset.
 func (m *builder) text(s string) uint32 {
 	at := m.at()
 	units := utf16.Encode([]rune(s))
@@ -52,21 +52,21 @@ func (m *builder) text(s string) uint32 {
 	return at
 }
 
-// utf8 writes Crashpad's string and returns its place.
+// utf8 writes Crashpad's string and returns its offset.
 func (m *builder) utf8(s string) uint32 {
 	at := m.at()
 	m.u32(uint32(len(s))).u8([]byte(s)...).u8(0)
 	return at
 }
 
-// put writes bytes outside the streams and returns their size and place.
+// put writes bytes outside the streams and returns their size and offset.
 func (m *builder) put(write func()) (size, at uint32) {
 	at = m.at()
 	write()
 	return m.at() - at, at
 }
 
-// stream writes a stream. What it refers to must be written before it.
+// stream writes a stream. What the stream refers to must be written before it.
 func (m *builder) stream(kind uint32, write func()) *builder {
 	size, at := m.put(write)
 	m.dir = append(m.dir, kind, size, at)

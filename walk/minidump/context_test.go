@@ -125,7 +125,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// noMinidump are the CPUs that have no number in minidumps.
+// noMinidump lists the CPUs that have no number in minidumps.
 var noMinidump = []*arch.Arch{arch.S390X}
 
 // Every CPU that a minidump can have has a number and a layout, and vice versa.

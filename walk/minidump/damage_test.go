@@ -43,7 +43,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Each kind of damage costs its entry or its stream, and is reported with its place.
+// Each kind of damage costs only its entry or its stream, and is reported with its position.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -117,7 +117,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A list of bad entries is reported in a few lines.
+// A list of malformed entries is reported in a few lines.
 func TestManyProblems(t *testing.T) {
 	m := newBuilder(binary.LittleEndian)
 	m.stream(5, func() {

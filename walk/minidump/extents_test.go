@@ -41,8 +41,8 @@ func mappedDump(modules []listed, maps string, addr uint64, memory []byte) []byt
 	return m.finish()
 }
 
-// The modules of Breakpad's client are what it joined of the mappings; LLDB's are the first segments. A dump says where
-// they are by the headers in memory or by its mappings; a module that a file is mapped for again is none.
+// Breakpad's client joins mappings into modules, and LLDB lists the first segments. A dump shows the extents by the
+// headers in memory or by its mappings; a further mapping of a module's file is not a module.
 func TestModuleExtents(t *testing.T) {
 	const maps = "555555554000-555555555000 r--p 0 0:0 9 /bin/node\n555555555000-555555556000 r-xp 1000 0:0 9 /bin/node\n" +
 		"555555558000-555555559000 rw-p 2000 0:0 9 /bin/node\n555555559000-55555555a000 rw-p 0 0:0 0 \n" +

@@ -97,8 +97,8 @@ var (
 	liveImage  = regexp.MustCompile(`^\[ *\d+\] ([0-9A-F-]+) (0x[0-9a-f]+) `)
 )
 
-// TestOracleLLDBWrites lets LLDB write a minidump of a crash, and compares it
-// with what LLDB shows of the process itself.
+// TestOracleLLDBWrites lets LLDB write a minidump of a crash, and compares it with what LLDB shows
+// for the process itself.
 func TestOracleLLDBWrites(t *testing.T) {
 	testenv.Oracle(t)
 	folder := t.TempDir()

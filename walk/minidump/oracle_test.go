@@ -37,8 +37,7 @@ func readDump(t *testing.T, path ...string) *dump.Dump {
 	return d
 }
 
-// notInModel lists fields of Breakpad's minidump_dump that the model cannot hold, with
-// the reasons.
+// notInModel lists fields of Breakpad's minidump_dump that the model cannot represent, with the reasons.
 var notInModel = map[string]string{
 	"version": "checked, not kept", "stream_count": "is the number of parts", "stream_directory_rva": "layout of the file",
 	"checksum": "no writer sets that of the header", "flags": "what the writer was asked for",
@@ -229,7 +228,7 @@ func (b *breakpad) ours(name string) (any, bool) {
 	return v, ok
 }
 
-// register is one of the current thread, or of the crash after the last one.
+// register compares a register of the current thread, or of the crash after the last thread.
 func (b *breakpad) register(name string) (any, bool) {
 	c := b.d.Threads[b.thread].Context
 	if b.region >= 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// full returns a dump with something in every part that a minidump can hold.
+// full returns a dump that uses every part that a minidump can represent.
 func full(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 	d := &dump.Dump{Arch: a, Order: order, Main: 1, Time: time.Unix(1_700_000_000, 0).UTC()}
 	d.System = dump.System{OS: dump.Linux, Version: "6.1.2", Build: "Linux 6.1.2 x", CPUs: 8}
@@ -85,8 +85,8 @@ func withoutRest(t *testing.T, data []byte, order binary.ByteOrder) []byte {
 	return bytes.Replace(data, mark, []byte{9, 9, 9, 9}, 1)
 }
 
-// A dump is read as it was written, for every CPU that minidumps have, in both byte
-// orders, with either list of memory, without symtool's own stream.
+// A dump is read back as it was written, for every CPU that minidumps support, in both byte orders,
+// with either list of memory, without symtool's own stream.
 func TestWrite(t *testing.T) {
 	for _, a := range arch.All {
 		if (&writer{d: &dump.Dump{Arch: a}}).layoutFor(a) == nil {
@@ -159,7 +159,7 @@ func same(t *testing.T, name string, got, want *dump.Dump) {
 	}
 }
 
-// What a minidump cannot hold is reported, and kept in symtool's own stream.
+// What a minidump cannot represent is reported, and kept in symtool's own stream.
 func TestWriteProblems(t *testing.T) {
 	d := full(arch.X86_64, binary.LittleEndian)
 	d.System.OS, d.System.Version, d.System.Detail = dump.FreeBSD, "a", "b"
@@ -196,7 +196,7 @@ func TestWriteProblems(t *testing.T) {
 	same(t, "with the rest", got, d)
 }
 
-// A CPU without a form of its registers is written with everything else.
+// For a CPU without a layout of its registers, everything else is written.
 func TestWriteWithoutContext(t *testing.T) {
 	d := &dump.Dump{Arch: arch.S390X, Order: binary.BigEndian, Main: -1, System: dump.System{OS: dump.Linux}}
 	c := dump.NewContext(arch.S390X)

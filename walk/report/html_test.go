@@ -70,7 +70,7 @@ func pageOf(t *testing.T, r *walk.Result, o HTMLOptions) string {
 	return b.String()
 }
 
-// A page says what the text and the document say.
+// A page shows the same as the text and the document.
 func TestHTML(t *testing.T) {
 	s := walked.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
 	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})
@@ -89,7 +89,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// Names cannot leave their places, and pages do not depend on anything outside of them.
+// Names cannot break out of their places, and pages do not depend on anything outside them.
 func TestHTMLHostile(t *testing.T) {
 	r := manyThreads(2, 3)
 	r.Dump.Threads[0].Name, r.Stacks[0].Why, r.Stacks[0].Notes = hostileName, hostileName, []string{hostileName}
@@ -104,8 +104,8 @@ func TestHTMLHostile(t *testing.T) {
 	}
 }
 
-// A page of a thousand threads has all of them and less than 10 MB. What is beyond the limits is
-// counted.
+// A page for a thousand threads has all of them and is smaller than 10 MB. What is beyond the
+// limits is counted.
 func TestHTMLSize(t *testing.T) {
 	page := pageOf(t, manyThreads(1000, 50), HTMLOptions{Dump: "a", Generator: "x"})
 	if len(page) > 10<<20 {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Reports have the CPU on which a kernel panicked and the end of its log, or what the dump lacks for that.
+// Reports show the CPU on which a kernel panicked and the end of its log, or what the dump lacks for that.
 func TestKernel(t *testing.T) {
 	schema := documentSchema(t)
 	for _, c := range []struct {

@@ -64,7 +64,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// Without a digest, the file is named with what is known of it. The lines of all frames together are limited.
+// Without a digest, the file is named together with what is known about it. The lines of all frames together
+// are limited.
 func TestUnverifiedSources(t *testing.T) {
 	s := walked.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
 	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// On a terminal, frames have colours by their trust, and their lines fit.
+// On a terminal, frames are coloured by their trust, and their lines fit.
 func TestTerminal(t *testing.T) {
 	r := manyThreads(1, 6)
 	s := &r.Stacks[0]

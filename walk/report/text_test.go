@@ -143,7 +143,7 @@ func TestTextWithoutCrash(t *testing.T) {
 	}
 }
 
-// Brief text has all threads of a process that was stopped to be dumped: none of them is the cause of anything.
+// Brief text has all threads of a process that was stopped to be dumped, because none of them is the cause.
 func TestTextStopped(t *testing.T) {
 	text := textOf(t, walkShown(t, func(d *dump.Dump) { d.Crash.Code = 19 }), TextOptions{Brief: true})
 	for _, want := range []string{"Thread 1 (stopped)\n", "\nThread 0\n"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walked"
 )
 
-// Values are written until there are too many of them, in text and in JSON.
+// Values are written until a limit is reached, in text and in JSON.
 func TestTooManyValues(t *testing.T) {
 	s := walked.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
 	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})

@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// winStack returns a process of 32-bit Windows with a stack of five functions: by program strings
-// with and without a frame pointer, and by the sizes of FPO.
+// winStack returns a process of 32-bit Windows with a stack of five functions, which are unwound by
+// program strings with and without a frame pointer, and by the sizes of FPO.
 func winStack(t *testing.T) *walktest.Assembler {
 	text := testenv.ReadInput(t, "crashes", "win.sym")
 	_, records, _ := strings.Cut(string(text), "\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// dynamicFrame has values whose types only names of functions say, and a tree of two levels, at 0x1000.
+// dynamicFrame has values, at 0x1000, whose types only names of functions reveal, and a tree of two levels.
 func dynamicFrame() (*eval.Frame, map[string]vars.TypeID) {
 	in, ids := &vars.Info{Types: []vars.Type{{}}}, map[string]vars.TypeID{}
 	add := func(name string, t vars.Type) vars.TypeID {
@@ -69,8 +69,8 @@ func dynamicFrame() (*eval.Frame, map[string]vars.TypeID) {
 	return &eval.Frame{Arch: arch.X86_64, Memory: &memory, Info: in, Func: &vars.Func{}}, ids
 }
 
-// The types of values are found by the names of functions that the values refer to; where these are not enough, nothing
-// is claimed.
+// The types of values are found by the names of functions to which the values refer; if these are not enough, no type
+// is shown.
 func TestDynamicTypes(t *testing.T) {
 	f, ids := dynamicFrame()
 	names := map[uint64]string{
@@ -142,7 +142,7 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// What a pointer points to is shown if it is a structure that the dump has.
+// The target of a pointer is shown if it is a structure that the dump has.
 func TestPointersToObjects(t *testing.T) {
 	f, ids := dynamicFrame()
 	f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Pointer, Elem: ids["app::Dog"]})

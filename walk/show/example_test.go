@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/show"
 )
 
-// A value as text, without passwords.
+// This example shows a value as text, without passwords.
 func ExamplePrinter_Text() {
 	info := &vars.Info{Types: []vars.Type{
 		1: {Kind: vars.Base, Name: "int", Size: 4, HasSize: true, Encoding: vars.Signed},

@@ -80,7 +80,7 @@ INFO VAR F 0 40 2/i0 1=1=3=3=5=9=3=5=3=5=3{h1-=8=6=7-=a-----}
 // maxText is the longest text of a value that shown makes of hostile records.
 const maxText = 1 << 20
 
-// However hostile the records and the memory are, showing is fast, and its text is harmless and short.
+// However hostile the records and the memory are, showing them is fast, and the text is harmless and short.
 func FuzzShow(f *testing.F) {
 	f.Add([]byte(seed), []byte(strings.Repeat("\x10\x10\x00\x00\x00\x00\x00\x00text\x1b[31m\x00\x01\x02\x03", 20)))
 	f.Fuzz(func(t *testing.T, records, memory []byte) {
@@ -129,7 +129,7 @@ func hostileTypes() map[string]string {
 	return all
 }
 
-// Types that are meant to be costly are shown fast.
+// Types designed to be costly are shown quickly.
 func TestHostileTypes(t *testing.T) {
 	memory := bytes.Repeat([]byte{0x40, 0x10, 0, 0, 0, 0, 0, 0}, 100)
 	for name, records := range hostileTypes() {

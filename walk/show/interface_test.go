@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// interfaces has variables that are interfaces of Go. Types are described at 0x1100 to 0x1120.
+// interfaces has variables that are Go interfaces. Types are described at 0x1100 to 0x1120.
 const interfaces = `INFO VAR 1 all full
 INFO VAR T b#8 "int %5
 INFO VAR T s#8 "main.Dog .1:Age
@@ -25,7 +25,7 @@ INFO VAR L g
 INFO VAR F 0 40 0 1=1=2=3=4=5=6=7
 `
 
-// An interface of Go is shown by what it holds; where no type is described, by its two words.
+// A Go interface is shown by the value that it holds or, if no type is described, by its two words.
 func TestInterfaces(t *testing.T) {
 	memory := words(
 		0x1100, 0x1080,

@@ -98,7 +98,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// Nodes that lead in a circle, nowhere or to less than the count end; no text is long.
+// Where nodes form a circle, lead nowhere or are fewer than the count, the list of elements ends; no text is long.
 func TestNodesDamaged(t *testing.T) {
 	for _, tt := range []struct {
 		at, value int
@@ -160,7 +160,7 @@ func TestMemberFunctionPointers(t *testing.T) {
 	}
 }
 
-// The language of the function decides how a value is shown that could be of several languages.
+// The language of the function decides how a value is shown whose type exists in several languages.
 func TestLanguageOfFunction(t *testing.T) {
 	const types = `INFO VAR 1 all full
 INFO VAR T b#1 "bool %2

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// A pattern that names a type hides its values by whatever way they are reached.
+// A pattern that names a type hides its values however they are reached.
 func TestRedactTypes(t *testing.T) {
 	f := testFrame()
 	in := f.Info
@@ -58,7 +58,7 @@ func TestRedactTypes(t *testing.T) {
 	}
 }
 
-// A key of a map is a name, too.
+// A key of a map counts as a name, too.
 func TestRedactKeys(t *testing.T) {
 	texts := shown(t, []byte(nodeTypes), nodeMemory(), "20", "3")
 	for _, want := range []string{"{[10] = 1, [20] = <redacted>, [30] = 3}", "map[1:10 3:<redacted>]"} {

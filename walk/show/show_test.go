@@ -179,7 +179,7 @@ func TestElementNames(t *testing.T) {
 	}
 }
 
-// Looking for members in base classes has a limit: here each of many has as many.
+// The search for members in base classes is limited: here each of many classes has as many.
 func TestManyBases(t *testing.T) {
 	const n = 3000
 	for _, name := range []string{"std::basic_string<char>", "std::tuple<int>", "Plain"} {
@@ -198,7 +198,7 @@ func TestManyBases(t *testing.T) {
 	}
 }
 
-// Looking for the variants that a value has is limited, too.
+// The search for the variants of a value is limited, too.
 func TestManyVariants(t *testing.T) {
 	f := testFrame()
 	id := vars.TypeID(len(f.Info.Types))

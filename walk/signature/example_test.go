@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/walk/signature"
 )
 
-// The signature of a core, by own rules and the default ones.
+// This example prints the signature of a core, by own rules followed by the default ones.
 func ExampleMaker() {
 	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {

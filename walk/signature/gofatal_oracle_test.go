@@ -16,9 +16,9 @@ import (
 	"github.com/symtool/symtool/walk/signature"
 )
 
-// Go's runtime ends a process on the stack of the system. The walk of the thread goes on where the goroutine left its own
-// stack, so that the program's function is found without asking for goroutines. The core is as gdb writes it when the
-// signal arrives.
+// Go's runtime ends a process on the system stack. The walk of the thread continues where the goroutine left its own
+// stack, so that the program's function is found without walking goroutines. The core has the form in which gdb writes
+// it when the signal arrives.
 func TestOracleGoFatal(t *testing.T) {
 	testenv.Oracle(t)
 	gdb := testenv.Tool(t, "gdb")

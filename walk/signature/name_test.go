@@ -56,7 +56,7 @@ func TestFunction(t *testing.T) {
 	}
 }
 
-// A name of megabytes costs as much as one of kilobytes.
+// A name of megabytes costs as much as a name of kilobytes.
 func TestFunctionLong(t *testing.T) {
 	long := "f" + strings.Repeat("é<(", 1<<20)
 	if got := Function(long); len(got) > maxName || !utf8.ValidString(got) {

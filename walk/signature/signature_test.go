@@ -11,9 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// resultOf returns a walk of one thread, which crashed. A frame is FUNCTION, MODULE@ for one without
-// a function at offset 0x10, "@" for one outside of modules, or functions joined by "<-", the
-// innermost first.
+// resultOf returns a walk of one thread, which crashed. A frame is FUNCTION; MODULE@ for a frame without a function at
+// offset 0x10; "@" for a frame outside modules; or functions joined by "<-", the innermost first.
 func resultOf(frames ...string) *walk.Result {
 	d := &dump.Dump{System: dump.System{OS: dump.Linux}, Threads: []dump.Thread{{ID: 7}}, Crash: &dump.Crash{Thread: 7}}
 	s := walk.Stack{}
@@ -41,8 +40,7 @@ func mustParse(t *testing.T, text string) *Rules {
 	return r
 }
 
-// Where modules and the code that a program made are in memory, which differs between processes, does not change a
-// signature.
+// The addresses of modules and of generated code, which differ between processes, do not change a signature.
 func TestSignatureMoves(t *testing.T) {
 	for _, rules := range []*Rules{Default(), mustParse(t, "prefix .*")} {
 		for _, frames := range []string{"@", "@,@", "@,f,main", "libfoo.so@,@,f", "f,@,libbar.so@"} {
@@ -140,7 +138,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// What the dump says about memory and the stack is in front, as in Mozilla's crash statistics.
+// What the dump says about memory and the stack comes first, as in Mozilla's crash statistics.
 func TestCause(t *testing.T) {
 	oom := func(size string) *walk.Result {
 		r := resultOf("abort", "load()")

@@ -92,7 +92,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A server has the file for the build-id, but its digest counts where it is known.
+// A server has the file for the build-id, but its digest decides if it is known.
 func TestFindFetched(t *testing.T) {
 	dir := tree(t)
 	asked := ""

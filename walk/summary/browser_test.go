@@ -25,7 +25,7 @@ func manyTables() *Tables {
 	return t
 }
 
-// summaryUser searches and sorts, as a person would, and reports what is seen.
+// summaryUser searches and sorts as a person would, and reports what is displayed.
 const summaryUser = `
 const seen = [], put = (what, text) => seen.push(what + "=" + text);
 const shown = () => document.getElementById("shown").textContent;

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/walk/summary"
 )
 
-// What two dumps say together.
+// This example shows what two dumps together reveal.
 func ExampleSummary() {
 	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {

@@ -107,7 +107,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// Names cannot leave their places on a page, and links to them do not run scripts.
+// Names cannot break out of their places on a page, and links to them do not run scripts.
 func TestHTMLHostile(t *testing.T) {
 	const name = `javascript:alert(1)"></td><script>x</script>` + "\x1b"
 	tables := &Tables{
@@ -205,7 +205,7 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// Memory is for signatures and modules, however many dumps there are.
+// Memory grows with signatures and modules, not with dumps.
 func TestManyDumps(t *testing.T) {
 	s := New(signature.Default())
 	for i := range 10_000 {

@@ -26,13 +26,13 @@ func noID(d *dump.Dump) {
 // The conclusion names what is to blame, and what was lost first.
 func TestVerifyBlame(t *testing.T) {
 	x := walktest.NewProgram(t)
-	// Symbols of another build under this build's id: where they have _start, and
-	// where the stack must end by them, is another function.
+	// These are symbols of another build under this build's id: where they have _start, and where
+	// the stack must end according to them, there is another function.
 	foreign := x.EditedStore("foreign", "PUBLIC 190 0 _start\n", "")
 	foreignName := filepath.Join(x.Dir, "foreign", "walk-sources.elf", "17F473446FAE06D27ECE5A270227EC290", "walk-sources.elf.sym")
 	edit(t, foreignName, "FUNC 200 3a 0 variable", "FUNC 200 3a 0 _start")
-	// A rule that ends the stack where threads begin by the symbols, and continue by
-	// the binary.
+	// A rule by which the stack ends where threads begin according to the symbols, but continues
+	// according to the binary.
 	cloned := x.EditedStore("cloned", "FUNC 200 3a 0 variable", "FUNC 200 3a 0 clone")
 	clonedName := strings.Replace(foreignName, "foreign", "cloned", 1)
 	editRules(t, clonedName, "200")

@@ -10,9 +10,9 @@ import (
 	"github.com/symtool/symtool/walk/internal/walked"
 )
 
-// The stack of a coroutine begins at the address of a function, which is no error. It is one if
-// the stack goes on from there, if the address is in the middle of a function, or if the rules that
-// led there are wrong.
+// A coroutine's stack begins at the address of a function, which is not an error. It is an error if
+// the stack continues from there, if the address is in the middle of a function, or if the rules
+// that led there are wrong.
 func TestVerdictEntry(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
 	core := testenv.Input(t, "verdicts", "complete.core.gz")
@@ -44,7 +44,7 @@ func TestVerdictEntry(t *testing.T) {
 	}
 }
 
-// A thread of the kernel's has no stack, which is nobody's fault; a thread without one that
+// A kernel thread has no stack, for which nothing is to blame; a thread without a stack that
 // crashed has lost it.
 func TestVerdictKernelThread(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")

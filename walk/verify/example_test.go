@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/verify"
 )
 
-// Whether the symbols of a binary hold for the stacks of a core.
+// This example judges whether the symbols of a binary hold for the stacks of a core.
 func ExampleJudge() {
 	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {

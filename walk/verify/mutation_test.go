@@ -83,7 +83,7 @@ func (b *cfiBlock) lines() (out []string) {
 	return out
 }
 
-// row returns the rules in force at an address; nil without rules.
+// row returns the rules in force at an address, or nil if there are none.
 func (b *cfiBlock) row(t *testing.T, n *cfi.Names, rva uint64) *cfi.Row {
 	t.Helper()
 	if rva-b.start >= b.size {
@@ -166,7 +166,7 @@ func otherBase(tokens []string) []string {
 	return tokens
 }
 
-// withoutLoad takes the address instead of what is there.
+// withoutLoad takes the address instead of the value stored there.
 func withoutLoad(tokens []string) []string {
 	if tokens[len(tokens)-1] != "^" {
 		return nil

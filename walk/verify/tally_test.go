@@ -54,7 +54,7 @@ func TestTallyConclusion(t *testing.T) {
 	}
 }
 
-// Hostile dumps have a module of another name each.
+// Each hostile dump has a module with a different name.
 func TestTallyLimit(t *testing.T) {
 	var all Tally
 	for i := range maxTally + 5 {

@@ -65,7 +65,7 @@ func functionsOf(r *walk.Result) string {
 const symbolsHold Blame = "nobody"
 
 // verdictCases are the crashes of golden/input/verdicts, with the stacks that follow from their
-// source, as far as they can be known, and who is to blame where that is not all.
+// source, as far as these can be known, and what is to blame if a stack is incomplete.
 var verdictCases = []struct {
 	name, stacks          string
 	symbols, binary, both Blame
@@ -260,7 +260,8 @@ func TestVerdictCPUs(t *testing.T) {
 	}
 }
 
-// Where a stack begins, as in Go's mcall, the symbols of what it called are judged all the same.
+// Where a stack begins, as in Go's mcall, the symbols of the functions that it called are judged,
+// too.
 func TestVerdictAboveStart(t *testing.T) {
 	program, store := testenv.Input(t, "verdicts", "verdicts.elf"), t.TempDir()
 	m, err := walktest.SymbolsOf(program)

@@ -59,7 +59,7 @@ func TestVerifyCPUs(t *testing.T) {
 	}
 }
 
-// What a verdict costs per frame.
+// The cost of a verdict per frame.
 func BenchmarkVerify(b *testing.B) {
 	crashes := testenv.Shared(b, "data", "crashes")
 	s := walked.SymbolSources(b, walktest.CrashStore(b))

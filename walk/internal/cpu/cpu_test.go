@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// noPart lists the parts that a CPU does not have, with the reasons.
+// noPart lists the parts that a CPU lacks, with the reasons.
 var noPart = map[string]string{
 	"mips: frame pointers":   "they are at the low end of a frame of any size",
 	"mips64: frame pointers": "they are at the low end of a frame of any size",
