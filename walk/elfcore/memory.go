@@ -66,7 +66,7 @@ func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 // header that names the whole file once more does not describe the memory of a process.
 const maxShared = 2
 
-// segmentMemory returns the memory in the file, which is that of the PT_LOAD segments.
+// segmentMemory returns the memory in the file, which is in the PT_LOAD segments.
 func (r *reader) segmentMemory() (memory []dump.Region) {
 	memory = make([]dump.Region, 0, len(r.f.Segments))
 	size := uint64(len(r.data))

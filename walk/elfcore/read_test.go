@@ -28,8 +28,8 @@ var fixtureCores = []string{"qemu-mips", "qemu-mips64", "qemu-ppc", "qemu-ppc64"
 // stacksCore is the kernel's, of a program with a library and three threads.
 const stacksCore = "crashes/stacks"
 
-// n32Core is of MIPS's n32 ABI, on which gdb 13 ends with an internal error and of which
-// elfutils 0.188 prints no registers.
+// n32Core has MIPS's n32 ABI. gdb 13 ends with an internal error on it, and elfutils 0.188 prints
+// none of its registers.
 const n32Core = "qemu-mipsn32"
 
 // anyCore is one of realCores or fixtureCores, where a tool may open it, and its

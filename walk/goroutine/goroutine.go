@@ -1,6 +1,6 @@
 // Package goroutine finds the goroutines of a Go program in the memory of a dump: their states, and the registers from
-// which their stacks can be walked. Where the runtime has what is known by its debug information alone, so that no
-// version of Go is special.
+// which their stacks can be walked. It takes the layout of the runtime's structures from debug information, so no
+// version of Go needs special treatment. OfThread alone works without debug information.
 package goroutine
 
 import (

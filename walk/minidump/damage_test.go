@@ -267,8 +267,8 @@ func use(t *testing.T, d *dump.Dump) {
 	}
 }
 
-// lldbDump is linuxDump with LLDB's mark in place of one stream, and in place of another
-// a second exception with the same bytes as the first.
+// lldbDump is linuxDump in which LLDB's mark replaces one stream, and a second exception with the
+// same bytes as the first replaces another.
 func lldbDump() []byte {
 	b := linuxDump(binary.LittleEndian, contextCases[2])
 	le := binary.LittleEndian

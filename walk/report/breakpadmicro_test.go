@@ -14,10 +14,11 @@ import (
 	"github.com/symtool/symtool/walk/internal/walked"
 )
 
-// TestBreakpadMicrodumps wants the outputs that Breakpad records for its microdumps, byte by byte, but for a rule: on ARM
-// Breakpad prints the place of the call instruction as it guesses it, 2 (Thumb) or 4 bytes before the address to return to, and
-// leaves the Thumb bit in program counters. We print the address to return to, as both do on x86, and instructions where
-// they are. And on ARM64 we find one more frame, the program's entry, by the frame pointer of libc's.
+// TestBreakpadMicrodumps expects the outputs that Breakpad records for its microdumps, byte by byte, except for a rule:
+// on ARM Breakpad prints a guess at the place of the call instruction, 2 (Thumb) or 4 bytes before the return address,
+// and leaves the Thumb bit in program counters. We print the return address, as both programs do on x86, and the actual
+// addresses of instructions. On ARM64 we also find one more frame, the program's entry, by the frame pointer of libc's
+// function.
 func TestBreakpadMicrodumps(t *testing.T) {
 	for _, c := range []struct {
 		cpu           string

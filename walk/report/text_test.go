@@ -34,9 +34,9 @@ func machineOf(t *testing.T, r *walk.Result) string {
 	return b.String()
 }
 
-// shownProcess returns a process with everything that the outputs show: inlined functions,
-// modules without symbols, with damaged symbols and unloaded ones, three threads of which
-// one wrote the dump, and names that must not reach a terminal as they are.
+// shownProcess returns a process with everything that the outputs show: inlined functions; modules without
+// symbols, with damaged symbols, and unloaded; three threads, one of which wrote the dump; and names that
+// must not reach a terminal as they are.
 func shownProcess(t *testing.T) *walktest.Assembler {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("/usr/bin/app|\x1b[31m", 0x400000, 0x10000, `FILE 0 /src/main.c

@@ -213,7 +213,7 @@ const (
 
 // culprits names the modules after which callers are guesses that no finding explains, with the
 // reasons; modules after which stacks were lost come first. rest is the number of such callers. The
-// blame is that of the heaviest error so far, or of the source that lacks rules.
+// heaviest error so far determines the blame, or else the source that lacks rules.
 func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	var list []int
 	for i, d := range v.broken {

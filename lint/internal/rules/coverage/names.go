@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// codeNames finds the function that code belongs to. It must be asked for ascending addresses.
+// codeNames finds the function that code belongs to. Queries must be in ascending order of address.
 type codeNames struct {
 	funcs   facts.Sorted[facts.Func]
 	publics facts.Sorted[facts.Public]
