@@ -2,11 +2,11 @@ package symelf
 
 import "github.com/symtool/symtool/internal/dw"
 
-// Numbers of abbreviations. That of an inlined subroutine is abbrevInline plus bits.
+// Abbreviation codes. An inlined subroutine's is abbrevInline plus bits.
 const (
 	abbrevUnit      = 1
 	abbrevBareUnit  = 2 // without lines
-	abbrevLeaf      = 3 // a function without inlined ones
+	abbrevLeaf      = 3 // a function without inlined functions
 	abbrevFunc      = 4
 	abbrevOrigin    = 5 // a function inlined elsewhere
 	abbrevInline    = 8

@@ -159,7 +159,7 @@ func (p *postfix) operator(c byte) (why string) {
 		if isConst && bits.OnesCount64(top.value) != 1 {
 			return whyFails
 		}
-		p.out = append(p.out, dw.OpNeg, dw.OpAnd) // -b has the bits to keep
+		p.out = append(p.out, dw.OpNeg, dw.OpAnd) // -b is the mask of the bits to keep
 	}
 	p.depth--
 	p.forget(p.depth)

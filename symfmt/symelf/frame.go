@@ -27,8 +27,8 @@ type frameBuilder struct {
 	rules  lostRules
 }
 
-// cieKey identifies the CIE of a block, which has the rules of its STACK CFI
-// INIT.
+// cieKey identifies the CIE of a block, which holds the rules of the block's STACK
+// CFI INIT.
 type cieKey struct {
 	init   symfmt.RuleID
 	column column
@@ -37,14 +37,15 @@ type cieKey struct {
 // noInit is the init of the CIE without rules.
 const noInit = symfmt.RuleID(1<<32 - 1)
 
-// A CIE of its own costs more than it saves for fewer than fewBlocks FDEs, and
-// readelf searches a list of them for each FDE.
+// A separate CIE costs more than it saves for fewer than fewBlocks FDEs, and readelf
+// searches the list of CIEs for each FDE.
 const (
 	fewBlocks = 4
 	mostCIEs  = 64
 )
 
-// fde is where an FDE is, to fill in its address and make .eh_frame_hdr.
+// fde records where an FDE is, so that its address can be filled in and
+// .eh_frame_hdr made.
 type fde struct {
 	rva   symfmt.RVA
 	entry int // offset of the FDE
@@ -167,7 +168,8 @@ func (f *frameBuilder) init(k cieKey) {
 	set := f.c.set(k.init)
 	f.w.bytes(f.c.instructions(set, k.column))
 	if f.c.arch == arch.S390X && !set.hasSP {
-		// There .cfa is the stack pointer; by this CPU's convention it is 160 lower.
+		// STACK CFI takes .cfa for the caller's stack pointer, which by this CPU's
+		// convention is 160 lower.
 		n, _ := f.c.arch.RegNumber(f.c.arch.SP)
 		f.w.u8(dw.CFAValOffset)
 		f.w.uleb(n)

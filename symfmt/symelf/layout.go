@@ -17,7 +17,8 @@ type space struct {
 	far  bool   // .eh_frame and some code may be too far apart for 4-byte offsets
 }
 
-// isFar decides on far: .eh_frame comes after the code if there is room.
+// isFar returns the value for s.far: .eh_frame comes after the code if there is
+// room.
 func (s space) isFar(code []region) bool {
 	n := len(code)
 	if n == 0 {
@@ -79,9 +80,9 @@ func regions(m *symfmt.Module, s space) []region {
 	}
 }
 
-// Regions no further apart than near are joined; if more than mostRegions remain, so
-// are those no further apart than far. If there are still more, the highest get no
-// section, and their symbols are absolute.
+// Regions no further apart than near are joined and, if more than mostRegions
+// remain, regions no further apart than far. If there are still more, the highest
+// get no section, and their symbols are absolute.
 const (
 	near        = 1 << 20
 	far         = 1 << 40

@@ -13,9 +13,9 @@ const (
 // standardLengths are the numbers of operands of opcodes 1 to 12.
 var standardLengths = [opcodeBase - 1]byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 
-// noFileYet is no file's number, so that each sequence sets its first one. The initial
-// file has number 1, on which readers disagree since DWARF 5 counts from 0 (binutils
-// 2.40 takes the first).
+// noFileYet is not the number of any file, so that each sequence sets its first file.
+// The file register starts at 1, but readers disagree on what that means because DWARF
+// 5 counts from 0 (binutils 2.40 takes the first file).
 const noFileYet = 1<<32 - 1
 
 // lineProgram makes one unit's contribution to .debug_line.

@@ -33,8 +33,8 @@ func orderOf(m *symfmt.Module, a *arch.Arch, o Options) byteOrder {
 
 const guidSize = bin.GUIDSize
 
-// codeID returns the build id of INFO CODE_ID, or nil. A Windows module's is not a build
-// id but a time and a size.
+// codeID returns the build id of INFO CODE_ID, or nil. In a Windows module, CODE_ID is
+// not a build id but a time and a size.
 func codeID(m *symfmt.Module) []byte {
 	if m.OS == "windows" {
 		return nil

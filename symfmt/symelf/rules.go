@@ -105,7 +105,7 @@ func newCompiler(a *arch.Arch, order byteOrder, table *symfmt.RuleTable) *compil
 	return c
 }
 
-// set returns the instructions of a rule set.
+// set returns a rule set, compiling it at its first use.
 func (c *compiler) set(id symfmt.RuleID) *ruleSet {
 	s := &c.sets[id]
 	if !s.known {
@@ -115,7 +115,7 @@ func (c *compiler) set(id symfmt.RuleID) *ruleSet {
 	return s
 }
 
-// instructions returns those of a set.
+// instructions returns a set's instructions.
 func (c *compiler) instructions(s *ruleSet, col column) []byte {
 	return c.code[s.code[col]:s.code[col+1]]
 }
@@ -214,7 +214,7 @@ func (c *compiler) register(s *ruleSet, r cfi.Rule, ra cfi.Expr) {
 	code, why := c.rule(n, r.Expr, false)
 	if why != "" {
 		d.lose(why)
-		code = binary.AppendUvarint([]byte{dw.CFAUndefined}, n) // otherwise an earlier rule would stay
+		code = binary.AppendUvarint([]byte{dw.CFAUndefined}, n) // otherwise an earlier rule would stay in force
 	}
 	if r.Reg == c.link {
 		d.code[pcColumn] = append(d.code[pcColumn], code...)

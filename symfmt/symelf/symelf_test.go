@@ -89,7 +89,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// Class, byte order and machine are those of the binaries that the goldens are from.
+// Class, byte order and machine match the binaries that the goldens were made from.
 func TestHeaders(t *testing.T) {
 	for name, m := range goldens(t) {
 		f := opened(t, m, Options{})
@@ -429,9 +429,9 @@ func TestLayout(t *testing.T) {
 var structureRules = regexp.MustCompile(`section \[ ?\d+\] '\.text(\.\d+)?' (has wrong type: expected PROGBITS, is NOBITS|has unexpected type 8 for an executable section)$` +
 	`|section \[ ?\d+\] '\.text(\.\d+)?': alloc flag set but section not in any loaded segment$` +
 	`|loadable segment \[\d+\] is executable but contains no executable sections$` +
-	`|invalid machine flags: 0x(70001000|80000000)$` + // MIPS: it knows none of revision 2
-	// Code that begins a page has offset 0, where the file's headers are; it takes the
-	// offset of a section without bytes for that of bytes.
+	`|invalid machine flags: 0x(70001000|80000000)$` + // MIPS: eu-elflint does not know those of revision 2
+	// Code that begins a page has offset 0, where the file's headers are; eu-elflint
+	// takes the offset of a section without bytes for the offset of its contents.
 	`|section \[ ?\d+\] '\.text' has type NOBITS but is read from the file in segment of program header entry 0 and file contents is non-zero$` +
 	`|section \[ ?\d+\] '\.text' not fully contained in segment of program header entry 0$` +
 	`|^No errors$`)
@@ -481,7 +481,8 @@ func TestOracleStructure(t *testing.T) {
 	}
 }
 
-// Any symbol file gives an ELF file that opens, with all its symbols; the same twice.
+// Any symbol file gives an ELF file that opens and has all its symbols, and gives the same
+// one twice.
 func FuzzWrite(f *testing.F) {
 	f.Add([]byte(lossy), uint64(0))
 	f.Add([]byte(head+"FUNC 10 4 0 a\nPUBLIC ffffffffff000000 0 b\n"), uint64(0xffffffff81000000))

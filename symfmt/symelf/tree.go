@@ -8,9 +8,9 @@ import (
 )
 
 // inlineTree holds the inlined functions of a FUNC as DWARF nests them. It gives
-// the same answers as the records (package resolve): of overlapping INLINEs of
-// the same depth the one that starts last counts, up to its end, and one of a
-// depth counts only inside one of the depth before.
+// the same answers as the records (package resolve): where INLINEs of the same
+// depth overlap, the one that starts last counts, up to its end, and an INLINE
+// counts only inside one of the depth before.
 type inlineTree struct {
 	start symfmt.RVA
 	size  uint64
@@ -29,7 +29,7 @@ type record struct {
 	origin   symfmt.OriginID
 	noFile   bool
 	size     uint64 // of its ranges
-	kept     uint64 // bytes of it that are in nodes
+	kept     uint64 // bytes that are in nodes
 	node     int32  // last node made of it, or -1
 }
 
@@ -40,7 +40,7 @@ type inlineRow struct {
 	record     int32
 }
 
-// node is an inlined subroutine: the part of a record that lies in one other node.
+// node is an inlined subroutine: the part of a record inside one parent.
 type node struct {
 	record      int32
 	parent      int32 // -1 if none
@@ -84,8 +84,9 @@ func (t *inlineTree) build(f *symfmt.Func) bool {
 	return len(t.nodes) > 0
 }
 
-// record adds an INLINE, clipped to the FUNC. It is lost if it is deeper than
-// chains are followed, as writing a tree takes stack space for each level.
+// record adds an INLINE, clipped to the FUNC. It drops an INLINE at
+// symfmt.MaxInlineDepth or deeper, as writing a tree takes stack space for each
+// level.
 func (t *inlineTree) record(in *symfmt.Inline) {
 	n := int32(len(t.records))
 	rec := record{callLine: in.CallLine, callFile: in.CallFile, origin: in.Origin, noFile: in.NoFile, node: -1}
@@ -136,7 +137,7 @@ func (t *inlineTree) add(rec, parent int32, start, end uint64) {
 	n.pieces = append(n.pieces, region{start, end})
 }
 
-// node adds a last child to parent.
+// node appends a child to parent.
 func (t *inlineTree) node(rec, parent int32) int32 {
 	i := int32(len(t.nodes))
 	n := node{record: rec, parent: parent, first: -1, last: -1, next: -1}
@@ -157,7 +158,7 @@ func (t *inlineTree) node(rec, parent int32) int32 {
 	return i
 }
 
-// lost returns the number of records with some code in no node.
+// lost returns the number of records whose code is not all in nodes.
 func (t *inlineTree) lost() (n int) {
 	for i := range t.records {
 		if t.records[i].kept != t.records[i].size {

@@ -74,8 +74,8 @@ func newDebugInfo(m *symfmt.Module, s space, strings *stringTable, w buffer) *de
 	return d
 }
 
-// described returns the FUNCs that get a DIE: those with code; if several have the
-// same code, the first.
+// described returns the indices of the FUNCs that get a DIE: those with code; if
+// several have the same code, only the first.
 func described(funcs []symfmt.Func, order []uint32, s space) (kept []uint32) {
 	for _, i := range order {
 		f := &funcs[i]
@@ -92,7 +92,7 @@ func described(funcs []symfmt.Func, order []uint32, s space) (kept []uint32) {
 	return kept
 }
 
-// build makes all units; order is that of the FUNCs with a DIE.
+// build makes all units; order holds the indices of the FUNCs with a DIE.
 func (d *debugInfo) build(order []uint32) {
 	for len(order) > 0 {
 		n := d.unitLength(order)
@@ -169,7 +169,7 @@ func (d *debugInfo) unit(order []uint32) {
 	}
 }
 
-// number numbers the files of a unit, starting with its first line's.
+// number numbers the files of a unit, starting with the file of its first line.
 func (d *debugInfo) number(order []uint32) {
 	clear(d.files)
 	clear(d.origins)
@@ -337,7 +337,7 @@ func (d *debugInfo) fileNumber(id symfmt.FileID) uint32 {
 	return d.lastNum
 }
 
-// functionLines writes the lines of a FUNC, clipped to it; of overlapping lines
+// functionLines writes the lines of a FUNC, clipped to it; where lines overlap,
 // the one that starts last counts, as in package resolve.
 func (d *debugInfo) functionLines(f *symfmt.Func, start uint64) {
 	d.lines = d.lines[:0]

@@ -66,7 +66,7 @@ type writer struct {
 	order byteOrder
 	space space
 	code  []region // all
-	text  []region // those with a section
+	text  []region // regions with a section
 
 	file    file
 	strings stringTable
@@ -159,7 +159,7 @@ func (b *writer) codeSections() {
 	}
 }
 
-// allocated are the sections with an address besides those of code.
+// allocated holds the sections with an address other than those of code.
 type allocated struct{ note, header, frame *section }
 
 func (b *writer) allocated() (a allocated) {
@@ -207,7 +207,7 @@ func (b *writer) symbolTable() error {
 	if !b.o.NoDWARF {
 		b.debugSections()
 	}
-	// The names in .symtab are the first of those in DWARF.
+	// .debug_str begins with the names of .symtab: strtab is that part.
 	strtab := b.strings.b[:names:names]
 	n := b.file.add(&section{name: ".symtab", kind: elf.SHT_SYMTAB, align: uint64(b.arch.PtrSize), entry: uint64(size),
 		link: uint32(len(b.file.sections)) + 2, info: 1, data: [][]byte{t.w.b}})

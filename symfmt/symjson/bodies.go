@@ -95,8 +95,8 @@ func (d *decoder) line() error {
 	return nil
 }
 
-// numbers reads a list of want numbers, at most four, of which the third and
-// fourth have 32 bits.
+// numbers reads a list of want numbers, at most four; the third and fourth have 32
+// bits.
 func (d *decoder) numbers(list []byte, want int, what string) (n [4]uint64, err error) {
 	e := elementsOf(list)
 	for i := range want {

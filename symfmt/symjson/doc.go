@@ -4,7 +4,7 @@
 //
 // # The format
 //
-// JSON is that of RFC 8259 with the restrictions of RFC 7493 (I-JSON): UTF-8,
+// The JSON follows RFC 8259 with the restrictions of RFC 7493 (I-JSON): UTF-8,
 // unique keys, numbers that fit a double. JSON Lines are RFC 8259 texts, each
 // terminated by a newline. golden/symfmt/symjson/schema.json, a JSON Schema
 // (draft 2020-12), defines the format in full; its #/$defs/line defines a line.
@@ -28,13 +28,13 @@
 //
 // Addresses and sizes are in bytes; addresses are relative to the module's load
 // base. Numbers are JSON numbers up to 2^53-1, so that jq and JavaScript can
-// calculate with them; from 2^53 on, which their doubles would round, they are
+// calculate with them; larger numbers, which their doubles would round, are
 // strings of "0x" and 16 hexadecimal digits.
 //
-// A string that is not valid UTF-8 has U+FFFD in place of each invalid byte,
-// with its bytes in base64 beside it: "name" and "name_base64", or a third
-// element of a row. If the two differ, the bytes count. Unprintable characters
-// are escaped.
+// In a string that is not valid UTF-8, U+FFFD replaces each invalid byte, and a
+// second field holds the string's bytes in base64: "name" and "name_base64", or a
+// third element of a row. If the two differ, the bytes count. Unprintable
+// characters are escaped.
 //
 // "file" of an inline_origin is the FILE of the old form, -1 for none; without
 // it the record has the new form. "call_file" is null in the old form of INLINE.
@@ -48,8 +48,8 @@
 // not require) may be missing. A record of JSON Lines extends from a line that
 // begins with '{' to the next such line, so that output of jq without -c can be
 // read, too. An error costs the nearest enclosing INLINE or line record, range,
-// STACK CFI record, or record, and is a problem with line, column and path. What
-// is not JSON costs a record of JSON Lines, or the rest of a document. Unknown
+// STACK CFI record, or record, and is a problem with line, column and path.
+// Invalid JSON costs a record of JSON Lines, or the rest of a document. Unknown
 // fields and kinds are problems, and skipped; an unknown version is an error.
 // Beyond the schema, numbers may have a fraction of zeros or an exponent, and an
 // unquoted number of 2^53 or more is taken as it is and reported, as it may have

@@ -56,11 +56,11 @@ type fault struct {
 
 func (f *fault) Error() string { return f.msg }
 
-// fatal is an error that ends the reading, as what follows is of no use.
+// fatal is an error that ends the reading, as nothing that follows can be used.
 type fatal struct{ fault }
 
-// fault returns a fault of the last value read, or of its element i if i is not
-// negative.
+// fault returns a fault in the last value read or, if i is not negative, in its element
+// i.
 func (d *decoder) fault(i int, format string, args ...any) error {
 	path := jqPath(string(d.dec.StackPointer()))
 	if i >= 0 {
@@ -152,8 +152,8 @@ func describe(value []byte) string {
 	return shorten(string(value))
 }
 
-// defaultMaxProblems is how many problems Read keeps; the last then says how
-// many there are beside them.
+// defaultMaxProblems is how many problems Read keeps; if there are more, a last one says
+// how many.
 const defaultMaxProblems = 1000
 
 // problem reports what err costs.

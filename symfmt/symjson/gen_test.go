@@ -11,7 +11,7 @@ import (
 )
 
 // generator makes modules: numbers at both ends and around 2^53, names that JSON
-// or a terminal has trouble with, records out of order, numbers twice.
+// or a terminal has trouble with, records out of order, duplicate numbers.
 type generator struct{ *rand.Rand }
 
 func generate(seed uint64) *symfmt.Module {
@@ -129,7 +129,7 @@ func (g *generator) cfi(t *symfmt.CFITable) {
 	}
 }
 
-// forms are the outputs that Options can ask for.
+// forms are the outputs that Options can select.
 var forms = []struct {
 	name string
 	o    Options

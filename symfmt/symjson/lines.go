@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxRecord is the longest record of JSON Lines that is read, in bytes: that of a
-// FUNC with ten million line records. A longer one is damage; it is passed over
-// without being held.
+// maxRecord is the length in bytes of the longest record of JSON Lines that is
+// read: enough for a FUNC with ten million line records. A longer one is damage;
+// it is skipped without being held in memory.
 const maxRecord = 256 << 20
 
 // frames splits JSON Lines into records. A record consists of a line that
@@ -53,8 +53,8 @@ func (f *frames) next() error {
 	}
 }
 
-// lineOf returns the place of an offset in buf; the end counts as that of the
-// last non-empty line.
+// lineOf returns the place of an offset in buf; the end of buf counts as the end
+// of the last non-empty line.
 func (f *frames) lineOf(at int64) (line, col int) {
 	text := bytes.TrimRight(f.buf, " \t\r\n")
 	before := text[:min(at, int64(len(text)))]

@@ -103,8 +103,8 @@ func run(t *testing.T, stdin []byte, program string, args ...string) []byte {
 // programs.
 const sample = 24
 
-// jq counts as many records as the symbol file has; Python's json makes the
-// symbol file of it again, byte by byte.
+// jq counts as many records as the symbol file has; Python's json turns it back
+// into the symbol file, byte for byte.
 func TestOracle(t *testing.T) {
 	testenv.Oracle(t)
 	jq, python := testenv.Tool(t, "jq"), testenv.Tool(t, "python3")
@@ -152,8 +152,8 @@ func TestOracle(t *testing.T) {
 	t.Logf("%d symbol files, %d records, in 2 forms", n, lines)
 }
 
-// The file that SYMTOOL_BENCH_SYM names, a large one, is the same after a trip in
-// each form, and for jq.
+// The large file that SYMTOOL_BENCH_SYM names survives a round trip in each form,
+// and jq and Python find the same in its JSON Lines.
 func TestOracleLarge(t *testing.T) {
 	testenv.Oracle(t)
 	path := os.Getenv("SYMTOOL_BENCH_SYM")

@@ -25,7 +25,7 @@ type ReadOptions struct {
 // error, usually an *Error, means that nothing was usable: the file has another
 // format or a later version, or could not be read.
 //
-// Memory is that of the module plus the longest record of JSON Lines, or the
+// Read needs memory for the module plus the longest record of JSON Lines, or the
 // longest value other than a list in a document.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	text, _, err := symfmt.Decompress(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)))
@@ -168,7 +168,7 @@ type decoder struct {
 	rec     record
 	body    symfmt.BodyBuilder
 	arena   symfmt.Arena
-	names   map[string]string // programs of STACK WIN, of which few differ
+	names   map[string]string // programs of STACK WIN; few differ
 	records int
 	module  bool // a module record was seen, good or bad
 

@@ -199,7 +199,7 @@ func TestReadFailing(t *testing.T) {
 	}
 }
 
-// A line that is too long is skipped without being held.
+// A line that is too long is skipped without being held in memory.
 func TestReadLongLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 256 MB")
@@ -268,7 +268,7 @@ func TestWriteFailing(t *testing.T) {
 	}
 }
 
-// read returns Read of a test.
+// read calls Read and returns the parts of its result.
 func read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	result, err := Read(context.Background(), r, size, o)
 	if err != nil {

@@ -15,7 +15,8 @@ func (t *writer) info(in *symfmt.Info, i int) {
 	t.end()
 }
 
-// variables writes the records of variables, whose text is compact enough to stay what it is.
+// variables writes the records of variables, whose text is compact enough to be written
+// unchanged.
 func (t *writer) variables(in *vars.Info) {
 	n := 0
 	var text []byte

@@ -139,8 +139,8 @@ func symbolFiles(t *testing.T, fn func(name string, data []byte)) {
 	}
 }
 
-// Every symbol file is the same after a trip through JSON: as a module, and as a
-// text.
+// Every symbol file is the same after a round trip through JSON, both as a
+// module and as text.
 func TestRoundTripFiles(t *testing.T) {
 	n, size := 0, 0
 	symbolFiles(t, func(name string, data []byte) {

@@ -178,8 +178,8 @@ func (d *decoder) signed() (int64, error) {
 	return 0, d.fault(-1, "found %s, want an integer of 64 bits", describe(v))
 }
 
-// unbase64 returns the bytes of a string that is not valid UTF-8; like is its
-// form without them.
+// unbase64 decodes the bytes of a string that is not valid UTF-8; like, if
+// non-nil, is the string with U+FFFD for each invalid byte.
 func (d *decoder) unbase64(i int, coded, like []byte) ([]byte, error) {
 	raw, err := base64.StdEncoding.DecodeString(string(coded))
 	if err != nil {

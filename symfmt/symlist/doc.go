@@ -14,11 +14,10 @@
 //
 //	ADDRESS [SIZE] TYPE name
 //
-// Of its types, T t W w and i are code. Lines of other types, and of undefined
-// symbols, which have no address, do not describe functions and are skipped.
-// /proc/kallsyms has this form, too. Lines end in LF or CR LF; empty ones are ignored.
-// A symbol with a size is a FUNC, one without is a PUBLIC; addresses count from
-// ReadOptions.Base.
+// The types T, t, W, w and i are code. Lines of other types, and of undefined symbols,
+// which have no address, do not describe functions and are skipped. /proc/kallsyms has
+// this form, too. Lines end in LF or CR LF; empty ones are ignored. A symbol with a
+// size is a FUNC, one without is a PUBLIC; addresses count from ReadOptions.Base.
 //
 // # The formats as we write them
 //

@@ -2,7 +2,7 @@ package symlist
 
 import "bytes"
 
-// MatchNM reports whether a file that begins with head is a list of nm: its first line
+// MatchNM reports whether a file that begins with head is nm's output: its first line
 // has an address of 8 or 16 digits, a type and a name.
 func MatchNM(head []byte) bool {
 	addr, rest := word(firstLine(head))

@@ -74,7 +74,7 @@ type reader struct {
 	number   int    // number of the line
 	long     []byte // a line longer than the buffer
 	offset   uint64 // of its start
-	cut      error  // the last line, which the list ends inside of
+	cut      error  // set if the list ends inside its last line
 }
 
 func (d *reader) problem(format string, args ...any) { d.report(d.bad(format, args...)) }

@@ -317,7 +317,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// read returns Read of a test.
+// read calls Read and returns the parts of its result.
 func read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	result, err := Read(context.Background(), r, size, o)
 	if err != nil {

@@ -32,7 +32,7 @@ func FuzzTable(f *testing.F) {
 		}
 		for i := range s.Headers {
 			if s.Headers[i].ABI != s.Headers[0].ABI {
-				return // a table is of one CPU
+				return // a table has one CPU
 			}
 		}
 		for i := range s.FDEs {

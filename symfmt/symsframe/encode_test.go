@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// corpus calls use for the section of each shared file, and each shared section
-// without a file that is not damaged on purpose.
+// corpus calls use for the section of each shared file, and for each shared raw section
+// that is not damaged on purpose.
 func corpus(t *testing.T, use func(t *testing.T, name string, s *sframe.Section, size int)) {
 	paths, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "sframe", "elf"), "*"))
 	if err != nil || len(paths) == 0 {
@@ -33,7 +33,7 @@ func corpus(t *testing.T, use func(t *testing.T, name string, s *sframe.Section,
 			defer f.Close()
 			s, err := Open(f)
 			if errors.Is(err, ErrNone) || err == nil && len(s.Headers) == 0 {
-				return // as it is meant: there was no CFI, or nothing to merge
+				return // intended: there was no CFI, or nothing to merge
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +60,7 @@ func corpus(t *testing.T, use func(t *testing.T, name string, s *sframe.Section,
 	}
 }
 
-// losses says what of the corpus a version cannot carry: by file, what each
+// losses lists what a version cannot carry, by file of the corpus: the text that each
 // problem contains, for both versions or for version 2 alone.
 var losses = map[string]struct{ both, v2 []string }{
 	// ld 2.40 wrote two FDEs for .plt.got at one place.

@@ -14,7 +14,7 @@ type listing struct {
 	header  map[string]string // by the tool's own labels
 	flags   []string
 	funcs   []listedFunc
-	message string // in place of the section, or what it ended with
+	message string // instead of the section, or after its last line
 }
 
 type listedFunc struct {
@@ -83,7 +83,7 @@ func isFurniture(line string) bool {
 }
 
 // isMessage reports whether a line is what a tool prints when it cannot go on; an
-// assertion may stand after the beginning of a heading.
+// assertion may follow the beginning of a heading.
 func isMessage(line string) bool {
 	for _, m := range []string{"objdump: ", "No .sframe section", "No further information", "llvm-readobj: ", "exit 134", "Aborted"} {
 		if strings.Contains(line, m) {

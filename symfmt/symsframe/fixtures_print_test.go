@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestFixturesLikeObjdump compares the sections of golden/input, of versions 1, 2 and 3, with what
-// objdump printed of them, which lies beside them: 2.40 of version 1, 2.47 of the others.
+// TestFixturesLikeObjdump compares the sections of golden/input, in versions 1, 2 and 3, with the
+// output of objdump that lies beside them: 2.40's for version 1, 2.47's for the others.
 func TestFixturesLikeObjdump(t *testing.T) {
 	rules := &ruleSet{slices.DeleteFunc(slices.Clone(synthRules), func(r expectRule) bool { return r.name == "gap before FDEs" }), map[string]int{}}
 	versions := map[uint8]int{}

@@ -157,8 +157,8 @@ func TestABIs(t *testing.T) {
 	}
 }
 
-// The rows of a PLT, which AppendCFI repeats for each entry, are those of one entry again; rows of
-// other code that look like the beginning of that stay.
+// The rows of a PLT, which AppendCFI repeats for each entry, become the rows of one entry again;
+// rows of other code that begin in the same way are unchanged.
 func TestFromCFIBlocks(t *testing.T) {
 	at := func(start uint32, offset int64) sframe.Row {
 		return sframe.Row{Start: start, CFA: sframe.Rule{Kind: sframe.Value, Reg: 7, Offset: offset}, RA: sframe.Rule{Kind: sframe.Memory, Reg: sframe.CFA, Offset: -8}}

@@ -56,7 +56,7 @@ type expectRule struct {
 	holds func(d *difference) bool
 }
 
-// Difference.what, where rules ask for it.
+// Values of difference.what that rules refer to.
 const (
 	ofMessage = "message"
 	ofSection = "section"
@@ -72,7 +72,8 @@ func (d *difference) complains(part string) bool { return strings.Contains(d.mes
 // decoded reports whether there is a header.
 func (d *difference) decoded() bool { return d.section != nil && len(d.section.Headers) > 0 }
 
-// silent lists the differences of a tool that shows nothing of the section.
+// silent reports whether the difference is that the tool shows nothing of the
+// section.
 func (d *difference) silent() bool { return d.what == ofMessage || d.what == ofSection }
 
 func (d *difference) ofObject() bool { return d.file.Kind == object.Relocatable }
@@ -82,8 +83,8 @@ func (d *difference) pcs() (ours, text uint64) { return number(d.ours[2:], 16), 
 // field returns the offset of the function's start field in the section.
 func (d *difference) field() uint64 { return d.section.Offset(d.fde) }
 
-// afterAssertion are the differences of a tool that ended in a failed assertion
-// of its own at this function.
+// afterAssertion reports whether the tool ended in a failed assertion of its own
+// at this function.
 func (d *difference) afterAssertion() bool {
 	return d.complains("Assertion `") && (d.fde < 0 && (d.what == ofMessage || d.what == "functions") || d.fde == len(d.funcs)-1 && d.what == "rows")
 }
@@ -165,7 +166,7 @@ type ruleSet struct {
 	used  map[string]int
 }
 
-// explain applies the rules and reports what none explains.
+// explain applies the rules, and reports a difference that none of them explains.
 func (s *ruleSet) explain(t *testing.T, d *difference) {
 	t.Helper()
 	for _, r := range s.rules {

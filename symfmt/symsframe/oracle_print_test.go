@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestPrintLikeObjdump compares what Section.Print writes with what objdump 2.47
-// printed, line by line but for blanks, for each file of which it printed rows.
+// TestPrintLikeObjdump compares the output of Section.Print with objdump 2.47's,
+// line by line and ignoring blanks, for each file whose rows objdump printed.
 func TestPrintLikeObjdump(t *testing.T) {
 	// Addresses by the same rules as above, and rows that relocations changed.
 	rules := &ruleSet{someRules("object in 2.47", "copied by lld", "ld -r hits rows"), map[string]int{}}
@@ -33,7 +33,7 @@ func TestPrintLikeObjdump(t *testing.T) {
 	rules.finish(t)
 }
 
-// someRules returns those of expectRules with these names.
+// someRules returns the expectRules with these names.
 func someRules(names ...string) (rules []expectRule) {
 	for _, r := range expectRules {
 		if slices.Contains(names, r.name) {

@@ -15,9 +15,9 @@ import (
 // either can be compared line by line. Rules in addition to those of
 // dwarf2sym/internal/companion/cfi.go:
 //
-//   - SFrame has rules only for the CFA, the return address and the frame
-//     pointer. Walkers take other callee-saved registers for unchanged,
-//     whatever the function does with them.
+//   - SFrame has rules only for the CFA, the return address and the frame pointer.
+//     Walkers treat other callee-saved registers as unchanged, whatever the function does
+//     with them.
 //   - A row of the outermost frame has no CFA. Its return address is 1, which
 //     ends the stack; the CFA is the block's last one or, at its start, the one
 //     at a function's entry, because walkers need a rule.
@@ -138,8 +138,8 @@ func offsetOf(err error) uint64 {
 	return 0
 }
 
-// problem reports what is lost of the FDE, once for all its pieces, unless the
-// section already reported it.
+// problem reports what the FDE loses, once for all its pieces, unless the section already
+// reported it.
 func (w *cfiWriter) problem(what string, err error) {
 	if w.at.first && !w.known[offsetOf(err)] {
 		if len(w.problems) == maxProblems {

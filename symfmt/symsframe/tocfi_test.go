@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// val returns the rule of a register's value and an offset, mem that of the word in
-// memory there.
+// val returns the rule for a register's value plus an offset, mem the rule for the
+// word in memory there.
 func val(r sframe.Reg, offset int64) sframe.Rule {
 	return sframe.Rule{Kind: sframe.Value, Reg: r, Offset: offset}
 }
@@ -213,7 +213,7 @@ func TestAppendCFIEmpty(t *testing.T) {
 	}
 }
 
-// v3Row is where in a section of one function the data of version 3 are.
+// v3Row is where the data of version 3 are in a section of one function.
 const (
 	v3Attr = 28 + 16
 	v3Row0 = v3Attr + 5
@@ -270,8 +270,8 @@ func TestAppendCFIUnnamed(t *testing.T) {
 	}
 }
 
-// What a section of a few bytes may ask for is bounded: blocks that repeat, and
-// rows that all functions share.
+// The work that a section of a few bytes can cause is bounded: blocks that repeat,
+// and rows that all functions share.
 func TestAppendCFIBounds(t *testing.T) {
 	plt := sframe.Func{Start: 0x1000, Size: 1<<32 - 1, Block: 2, Rows: []sframe.Row{amd64(0, val(7, 8), sframe.Rule{}), amd64(1, val(7, 16), sframe.Rule{})}}
 	var table symfmt.CFITable
@@ -296,7 +296,7 @@ func TestAppendCFIBounds(t *testing.T) {
 	}
 	table = symfmt.CFITable{}
 	_, problems = AppendCFI(&table, decode(t, data), ToOptions{})
-	// The last block is one of which a part was lost.
+	// The last block lost a part of its rows.
 	if most := freeRows + len(data); len(table.Rows) > most || len(problems) != maxProblems+1 || !strings.HasSuffix(problems[maxProblems].String(), fmt.Sprintf("and %d more problems", funcs+1-(len(table.Blocks)-1)-maxProblems)) {
 		t.Errorf("%d rows of %d functions and %d problems, want %d at most", len(table.Rows), len(table.Blocks), len(problems), most)
 	}

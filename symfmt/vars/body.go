@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// Body has the scopes and call sites of one Func in packed form, a few bytes per variable, as a
-// module may have millions of variables. Builder packs it; Tree, Info.At and Info.CallSite read
-// it.
+// Body holds the scopes and call sites of one Func in packed form, a few bytes per variable, as
+// a module may have millions of variables. Builder packs it; Tree, Info.At and Info.CallSite
+// read it.
 //
-// Ranges begin and end at boundaries, which are numbered by address; number 0 is the start of the function. Each
-// boundary is the end of several ranges, as a call or an instruction that moves values changes the locations of
-// several variables.
+// Ranges begin and end at boundaries, which are numbered by address; number 0 is the start of the function.
+// Several ranges usually end at the same boundary, as a call or an instruction that moves values changes the
+// locations of several variables.
 //
-//	scopes:   uvarint number of boundaries after 0; each: uvarint distance from that before it; a scope
+//	scopes:   uvarint number of boundaries after 0; each: uvarint distance from the one before; a scope
 //	scope:    kind+1; its identification; uvarint group; a location for each variable of the group;
 //	          the scopes in it; 0
-//	  inline: varint: number of the INLINE minus that of the inline scope before it, at first -1
+//	  inline: varint: number of the INLINE minus the number in the inline scope before it, initially -1
 //	  block:  uvarint number of ranges; ranges
 //	location: 0: none; 1, uvarint expression: the same in all of the scope;
 //	          n+1, n times a range and uvarint expression
 //	range:    varint boundaries from the end of the range before it in the list, or for the first one from the
 //	          cursor, to its start; uvarint boundaries from there to its end
-//	sites:    uvarint number; each: uvarint distance of the return address from that before it, uvarint
+//	sites:    uvarint number; each: uvarint distance of the return address from the one before, uvarint
 //	          flags, varint target minus the function's RVA or uvarint expression of the target, if there is one, uvarint number of
 //	          parameters, and for each two uvarints: location, value
 //
-// The cursor is the start of the last list of locations or of ranges of the scope, or else what it was in the
-// scope around when this one began; for the function, 0.
+// The cursor is the start of the scope's last list of locations or ranges. Before the first list, it is what
+// it was in the enclosing scope when this one began, or 0 for the function.
 type Body struct {
 	scopes string
 	sites  string
@@ -49,7 +49,7 @@ const (
 // Builder packs the scopes and call sites of one Func after another.
 type Builder struct {
 	rva        RVA
-	parts      []byte // of the scopes, with offsets for the numbers of boundaries
+	parts      []byte // of the scopes, with offsets instead of numbers of boundaries
 	bounds     boundaries
 	cursors    []int // of the open scopes
 	sites      []byte
@@ -274,7 +274,7 @@ func (u *unpacker) inline() int {
 type place struct {
 	unpacker
 	info    *Info
-	at      int64 // the last boundary that is not behind the address
+	at      int64 // the last boundary that is not after the address
 	inlines []int
 	found   []Scope // outermost first
 }
@@ -338,8 +338,8 @@ func (p *place) covered() bool {
 	return found
 }
 
-// location reads a location, and returns the expression that applies at the address. Of several entries, the first
-// applies.
+// location reads a location, and returns the expression that applies at the address. If several entries contain
+// it, the first one applies.
 func (p *place) location() (at ExprID) {
 	n := p.uvarint()
 	switch n {

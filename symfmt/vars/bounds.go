@@ -33,7 +33,7 @@ func (s *boundaries) add(off int64) {
 }
 
 // pack numbers the offsets, and appends them: a uvarint of their count without offset 0, and for each the distance
-// from that before it.
+// from the one before.
 func (s *boundaries) pack(p []byte) []byte {
 	s.add(0)
 	slices.Sort(s.far)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The document, by which others write readers, has each operation with its operands, and each kind of type.
+// docs/variables.md, from which others write readers, lists each operation with its operands, and
+// each kind of type.
 func TestDocument(t *testing.T) {
 	b, err := os.ReadFile("../../docs/variables.md")
 	if err != nil {

@@ -31,7 +31,7 @@ func (t *ExprTable) At(id ExprID) Expr {
 	return Expr{t.table.At(uint32(id))}
 }
 
-// Len returns the number of expressions, with the one without operations.
+// Len returns the number of expressions, including the one without operations.
 func (t *ExprTable) Len() int {
 	if t.table.Len() == 0 {
 		t.table.InternString("")

@@ -39,7 +39,7 @@ type (
 	GroupID uint32
 )
 
-// Info has the variables of a module.
+// Info holds the variables of a module.
 type Info struct {
 	Locals    bool // it has local variables, not only parameters
 	FullTypes bool // types have members; otherwise only names and sizes
@@ -50,11 +50,12 @@ type Info struct {
 	Groups [][]VarID  // by GroupID: the variables of a scope, in source order
 	Funcs  []Func     // sorted by RVA, without overlaps
 
-	RuntimeTypes []RuntimeType // sorted by RVA, which differ
+	RuntimeTypes []RuntimeType // sorted by RVA, without duplicates
 }
 
-// RuntimeType says which type the program itself describes by data at an address, to which a value refers whose type
-// is only known when the program runs: one of an interface of Go, by the descriptor of the type or the table of methods.
+// RuntimeType says which type the program itself describes by the data at an address. Values whose type is only known
+// when the program runs refer to such data: an interface value in Go points to a type descriptor or to a table of
+// methods.
 type RuntimeType struct {
 	RVA  RVA
 	Type TypeID
@@ -69,7 +70,8 @@ func (in *Info) RuntimeType(rva RVA) TypeID {
 	return in.RuntimeTypes[i].Type
 }
 
-// SortRuntimeTypes brings RuntimeTypes into order. Of several at one address, the one with the lowest number is kept.
+// SortRuntimeTypes sorts RuntimeTypes by address. Of several at one address, it keeps the one with
+// the lowest type number.
 func (in *Info) SortRuntimeTypes() {
 	slices.SortFunc(in.RuntimeTypes, func(a, b RuntimeType) int {
 		return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Type, b.Type))
@@ -77,8 +79,8 @@ func (in *Info) SortRuntimeTypes() {
 	in.RuntimeTypes = slices.CompactFunc(in.RuntimeTypes, func(a, b RuntimeType) bool { return a.RVA == b.RVA })
 }
 
-// Variable is a name with a type. Variables of several scopes are one if they agree in all
-// fields.
+// Variable is a name with a type. Variables of different scopes share an entry if they
+// agree in all fields.
 type Variable struct {
 	Name       string // "" if the compiler made it without a name
 	Type       TypeID
@@ -91,8 +93,8 @@ type Variable struct {
 	Label uint32
 }
 
-// Func has the variables in the code of one FUNC record. A function in several pieces has one for
-// each.
+// Func holds the variables in the code of one FUNC record. A function in several pieces has one
+// Func for each.
 type Func struct {
 	RVA       RVA
 	Size      uint64
@@ -105,8 +107,8 @@ type Func struct {
 // Entry returns the address of the function's first instruction, to which calls lead.
 func (f *Func) Entry() RVA { return f.RVA + RVA(f.EntryAt) }
 
-// Language is the letter of a source language, by which values are shown in its style: one of the constants, 0 if it is
-// not known, or another small letter.
+// Language is the letter of a source language, in whose style values are shown: one of the constants, another
+// lower-case letter, or 0 if the language is not known.
 type Language byte
 
 // The languages that compilers are known to name.
@@ -137,7 +139,7 @@ const (
 type Scope struct {
 	Kind   ScopeKind
 	Inline int // InlineScope: the index of the INLINE record in its FUNC; otherwise -1
-	Depth  int // number of inlined calls around it: 0 is the function's own frame, n the frame inlined into that of depth n-1
+	Depth  int // number of inlined calls around it: 0 is the function's own frame, n the frame inlined into the one of depth n-1
 	Vars   []Instance
 }
 
@@ -194,8 +196,8 @@ type CallSite struct {
 	Params []SiteParam
 }
 
-// SiteParam is an argument of a call: the value of OpEntryValue of Location in the called
-// function.
+// SiteParam is an argument of a call: the value that OpEntryValue of Location has in the
+// called function.
 type SiteParam struct {
 	Location ExprID // in the called function, at its first instruction; nearly always a register
 	Value    ExprID // in the frame of the caller

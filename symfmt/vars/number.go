@@ -1,11 +1,10 @@
 package vars
 
-// Number numbers the types, variables and expressions of an Info whose groups are in order of first
-// use, and drops those that nothing refers to. Functions have the numbers of exprs, which are
-// expressions in order of first use; expressions that only types refer to are added. Variables are
-// in order of the groups; types in order of the variables, of RuntimeTypes and of the types that lead to them. Infos
-// with the same contents become equal. In order of first use, what is frequent comes early, and so
-// has short numbers.
+// Number numbers the types, variables and expressions of an Info whose groups are in order of first use, and drops
+// those that nothing refers to. Functions have the numbers of exprs, which are expressions in order of first use;
+// expressions that only types refer to are added. Variables are in order of the groups; types in order of the
+// variables, of RuntimeTypes and of the types that lead to them. Infos with the same contents become equal. The
+// order of first use puts frequent entries early, where they get short numbers.
 func (in *Info) Number(exprs []ExprID) {
 	n := numbering{in: in, vars: make([]VarID, len(in.Vars)), types: make([]TypeID, len(in.Types)), exprs: make([]ExprID, len(in.Exprs))}
 	for _, e := range exprs {
@@ -116,8 +115,8 @@ func (n *numbering) rewriteVars() {
 	n.in.Vars = vars
 }
 
-// rewriteExprs also drops the labels of variables that no scope has: compilers refer to those of inlined calls of which
-// no code is left.
+// rewriteExprs also drops the labels of variables that are in no scope: compilers refer to variables of inlined calls
+// that have no code left.
 func (n *numbering) rewriteExprs() {
 	labels := map[uint32]bool{}
 	for i := range n.in.Vars {
@@ -140,8 +139,8 @@ func (n *numbering) rewriteExprs() {
 	n.in.Exprs = exprs
 }
 
-// Renumber returns the expression with other numbers for what it refers to; numbers of
-// expressions stay if expr is nil.
+// Renumber returns e with new numbers, from typ and expr, for the types and expressions
+// that it refers to. If expr is nil, the expressions keep their numbers.
 func (e Expr) Renumber(typ func(TypeID) TypeID, expr func(ExprID) ExprID) Expr {
 	if !e.has(hasType | hasExpr) {
 		return e

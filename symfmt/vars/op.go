@@ -62,7 +62,7 @@ const (
 	OpImplicitPointer
 
 	OpEntryValue    // push the value of Sub when the function was called
-	OpParam         // in OpEntryValue, and at calls: the parameter with the name Data, for which the function has no place
+	OpParam         // in OpEntryValue, and at calls: the parameter named Data, which has no location in the function
 	OpCall          // evaluate the location of the variable with label Label
 	OpVariableValue // push the value of the variable with label Label
 

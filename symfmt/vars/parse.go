@@ -52,10 +52,10 @@ type Parser struct {
 // Lines are the lines of the entries of an Info, as given to Parser.Add. Those of entries 0 are 0.
 type Lines struct{ Types, Exprs, Vars, Groups, Funcs []int }
 
-// Lines returns where what Finish returned was read.
+// Lines returns the lines from which the entries that Finish returned were read.
 func (p *Parser) Lines() Lines { return Lines{p.types, p.exprs, p.vars, p.groups, p.funcs} }
 
-// Knows reports whether Add uses a record, given what was added before. Others are passed over.
+// Knows reports whether Add uses a record, given what was added before. Add skips the others.
 func (p *Parser) Knows(text []byte) bool {
 	if p.info == nil {
 		return IsStart(text)
@@ -74,9 +74,9 @@ func IsStart(text []byte) bool {
 	return word == "1"
 }
 
-// Add reads a record: the text after "INFO VAR". line is used in errors. For an invalid record,
-// the entry of a table is left empty, and a function is left out. The error may be that of an
-// earlier record.
+// Add reads a record: the text after "INFO VAR". line is used in errors. If the record is
+// invalid, an entry of a table is left empty, and a function is left out. The error may concern
+// an earlier record.
 func (p *Parser) Add(text []byte, line int) *BadRecord {
 	switch {
 	case IsStart(text):
@@ -157,7 +157,7 @@ func (p *Parser) table(word byte, s *scanner, line int) *BadRecord {
 	return nil
 }
 
-// runtimeType reads the distance from the address of the entry before and a type.
+// runtimeType reads a type, after the distance of its address from the entry before.
 func (p *Parser) runtimeType(s *scanner) *BadRecord {
 	last := RVA(0)
 	if n := len(p.info.RuntimeTypes); n > 0 {

@@ -115,7 +115,7 @@ func visit(in *Info) {
 	}
 }
 
-// A record that is long goes on in the next line, wherever that begins.
+// A long record continues on the next line, wherever that begins.
 func TestLongFunction(t *testing.T) {
 	for n := range 400 { // a line of 4 KB has fewer
 		testLongFunction(t, 400+n)

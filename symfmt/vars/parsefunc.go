@@ -2,7 +2,7 @@ package vars
 
 import "bytes"
 
-// endFunc parses the F record, which is complete.
+// endFunc parses the F record, which is now complete.
 func (p *Parser) endFunc() *BadRecord {
 	if p.fn == nil {
 		return nil
@@ -234,8 +234,8 @@ func (p *Parser) location(s *scanner) (l Location, err *BadRecord) {
 	return l, nil
 }
 
-// span reads a range, which begins where the one before it ends, at the boundary end, or after more boundaries. A
-// range whose size may be left out then has size 1.
+// span reads a range. It begins at the boundary end, where the range before it ends, or some boundaries later or
+// (after "~") earlier. If short is true, a range that does not begin at end may lack a size, which is then 1.
 func (p *Parser) span(s *scanner, end *int64, first, short bool) (r Range, err *BadRecord) {
 	at := s.pos
 	most := uint64(len(p.bounds))
@@ -264,7 +264,7 @@ func (p *Parser) span(s *scanner, end *int64, first, short bool) (r Range, err *
 	return Range{p.bounds[lo], p.bounds[*end]}, nil
 }
 
-// site reads a call after that with the return address last.
+// site reads the call after the one with the return address last.
 func (p *Parser) site(s *scanner, last RVA) (c CallSite, err *BadRecord) {
 	by, ok := s.number(highDigits)
 	if !ok || last+RVA(by) < last {

@@ -11,7 +11,7 @@ type scanner struct {
 	pos  int
 	line int
 
-	opsLeft int // that the expression may still have
+	opsLeft int // operations that the expression may still have
 }
 
 func (s *scanner) fail(format string, args ...any) *BadRecord {
@@ -87,7 +87,7 @@ func (s *scanner) number(zero byte) (n uint64, ok bool) {
 	return n, s.pos > start
 }
 
-// boundary reads a number whose digits are from g to v, but for the last.
+// boundary reads a number whose digits, except the last, are from g to v.
 func (s *scanner) boundary() (n uint64, ok bool) {
 	n, _ = s.number(lowDigits)
 	if s.pos == len(s.text) || n>>60 != 0 {

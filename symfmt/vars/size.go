@@ -30,7 +30,7 @@ func (in *Info) SizeOf(id TypeID, ptrSize int) (uint64, bool) {
 // Sizer computes the sizes of types, some of which depend on variables.
 type Sizer struct {
 	Info    *Info
-	PtrSize int // of an address, in bytes
+	PtrSize int // size of an address in bytes
 	// Bound returns a bound that an expression computes. If it is nil, such bounds are unknown.
 	Bound func(Bound) (int64, bool)
 }
@@ -68,7 +68,7 @@ func (s *Sizer) size(id TypeID, depth int) (uint64, bool) {
 	return 0, false
 }
 
-// array returns the size of an array: that of its elements, or of the strides across them.
+// array returns the size of an array, computed from the size of an element or from the strides.
 func (s *Sizer) array(t *Type, depth int) (uint64, bool) {
 	size, ok := s.size(t.Elem, depth-1)
 	if !ok {

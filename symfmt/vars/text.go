@@ -52,7 +52,7 @@ const (
 
 const hexDigits = "0123456789abcdef"
 
-// appendHex appends n in half of strconv.AppendUint's time.
+// appendHex appends n in hexadecimal, in half the time of strconv.AppendUint.
 func appendHex(dst []byte, n uint64) []byte {
 	if n < 16 {
 		return append(dst, hexDigits[n])
@@ -132,7 +132,8 @@ const (
 	funcsInPiece = 256
 )
 
-// typePieces returns the number of pieces with types, of which the first has type 0, and so none of its own.
+// typePieces returns the number of pieces with types. The first one begins with type 0, which is
+// not written.
 func (in *Info) typePieces() int { return (len(in.Types) + typesInPiece - 1) / typesInPiece }
 
 // Append appends a piece of the text of in.
@@ -238,10 +239,10 @@ func appendVarText(dst []byte, v *Variable) []byte {
 }
 
 // appendGroupText appends variables separated by commas. A variable that follows the one before
-// in the table is empty.
+// in the table is written as nothing.
 func appendGroupText(dst []byte, group []VarID) []byte {
 	last := VarID(0)
-	if len(group) == 0 { // one that could not be read, and that nothing refers to
+	if len(group) == 0 { // a group that could not be read, and that nothing refers to
 		return append(dst, '0')
 	}
 	for i, v := range group {
@@ -386,7 +387,7 @@ func (l *lineWriter) boundaries(u *unpacker) {
 
 // scope appends a scope: its identification, its group, a location for each variable, and the
 // scopes in it. An inline scope is "(" and ":", with the distance between them unless its INLINE
-// follows that of the inline scope before it; a block is "{" and ranges.
+// directly follows the one of the inline scope before it; a block is "{" and ranges.
 func (l *lineWriter) scope(in *Info, u *unpacker) {
 	cursor := u.cursor
 	end := byte(0)
@@ -424,7 +425,8 @@ func (l *lineWriter) scope(in *Info, u *unpacker) {
 	}
 }
 
-// span appends how many boundaries are between a range and the one before, and returns this and the size of the range.
+// span appends the number of boundaries between a range and the one before, and returns this number
+// and the size of the range.
 func (l *lineWriter) span(u *unpacker, first bool) (skip, size int64) {
 	before := u.end
 	if first {
@@ -436,8 +438,8 @@ func (l *lineWriter) span(u *unpacker, first bool) (skip, size int64) {
 }
 
 // location appends "-" for none, "=" and an expression, or a list: for each entry, its range and the expression. The
-// size of a range is left out if it is 1 and the number before it is not. "*" separates a list from the one before it,
-// if list is true. It reports whether it appended a list.
+// size of a range is left out if it is 1 and the number before it is written. "*" separates a list from the one before
+// it, if list is true. It reports whether it appended a list.
 func (l *lineWriter) location(u *unpacker, list bool) bool {
 	n := u.uvarint()
 	switch n {

@@ -25,7 +25,7 @@ type Block struct {
 	Blocks []Block
 }
 
-// Tree returns the scopes of a function of in; nil if there are none.
+// Tree returns the scopes of f, a function of in, or nil if there are none.
 func (f *Func) Tree(in *Info) *Block {
 	if f.Body.scopes == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 // TypeKind is the kind of a type.
 type TypeKind uint8
 
-// The kinds of types. Elem is the type that another is made of.
+// The kinds of types. Elem is the type from which a type is made.
 const (
 	Void        TypeKind = iota // also an unknown type
 	Base                        // Name, Size, Encoding
@@ -37,7 +37,7 @@ const (
 // Encoding says how the bytes of a base type are interpreted.
 type Encoding uint8
 
-// The encodings: those of DWARF 5, 7.8.
+// The encodings (DWARF 5, 7.8).
 const (
 	NoEncoding   Encoding = 0x00
 	Address      Encoding = 0x01
@@ -88,11 +88,11 @@ type Type struct {
 	Size uint64 // in bytes
 
 	Members []Member
-	Parts   *Parts // of a type that has any, or nil
-	Extra   *Extra // what few types have, or nil
+	Parts   *Parts // nil if the type has none
+	Extra   *Extra // properties that few types have, or nil
 }
 
-// Parts are lists of a type, of which most kinds have none.
+// Parts holds the lists that only some kinds of types have.
 type Parts struct {
 	Variants    []VariantPart // Struct
 	Enumerators []Enumerator  // Enum
@@ -132,7 +132,7 @@ func (t *Type) Dims() []Dim {
 	return t.Parts.Dims
 }
 
-// AddParts returns the type's Parts, which it adds if there are none.
+// AddParts returns the type's Parts, adding them if there are none.
 func (t *Type) AddParts() *Parts {
 	if t.Parts == nil {
 		t.Parts = &Parts{}
@@ -140,7 +140,7 @@ func (t *Type) AddParts() *Parts {
 	return t.Parts
 }
 
-// Extra is what few types have.
+// Extra holds properties that few types have.
 type Extra struct {
 	BitSize   uint64 // Base: number of bits used, if fewer than Size has
 	BitOffset uint64 // Base: offset of the lowest of these from the least significant bit
@@ -158,7 +158,7 @@ type Extra struct {
 type Member struct {
 	Name       string
 	Type       TypeID
-	At         ExprID // used in place of Offset: computes the address, given that of the structure on the stack
+	At         ExprID // used instead of Offset: computes the address from the structure's, which is on the stack
 	Offset     uint64 // in bytes, from the start of the structure
 	BitSize    uint32 // of a bit field; otherwise 0
 	BitOffset  uint8  // of a bit field: from Offset, counted as by DW_AT_data_bit_offset
@@ -201,7 +201,8 @@ type Variant struct {
 // bits.
 type DiscrRange struct{ Low, High uint64 }
 
-// IsQuad reports whether the type is a number in the format binary128 of IEEE 754 whatever the CPU, by its name.
+// IsQuad reports whether the type's name says that it is a number in IEEE 754's binary128 format,
+// whatever the CPU.
 func (t *Type) IsQuad() bool {
 	return strings.Contains(t.Name, "loat128") || t.Name == "__ieee128" || strings.HasSuffix(t.Name, "(kind=16)")
 }

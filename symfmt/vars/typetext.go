@@ -4,7 +4,7 @@ package vars
 const typeLetters = "?bprRMaAscueftkvxogSn"
 
 // appendTypeText appends the letter of the kind, the element, "#" with the size, and the other
-// properties as tokens, each of which begins with a character of its own.
+// properties as tokens, each with its own first character.
 func appendTypeText(dst []byte, t *Type) []byte {
 	dst = append(dst, typeLetters[t.Kind])
 	if t.Elem != 0 {

@@ -122,7 +122,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// An expression that refers to a variable that no scope has is left without its label, also within others.
+// An expression that refers to a variable in no scope loses the variable's label, also inside other
+// expressions.
 func TestNumberLabels(t *testing.T) {
 	refer := func(known, unknown uint32) []Op {
 		return []Op{{Code: OpEntryValue, Sub: []Op{{Code: OpCall, Label: known}, {Code: OpCall, Label: unknown}}},

@@ -12,7 +12,7 @@ const (
 	UseObject            // like UseNumber, with the address of an object on the stack at the start
 )
 
-// Fault is why an expression has no value on any machine.
+// Fault says why an expression has no value on any machine.
 type Fault struct {
 	Op  int // index of the operation
 	Msg string
@@ -245,7 +245,7 @@ func (v *verifier) push(pc int, o operand) *Fault {
 	return nil
 }
 
-// effect returns how many entries an operation needs, and whether it pushes one in their place.
+// effect returns how many entries an operation needs, and whether it pushes a result.
 func effect(code OpCode) (pops int, pushes bool) {
 	switch code {
 	case OpDrop, OpBranch, OpStackValue:
