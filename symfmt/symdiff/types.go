@@ -14,7 +14,7 @@ type typeEntry struct {
 	contents hash
 }
 
-// listTypes lists the types that are compared: those with a name and more contents than that. Types that
+// listTypes lists the types that are compared: those with a name and a complete definition. Types that
 // differ are reported where they are declared; elsewhere only their name is compared.
 func (v *variables) listTypes(members bool) {
 	names := make([]hash, len(v.in.Types))

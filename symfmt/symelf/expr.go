@@ -35,7 +35,8 @@ type constAt struct {
 	value        uint64
 }
 
-// translate returns the operations of an expression, or the reason why there are none.
+// translate returns the operations of an expression, or the reason why it cannot
+// be translated.
 func (p *postfix) translate(e cfi.Expr) (ops []byte, why string) {
 	p.out, p.depth, p.consts = nil, 0, p.consts[:0]
 	uses, first := 0, true

@@ -123,7 +123,8 @@ func (c *compiler) instructions(s *ruleSet, col column) []byte {
 // losses returns what a set loses.
 func (c *compiler) losses(s *ruleSet, col column) lostRules { return c.lost[s.lost[col]] }
 
-// keepLosses returns the index of l in c.lost. It searches only the last lists before it adds one.
+// keepLosses returns the index of l in c.lost. It searches only the last few lists
+// before it adds one.
 func (c *compiler) keepLosses(l lostRules) int {
 	if len(l) == 0 {
 		return 0

@@ -41,8 +41,8 @@ type Options struct {
 	Order Order
 }
 
-// Write writes m as an ELF file. The error is from w, or says why m has no ELF
-// form: its CPU is unknown, or a section is larger than 4 GB.
+// Write writes m as an ELF file. The error comes from w, or says why m has no
+// ELF form: its CPU is unknown, or a section is larger than 4 GB.
 func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	b, err := newWriter(m, o)
 	if err != nil {
@@ -120,7 +120,8 @@ func (b *writer) build() error {
 	return b.placeAllocated(alloc)
 }
 
-// sort puts FUNCs and PUBLICs in canonical order, as far as it matters here.
+// sort puts FUNCs and PUBLICs in canonical order, as far as the order matters
+// here.
 func (b *writer) sort() {
 	b.funcs = orderBy(len(b.m.Funcs), func(i, j uint32) int {
 		x, y := &b.m.Funcs[i], &b.m.Funcs[j]

@@ -7,8 +7,8 @@ import (
 )
 
 // The body of a FUNC is packed relative to its address, which may come after
-// the records in the file: they are then packed relative to 0, and packed again
-// once the address is known.
+// the records in the file. In that case they are packed relative to 0, and
+// packed again once the address is known.
 
 func (d *decoder) funcField(i int) (err error) {
 	f := &d.rec.fn

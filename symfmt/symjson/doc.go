@@ -37,10 +37,10 @@
 // characters are escaped.
 //
 // "file" of an inline_origin is the FILE of the old form, -1 for none; without
-// it the record has the new form. "call_file" is null in the old form of INLINE.
-// "program" is present if a STACK WIN has one. With Options.Names a func has
-// "file_names" and "origin_names", objects that map the numbers in its records
-// to names; they are for people, and are not read.
+// it, the record has the new form. "call_file" is null in the old form of
+// INLINE. "program" is present if a STACK WIN has one. With Options.Names, a
+// func has "file_names" and "origin_names", objects that map the numbers in its
+// records to names. They are for people; Read ignores them.
 //
 // # What is read
 //

@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// fault is a value that is valid JSON but not what belongs there. It costs the
+// fault is a value that is valid JSON but not valid in its place. It costs the
 // nearest enclosing element or record.
 type fault struct {
 	at   int64 // offset after it
@@ -167,7 +167,8 @@ func (d *decoder) problem(err error, lost string) {
 	d.problems = append(d.problems, symfmt.Problem{Lost: lost, Err: e})
 }
 
-// note is a problem that many records may share: it is reported once, with their number.
+// note is a problem that many records may share: it is reported once, with the
+// number of records.
 type note struct{ problem, count int }
 
 // maxNotes bounds the number of different notes, which depend on names in the file.

@@ -87,8 +87,8 @@ func (d *decoder) readLines(in *bufio.Reader) error {
 	return nil
 }
 
-// frame reads the records of a frame: just one, unless one follows another on a
-// line.
+// frame reads the records of a frame: only one, unless another follows on the
+// same line.
 func (d *decoder) frame(frame []byte) error {
 	for {
 		d.kind = noKind

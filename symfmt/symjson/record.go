@@ -135,7 +135,8 @@ func (d *decoder) fields(s *shape, lines bool) error {
 	return s.done(d, seen)
 }
 
-// unknownField reports a field that the format does not have. Its value has been read.
+// unknownField reports a field that the format does not define. Its value has
+// been read.
 func (d *decoder) unknownField(name []byte) {
 	d.note(string(name), "the field", func() error {
 		return d.fault(-1, "unknown field, which version %d of the format does not have", version)

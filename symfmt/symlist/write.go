@@ -20,7 +20,7 @@ const (
 	NM
 )
 
-// Options say how a list is written.
+// Options control how a list is written.
 type Options struct {
 	Format Format
 	Base   uint64 // address of RVA 0
@@ -95,7 +95,7 @@ func reach(list []symbol) {
 	}
 }
 
-// Write writes the FUNCs and PUBLICs of m. The error is from w.
+// Write writes the FUNCs and PUBLICs of m. The error comes from w.
 func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	list, _ := symbols(m, o)
 	out := bufio.NewWriterSize(w, 1<<16)

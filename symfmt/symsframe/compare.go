@@ -81,7 +81,7 @@ type comparer struct {
 }
 
 // side makes spans of a table. Blocks in our own tables do not overlap; in
-// others the one that starts last wins, and ends the one before.
+// other tables, the block that starts last wins, and ends the one before.
 func (m *comparer) side(t *symfmt.CFITable) *side {
 	s := &side{t: t, met: make([]bool, len(t.Blocks))}
 	order := make([]int32, len(t.Blocks))

@@ -12,17 +12,17 @@ import (
 
 // STACK CFI -> SFrame. A block becomes a function, and its rules for the CFA,
 // the return address and the frame pointer become rows; rules for other
-// registers are left out, as SFrame has no place for them. A function is left
+// registers are left out, because SFrame cannot hold them. A function is left
 // out completely if SFrame cannot express one of its rows, as in GNU as: an
 // unwinder that finds no function looks elsewhere, but one that finds a wrong
 // row does not.
 //
 //   - The CFA is a register plus an offset, or the word in memory there.
-//   - So is the return address, or it is in the CFA's frame, or still in its
+//   - The return address is likewise, or it is in the CFA's frame, or still in its
 //     register; ".ra: 1", with which dwarf2sym ends the stack, and ".ra: 0" mark
 //     the outermost frame. ".ra: .undef" does not: it also stands for rules
 //     without a text form.
-//   - So is the frame pointer. An .undef one cannot be expressed.
+//   - The frame pointer is likewise. If it is .undef, it cannot be expressed.
 //   - The caller's stack pointer is the CFA or, on s390x, 160 bytes below it,
 //     wherever it was saved.
 
@@ -75,8 +75,8 @@ func (r *cfiReader) function(b *symfmt.CFIBlock) (sframe.Func, error) {
 	return f, nil
 }
 
-// foldBlocks finds rows that repeat in blocks of equal size, as in a PLT, and keeps those of one
-// block; AppendCFI repeats them.
+// foldBlocks detects rows that repeat in blocks of equal size, as in a PLT, and keeps the rows
+// of one block; AppendCFI repeats them.
 func foldBlocks(f *sframe.Func) {
 	n := 1 + slices.IndexFunc(f.Rows[1:], func(r sframe.Row) bool {
 		first := f.Rows[0]
@@ -99,8 +99,8 @@ func foldBlocks(f *sframe.Func) {
 	f.Block, f.Rows = block, f.Rows[:n]
 }
 
-// apply adds a record's rules to those in force, and a row at start if that changes
-// one of the three.
+// apply adds a record's rules to those in force. If that changes one of the three,
+// it also adds a row at start.
 func (r *cfiReader) apply(f *sframe.Func, start uint32, record symfmt.CFIRow) error {
 	rules, err := r.t.Rules.Rules(record.Rules)
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *cfiReader) translate() (row sframe.Row, err error) {
 }
 
 // checkSP rejects a rule for the caller's stack pointer that differs from the
-// ABI's. On s390x, rules that say where it was saved are fine.
+// ABI's. On s390x, rules may say where it was saved.
 func (r *cfiReader) checkSP() error {
 	e := r.row.Rule(r.regs.sp)
 	if e.IsZero() || e.IsUndef() {

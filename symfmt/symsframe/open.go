@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// ErrNone means that a file has no SFrame.
+// ErrNone means that a file has no SFrame section.
 var ErrNone = errors.New("no .sframe section")
 
 // Open decodes the SFrame section of a file or, without section headers, its
@@ -47,7 +47,7 @@ func contents(f *object.File) (data []byte, o sframe.Options, err error) {
 		s, err = f.Located(".sframe")
 		o.Segment = true
 	}
-	if err != nil || s == nil || s.Stripped() { // in a separate debug file; it is in the binary
+	if err != nil || s == nil || s.Stripped() { // a separate debug file has it stripped; it is in the binary
 		return nil, o, cmp.Or(err, ErrNone)
 	}
 	o.Name, o.Addr = s.Name, s.Addr

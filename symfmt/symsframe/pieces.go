@@ -9,8 +9,9 @@ type piece struct {
 	first  bool // the FDE's first piece, although the FDE starts before it
 }
 
-// pieces cuts functions that overlap: the one that starts last wins, and among
-// equal starts the last one, as in Section.FindFDE. They are sorted by address.
+// pieces cuts functions that overlap. The function that starts last wins and,
+// of several with the same start, the last one, as in Section.FindFDE. The
+// pieces are sorted by address.
 func pieces(s *sframe.Section, wanted func(fde int) bool) []piece {
 	c := cutter{s: s, out: make([]piece, 0, len(s.FDEs))}
 	for k := range s.FDEs {

@@ -30,7 +30,7 @@ import (
 //   - Damage in rows also costs the row before it, whose end is unknown, and
 //     the rest of the function.
 
-// ToOptions provide what AppendCFI must know about the file.
+// ToOptions hold what AppendCFI must know about the file.
 type ToOptions struct {
 	Base uint64                 // address of RVA 0
 	Code func(addr uint64) bool // reports whether there can be code at an address; nil if unknown
@@ -276,8 +276,8 @@ func (w *cfiWriter) cover(lo, hi uint64, row *sframe.Row) {
 	w.end = hi
 }
 
-// rules returns a row's rules as far as text can express them; ok is false
-// without a CFA.
+// rules returns a row's rules as far as text can express them. ok is false if
+// there is no CFA.
 func (w *cfiWriter) rules(row *sframe.Row) (next sframe.Row, ok bool) {
 	if row.Outermost() {
 		next = w.said

@@ -218,7 +218,7 @@ type unpacker struct {
 	end        int64 // boundary at the end of the last range
 }
 
-// unpack returns an unpacker of the scopes, and the offsets of the boundaries, appended to bounds.
+// unpack returns an unpacker of the scopes, and bounds with the offsets of the boundaries appended.
 func (b Body) unpack(bounds []int64) (unpacker, []int64) {
 	u := unpacker{data: b.scopes, lastInline: -1}
 	at := int64(0)
@@ -251,7 +251,7 @@ func (u *unpacker) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// span reads a range, as the numbers of its boundaries. The first one of a list sets the cursor.
+// span reads a range as the numbers of its boundaries. The first range of a list sets the cursor.
 func (u *unpacker) span(first bool) (lo, hi int64) {
 	if first {
 		u.end = u.cursor
@@ -295,8 +295,8 @@ func (f *Func) at(in *Info, rva RVA, inlines []int) []Scope {
 	return p.found
 }
 
-// scope reads a scope, and adds it to those found if it and outer, the enclosing scope, contain
-// the address. depth is the number of inlined calls around the enclosing scope.
+// scope reads a scope and, if it and the enclosing scope (outer) contain the address, adds it
+// to those found. depth is the number of inlined calls around the enclosing scope.
 func (p *place) scope(depth int, outer bool) {
 	defer func(cursor int64) { p.cursor = cursor }(p.cursor)
 	s := Scope{Kind: ScopeKind(p.byte() - 1), Inline: -1, Depth: depth}

@@ -13,7 +13,8 @@ type boundaries struct {
 	far   []int64  // the others; sorted by pack
 }
 
-// nearOffsets is larger than all but a few functions. Memory and time are in proportion to the largest offset below it.
+// nearOffsets is larger than the offsets of all but a few functions. Memory and time are proportional to the
+// largest offset below it.
 const nearOffsets = 1 << 20
 
 func (s *boundaries) reset() {

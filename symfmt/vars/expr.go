@@ -31,7 +31,7 @@ var parts = [...]uint8{
 	OpDerefType: hasType | hasU, OpConvert: hasType, OpReinterpret: hasType,
 }
 
-// NewExpr packs operations. Fields that an operation does not have are dropped.
+// NewExpr packs operations. Fields that an operation does not use are dropped.
 func NewExpr(ops []Op) Expr { return Expr{string(appendOps(nil, ops))} }
 
 func appendOps(p []byte, ops []Op) []byte {

@@ -39,5 +39,5 @@ func (t *ExprTable) Len() int {
 	return t.table.Len()
 }
 
-// Freeze releases the memory for lookups: nothing more may be added.
+// Freeze releases the memory for lookups. Nothing may be added afterwards.
 func (t *ExprTable) Freeze() { t.table.Freeze() }

@@ -8,10 +8,10 @@
 // type), expressions (DWARF operations with all references resolved) and groups (the variables of
 // one scope). Entry 0 of each table means "none".
 //
-// A Func has the variables of one FUNC record: a tree of scopes, each with a group and, for every
-// variable of the group, its location. Inlined calls refer to the INLINE records of that FUNC by
-// their index; their ranges are not repeated here. Lexical blocks have ranges of their own. All ranges
-// count from the start of the FUNC.
+// A Func holds the variables of one FUNC record: a tree of scopes, each with a group and, for every
+// variable of the group, its location. Inlined calls refer to the INLINE records of that FUNC by their
+// index; their ranges are not repeated here. Lexical blocks have their own ranges. All ranges are
+// relative to the start of the FUNC.
 //
 // # Looking up an address
 //
@@ -146,7 +146,7 @@ type Scope struct {
 // Instance is a variable of a scope, at an address.
 type Instance struct {
 	Var  VarID
-	Expr ExprID // its location there; 0 if it has none: optimized out
+	Expr ExprID // its location there; 0 if it has none (optimized out)
 }
 
 // Equal reports whether in and o have the same contents with the same numbers.

@@ -20,7 +20,7 @@ func (in *Info) Number(exprs []ExprID) {
 	}
 }
 
-// numbering holds the state of Number. Orders are new numbers to old, without entry 0.
+// numbering holds the state of Number. Orders map new numbers to old ones, without entry 0.
 type numbering struct {
 	in *Info
 
@@ -63,8 +63,8 @@ func (n *numbering) orderVars() {
 	}
 }
 
-// orderTypes numbers the types that variables lead to, and the expressions that they need, which may
-// lead to more types.
+// orderTypes numbers the types that variables lead to, and the expressions that these types need,
+// which may lead to more types.
 func (n *numbering) orderTypes() {
 	for _, v := range n.varOrder {
 		n.useType(n.in.Vars[v].Type)

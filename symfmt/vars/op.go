@@ -7,7 +7,7 @@ type OpCode uint8
 
 // The operations (DWARF 5, 2.5 and 2.6).
 const (
-	OpUnsupported OpCode = iota // an operation that has no form here: the expression has no value
+	OpUnsupported OpCode = iota // an operation that cannot be represented: the expression has no value
 
 	OpConst    // push U
 	OpAddr     // push the address of RVA U in the module
@@ -54,7 +54,7 @@ const (
 	OpConstValue    // Data is the value, as in DW_AT_const_value; its size may differ from the type's
 	OpConstNumber   // U is the value, as in DW_AT_const_value, truncated or extended to the type's size
 	OpConstSigned   // S is the value, as in a signed DW_AT_const_value, truncated or sign-extended to the size of any type
-	OpPiece         // U bytes of the value are at the location before; nowhere if there is none
+	OpPiece         // U bytes of the value are at the preceding location; if there is none, nowhere
 	OpBitPiece      // U bits of it, from bit S of that location
 
 	// OpImplicitPointer is an implicit pointer to byte S of the variable with label Label or, if

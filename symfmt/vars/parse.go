@@ -25,7 +25,7 @@ const (
 	Overlapping                  // its function overlaps the one before it
 )
 
-// MaxDepth bounds the nesting of scopes, like that of DIEs where they are read.
+// MaxDepth bounds the nesting of scopes, like the bound for DIEs where they are read.
 const MaxDepth = 4096
 
 // maxSub bounds the nesting of operations.
@@ -35,9 +35,9 @@ const maxSub = 8
 type Parser struct {
 	info *Info // nil before the record with the version
 
-	lang   Language  // of the functions to come
+	lang   Language  // of the following functions
 	fn     []byte    // the F record that may continue
-	fnAt   []segment // its lines
+	fnAt   []segment // lines of fn
 	types  []int     // line of each type
 	exprs  []int
 	vars   []int
@@ -68,7 +68,7 @@ func (p *Parser) Knows(text []byte) bool {
 type segment struct{ start, line, off int }
 
 // IsStart reports whether text, which follows "INFO VAR", is the first record of a version that
-// this package supports. Records before it are not for a Parser.
+// this package supports. Records before it must not be passed to a Parser.
 func IsStart(text []byte) bool {
 	word, _, _ := strings.Cut(string(text[:min(len(text), 8)]), " ")
 	return word == "1"
@@ -194,9 +194,9 @@ func (p *Parser) start(text []byte, line int) *BadRecord {
 	return nil
 }
 
-// Finish returns the result, or nil if there was no record with a version. It calls bad for each
-// reference to an entry that does not exist, which becomes 0, and for each function that overlaps
-// the one before it, which is left out. If bad returns an error, Finish returns it.
+// Finish returns the result, or nil if no record gave a version. It calls bad for each reference
+// to a missing entry, which becomes 0, and for each function that overlaps the previous one,
+// which is left out. If bad returns an error, Finish returns it.
 func (p *Parser) Finish(bad func(*BadRecord) error) (*Info, error) {
 	in := p.info
 	if in == nil {

@@ -215,8 +215,7 @@ var opCodes = func() map[string]OpCode {
 	return codes
 }()
 
-// ops reads operations, separated by commas. With an unknown operation, the expression has no
-// value.
+// ops reads operations, separated by commas. If one is unknown, the expression has no value.
 func (s *scanner) ops(depth int) (ops []Op, err *BadRecord) {
 	if depth > maxSub {
 		return nil, s.fail("operations are nested more than %d deep", maxSub)

@@ -10,7 +10,7 @@ func (s *scanner) typ() (t Type, err *BadRecord) {
 		kind = bytes.IndexByte([]byte(typeLetters), s.text[s.pos])
 	}
 	if kind < 0 {
-		return t, nil // from a later version, unknown
+		return t, nil // from a later version: unknown
 	}
 	s.pos++
 	t.Kind = TypeKind(kind)
@@ -204,7 +204,7 @@ func (s *scanner) extra(t *Type) *BadRecord {
 	}
 	if known {
 		t.Extra = x
-		if *x == (Extra{}) { // as if the word were not there
+		if *x == (Extra{}) { // the word has no effect
 			t.Extra = nil
 		}
 	}

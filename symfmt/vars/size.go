@@ -6,8 +6,8 @@ import "math/bits"
 // Only damaged data has longer ones.
 const maxChain = 64
 
-// Plain returns a type without typedefs and qualifiers, and its number; nil if it is made of
-// itself.
+// Plain returns a type without typedefs and qualifiers, and its number. The type is nil if
+// it is made of itself.
 func (in *Info) Plain(id TypeID) (*Type, TypeID) {
 	for range maxChain {
 		t := &in.Types[id]
@@ -35,7 +35,7 @@ type Sizer struct {
 	Bound func(Bound) (int64, bool)
 }
 
-// Size returns the size of a type in bytes, and reports whether it is known.
+// Size returns the size of a type in bytes, and whether it is known.
 func (s *Sizer) Size(id TypeID) (uint64, bool) { return s.size(id, maxChain) }
 
 func (s *Sizer) size(id TypeID, depth int) (uint64, bool) {
@@ -105,7 +105,7 @@ func (s *Sizer) array(t *Type, depth int) (uint64, bool) {
 	return size, true
 }
 
-// Count returns the number of elements of a dimension, and reports whether it is known.
+// Count returns the number of elements of a dimension, and whether it is known.
 func (s *Sizer) Count(d *Dim) (uint64, bool) {
 	if n, ok := s.Value(d.Count); ok {
 		return uint64(max(n, 0)), true
@@ -124,7 +124,7 @@ func (s *Sizer) Count(d *Dim) (uint64, bool) {
 	return uint64(upper) - uint64(lower) + 1, true
 }
 
-// Value returns a bound, and reports whether it is known.
+// Value returns a bound, and whether it is known.
 func (s *Sizer) Value(b Bound) (int64, bool) {
 	switch {
 	case b.Kind == ConstBound:

@@ -40,8 +40,8 @@ const (
 // words are the words of all records.
 var words = []byte{wordType, wordExpr, wordVar, wordGroup, wordRun, wordFunc, wordLang, wordMore}
 
-// lineSize is the approximate maximum length of a line, as some readers have a buffer of fixed
-// size for it.
+// lineSize is the approximate maximum length of a line, because some readers have a buffer of
+// fixed size for it.
 const lineSize = 4 << 10
 
 // Key is the key of the INFO records, and Prefix the beginning of each.
@@ -115,8 +115,8 @@ func appendName(dst []byte, name string) []byte {
 	return dst
 }
 
-// Pieces returns the number of pieces in which Append formats the text. Each can be formatted on
-// its own.
+// Pieces returns the number of pieces in which Append formats the text. Each can be formatted
+// independently.
 func (in *Info) Pieces() int {
 	if in == nil {
 		return 0
@@ -124,8 +124,8 @@ func (in *Info) Pieces() int {
 	return 1 + in.typePieces() + tables + (len(in.Funcs)+funcsInPiece-1)/funcsInPiece
 }
 
-// Pieces have a few hundred KB. Tables with several entries on a line are one piece each, as where lines
-// end depends on all entries before.
+// Pieces have a few hundred KB. A table with several entries on a line is a single piece, because its
+// line ends depend on all earlier entries.
 const (
 	typesInPiece = 2048
 	tables       = 4 // expressions, variables, groups, types at run time

@@ -77,7 +77,7 @@ type Type struct {
 	Encoding   Encoding // Base
 	Order      Order    // Base
 	HasSize    bool     // otherwise the size is Elem's, depends on Dims, or is unknown
-	Incomplete bool     // its members are unknown: it is only declared, or nothing that has a value leads to it
+	Incomplete bool     // its members are unknown: it is only declared, or no value leads to it
 
 	Elem  TypeID
 	Class TypeID // MemberPtr
@@ -190,8 +190,8 @@ type VariantPart struct {
 	Variants []Variant
 }
 
-// Variant has the members of a structure for some values of the discriminant. Without ranges it
-// applies to all other values.
+// Variant holds the members of a structure for some values of the discriminant. Without ranges,
+// it applies to all other values.
 type Variant struct {
 	Ranges  []DiscrRange
 	Members []Member
@@ -231,7 +231,7 @@ const (
 	ExprBound            // Expr computes it
 )
 
-// Bound is a number that a type depends on: a constant, or computed by an expression.
+// Bound is a number that a type depends on: a constant, or the value of an expression.
 type Bound struct {
 	Kind  BoundKind
 	Value int64

@@ -90,7 +90,7 @@ func (n *namer) pointerName(t *Type, mark string, depth int) (before, after stri
 	return before + " " + mark, after
 }
 
-// dims returns the dimensions of an array; those that are not constants are empty.
+// dims returns the dimensions of an array; those that are not constant are empty.
 func dims(t *Type) string {
 	var b strings.Builder
 	for i := range t.Dims() {

@@ -17,8 +17,8 @@ type Fault struct {
 	Op  int // index of the operation
 	Msg string
 
-	// Mixed means that operands have different types, which DWARF 5 forbids (2.5.1.4). Compilers generate
-	// such expressions; some readers take the operands as numbers, gdb rejects them.
+	// Mixed reports whether operands have different types, which DWARF 5 forbids (2.5.1.4). Compilers
+	// generate such expressions; some readers treat the operands as numbers, gdb rejects them.
 	Mixed bool
 }
 
@@ -91,7 +91,7 @@ func (v *verifier) run() *Fault {
 	return v.mixed
 }
 
-// follow checks from an operation to the end, or to an operation that was checked before.
+// follow checks the operations from pc to the end, or to one that was checked before.
 func (v *verifier) follow(pc int) *Fault {
 	for pc < len(v.ops) {
 		if fault := v.arrive(pc, pc); fault != nil || v.done[pc] {
