@@ -22,7 +22,8 @@ var bigText = sync.OnceValue(func() []byte { return makeText(45_000) })
 // mediumText is a tenth of it, for tests.
 var mediumText = sync.OnceValue(func() []byte { return makeText(4_500) })
 
-// makeText returns a symbol text that our writer did not write.
+// makeText returns a symbol text that differs in form from what our writer
+// writes.
 func makeText(funcs int) []byte {
 	var b bytes.Buffer
 	rnd := rand.New(rand.NewPCG(1, 2))

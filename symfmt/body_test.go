@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// records are what goes into a body, kept beside it.
+// records are the records packed into a body.
 type records struct {
 	inlines []Inline
 	lines   []Line
@@ -102,8 +102,8 @@ func randomRecords(rnd *rand.Rand, files int) *records {
 	return &r
 }
 
-// TestBodyRoundTrip packs one body after another with one builder, of few and
-// of many files, records mixed or not.
+// TestBodyRoundTrip packs one body after another with one builder: bodies
+// with few and with many files, their records mixed or not.
 func TestBodyRoundTrip(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	var b BodyBuilder
@@ -142,7 +142,7 @@ func TestBodyEmpty(t *testing.T) {
 	var b BodyBuilder
 	var a Arena
 	b.Reset(5)
-	b.AddInline(&Inline{Origin: 3}) // no ranges: nothing to keep
+	b.AddInline(&Inline{Origin: 3}) // no ranges: not added
 	f := Func{RVA: 5, Body: b.Finish(&a)}
 	new(records).check(t, &f)
 	new(records).checkRefs(t, f.Body)
@@ -170,8 +170,8 @@ func TestRenumber(t *testing.T) {
 	}
 }
 
-// TestReadersCanBeCopied checks that a copy continues from its place, which the writer
-// needs to cut a huge FUNC.
+// TestReadersCanBeCopied checks that a copy continues from the same record. The writer
+// needs this to cut a huge FUNC.
 func TestReadersCanBeCopied(t *testing.T) {
 	r := randomRecords(rand.New(rand.NewPCG(9, 9)), 5)
 	var b BodyBuilder
@@ -221,7 +221,8 @@ func TestBodiesDoNotShare(t *testing.T) {
 	}
 }
 
-// Ids are numbered in order of first use, few or many, whatever the body before had.
+// Ids are numbered in order of first use, few or many, whatever the previous body
+// held.
 func TestIDTable(t *testing.T) {
 	var table idTable
 	for _, n := range []uint32{1, scanIDs - 1, scanIDs, scanIDs + 1, scanIDs + 2, 5000, 1, scanIDs + 1, 3 * scanIDs} {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// cutText has a record of each kind, so that there is a cut in each.
+// cutText has a record of each kind, so that cuts fall inside each.
 const cutText = `MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 app
 INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF
 FILE 0 a.c
@@ -25,7 +25,8 @@ STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 16 + $rbp: .cfa -16 + ^
 `
 
-// No reader uses a line that the text ends inside of: what is left of a record often is another one.
+// No reader uses a last line that the text ends inside: a truncated record often
+// reads as a different one.
 func TestCutLines(t *testing.T) {
 	whole, _, err := read(strings.NewReader(cutText), ReadOptions{})
 	if err != nil || len(whole.CFI.Rows) != 1 {
@@ -83,7 +84,7 @@ func TestCutMessages(t *testing.T) {
 			t.Errorf("%q: %v, want %s (%s)", c.text, p, c.want, c.lost)
 		}
 	}
-	// Its cut is known even if so many lines are bad that it is not kept.
+	// Its cut is known even if there are too many bad lines to keep it.
 	text := bytes.Repeat([]byte("bad\n"), 3)
 	rd := NewReader(bytes.NewReader(append(text, "FILE 0"...)), ReadOptions{Tolerant: true, MaxProblems: 1})
 	if _, err := rd.Next(); err != io.EOF || rd.Report().Cut == nil || rd.Report().Dropped != 3 {

@@ -30,7 +30,7 @@ func withDigest(t testing.TB, text string, opts WriteOptions) string {
 	return out.String()
 }
 
-// The form of the two records, which other programs may check, too.
+// The form of the two records, which other programs may check too.
 func TestDigestForm(t *testing.T) {
 	for _, opts := range []WriteOptions{{}, {CRLF: true}} {
 		text := withDigest(t, cutText, opts)
@@ -100,7 +100,7 @@ func TestBadDigests(t *testing.T) {
 		for _, err := rd.Next(); err != io.EOF; _, err = rd.Next() {
 			records++
 		}
-		rd.Next() // reports nothing again
+		rd.Next() // does not report anything twice
 		report := rd.Report()
 		said := ""
 		for _, p := range report.Problems {
@@ -119,7 +119,7 @@ func TestBadDigests(t *testing.T) {
 	}
 }
 
-// No flipped bit of a text with a digest, and no cut behind its announcement, goes unnoticed.
+// No flipped bit in a text with a digest, and no cut after its announcement, goes unnoticed.
 func TestDigestFlips(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine")
@@ -153,7 +153,8 @@ func TestDigestFlips(t *testing.T) {
 	}
 }
 
-// flips flips every step-th bit of a file and counts what becomes of it. Silent changes are errors if the file is guarded.
+// flips flips every step-th bit of a file and counts the outcomes. Silent changes are errors
+// if the file is guarded.
 func flips(t *testing.T, name string, data []byte, step int, guarded bool) string {
 	t.Helper()
 	outcome := func(data []byte) (string, bool) {
@@ -187,7 +188,7 @@ func flips(t *testing.T, name string, data []byte, step int, guarded bool) strin
 	return fmt.Sprintf("%s: %d bits: %d refused, %d reported, %d without effect, %d silent", name, len(data)*8/step, refused, said, same, silent)
 }
 
-// What is left without a digest is what is written without one.
+// A text without its digest is the text that is written without one.
 func TestWithoutDigest(t *testing.T) {
 	long := "MODULE Linux x86_64 0 app\nFUNC 1000 10 0 " + strings.Repeat("long", bufferSize) + "\n"
 	for _, text := range []string{cutText, long, "MODULE Linux x86_64 0 app\n"} {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// editText has every kind of record, and some of them twice: the same text, and the
-// same meaning by other numbers.
+// editText has every kind of record, and some of them twice: once with the same
+// text, and once with the same meaning but other numbers.
 const editText = `MODULE Linux x86_64 AB0 a
 INFO CODE_ID AB
 INFO GENERATOR x
@@ -63,8 +63,8 @@ func without(text string, starts ...string) string {
 func TestDeduplicate(t *testing.T) {
 	m := mustRead(t, []byte(editText))
 	m.Canonicalize()
-	// equal records need not be neighbours: another one of the same place may be
-	// between them.
+	// Equal records need not be neighbours: another record at the same address
+	// may lie between them.
 	if n := m.Deduplicate(); n != 5 {
 		t.Errorf("%d removed, want 5: an INFO, a FUNC, a PUBLIC, a STACK WIN, a STACK CFI INIT", n)
 	}
@@ -103,7 +103,7 @@ func TestDrop(t *testing.T) {
 		name  string
 		edit  func(*Module) int
 		n     int
-		lines []string // that are gone
+		lines []string // the missing lines
 	}{
 		{"inlines", (*Module).DropInlines, 5, []string{"INLINE"}},
 		{"cfi", (*Module).DropCFI, 9, []string{"STACK"}},
@@ -169,7 +169,8 @@ func TestConvertIsIdempotent(t *testing.T) {
 	}
 }
 
-// The time for many records at one place does not grow with their square.
+// The time for many records at one address does not grow with the square of
+// their number.
 func TestDeduplicateMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine")

@@ -39,7 +39,7 @@ FUNC 1030 5f 0 recurse
 	// recurse has 0x5f bytes; 0 bad records
 }
 
-// A program writes a symbol file of its own.
+// A program writes its own symbol file.
 func ExampleWrite() {
 	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "17F473446FAE06D27ECE5A270227EC290", Name: "jit"}
 	m.Publics = append(m.Publics, symfmt.Public{RVA: 0x1000, Name: "stub"})

@@ -27,8 +27,8 @@ func readOne(t *testing.T, in io.Reader) (Record, error) {
 	return got, nil
 }
 
-// The fast paths for line records and INLINEs read what parse reads: a leading blank
-// makes a line unusual.
+// The fast paths for line records and INLINEs read the same as parse does: a leading
+// blank makes a line unusual.
 func TestFastLines(t *testing.T) {
 	texts := []string{
 		"INLINE 0 5 1 2 1000 4",

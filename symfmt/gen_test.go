@@ -145,7 +145,8 @@ func (g *generator) win() StackWin {
 	return w
 }
 
-// cfi makes blocks whose rows lie in them, in any order, some at the same address.
+// cfi makes blocks with rows inside them, in any order, some at the same
+// address.
 func (g *generator) cfi(t *CFITable) {
 	rules := []string{".cfa: $rsp 8 + .ra: .cfa -8 + ^", ".cfa: $rsp 16 +", "$rbx: .cfa -16 + ^", ".cfa:  $rbp 16 + \n $rbx: .undef ", "", " \t"}
 	for range g.IntN(6) {

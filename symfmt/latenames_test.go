@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lateName is how names are made in these tests: a suffix behind '#' is left out, so that several become one.
+// lateName makes names in these tests: it drops a suffix after '#', so that several names become one.
 func lateName(dst []byte, name string) []byte {
 	name, _, _ = strings.Cut(name, "#")
 	return append(dst, strings.Repeat(name, 3)...)
@@ -53,7 +53,8 @@ func madeEarly(m *Module) *Module {
 	return &out
 }
 
-// manyOrigins returns a module whose origins are several pieces of text; two of three have the name of another one.
+// manyOrigins returns a module whose origins take several pieces of text; two in three have the name of
+// another one.
 func manyOrigins() *Module {
 	m := &Module{Name: "m"}
 	var ins []Inline
@@ -67,8 +68,8 @@ func manyOrigins() *Module {
 	return m
 }
 
-// Names that are made while a module is written give the text that they would have given before: origins with
-// one name are one, for each number of jobs.
+// Names that are made while a module is written give the same text as names made before: origins with the
+// same name become one, for any number of jobs.
 func TestWriteLateNames(t *testing.T) {
 	odd := everyRecord()
 	odd.Origins = []InlineOrigin{{ID: 9, Name: "a\nb"}, {ID: 1, Name: ""}, {ID: 1, Name: "never"}, {ID: 4, Name: strings.Repeat("x", MaxLine)}, {ID: 100_000, Name: "a\nb#"}}
@@ -95,7 +96,7 @@ func TestWriteLateNames(t *testing.T) {
 	}
 }
 
-// An error while the origins are written ends the writing, and says where.
+// An error while the origins are written ends the writing, and says where it occurred.
 func TestWriteLateNamesFails(t *testing.T) {
 	m := manyOrigins()
 	for _, jobs := range []int{1, 4} {

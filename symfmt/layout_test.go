@@ -54,7 +54,7 @@ func TestLost(t *testing.T) {
 			break
 		}
 	}
-	if n := r.Lost(KindFunc); n != 2 { // the second has no name alone
+	if n := r.Lost(KindFunc); n != 2 { // the second lacks only a name
 		t.Errorf("%d FUNCs are lost, want 2", n)
 	}
 }

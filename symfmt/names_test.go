@@ -93,8 +93,8 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// TestIndexGrows pins that a number that was far when it came is found when the
-// slice has grown past it.
+// TestIndexGrows pins that a number that was outside the slice when added is
+// found after the slice has grown past it.
 func TestIndexGrows(t *testing.T) {
 	var x idIndex
 	x.add(3000)

@@ -68,9 +68,9 @@ type frame struct {
 }
 
 // resolver2021 is Breakpad's BasicSourceLineResolver as of 2021 (revision a58cdbd),
-// as far as inlined frames go: the lines are split at spaces, an INLINE_ORIGIN has a
-// file, and an inlined frame has the file of its origin and the line of the call in
-// it, or, being the innermost, that of the line record.
+// as far as inlined frames go: lines are split at spaces, and an INLINE_ORIGIN has a
+// file. An inlined frame has the file of its origin. Its line is that of the call in
+// it or, for the innermost frame, of the line record.
 type resolver2021 struct {
 	files   map[string]string
 	origins map[string]frame
@@ -160,7 +160,7 @@ func (r *resolver2021) frames(f *func2021, line [4]uint64) (all []frame) {
 	}
 }
 
-// framesOf returns the same frames by the records of the new form.
+// framesOf returns the same frames from the records of the new form.
 func framesOf(m *Module, f *Func, l Line) (all []frame) {
 	files, origins := m.FileNames(), m.OriginNames()
 	for depth := uint32(0); ; depth++ {
@@ -194,8 +194,8 @@ func framesOf(m *Module, f *Func, l Line) (all []frame) {
 }
 
 // Breakpad's resolver of 2021 gives answers for the old form that agree with the new form:
-// the names and lines of all inlined frames, and their files except for origins of which one
-// INLINE has code in more than one file.
+// the names and lines of all inlined frames, and their files, except for origins one of
+// whose INLINEs has code in more than one file.
 func TestOldInlinesAreReadByOldBreakpad(t *testing.T) {
 	names, err := filepath.Glob("../golden/dwarf2sym/*.sym")
 	if err != nil || len(names) < 50 {

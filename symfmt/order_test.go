@@ -72,8 +72,8 @@ func TestOrderIsOfWrittenNames(t *testing.T) {
 	}
 }
 
-// TestEqualRecordsKeepTheirOrder: of records that compare equal, the first
-// stays first, which decides what readers take.
+// TestEqualRecordsKeepTheirOrder pins that, among records that compare equal,
+// the first stays first. Readers depend on this.
 func TestEqualRecordsKeepTheirOrder(t *testing.T) {
 	m := &Module{Wins: []StackWin{{RVA: 5}}}
 	for i := range uint64(100) {

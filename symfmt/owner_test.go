@@ -13,7 +13,7 @@ import (
 
 const ownerHead = "MODULE Linux x86_64 D3096ED481217FD4C16B29CD9BC208BA0 m\nFILE 0 a\nINLINE_ORIGIN 0 o\n"
 
-// Each record has its owner, whatever is in between, and a flag that something is.
+// Each record has its owner, whatever stands in between, and a flag if something does.
 func TestOwner(t *testing.T) {
 	text := ownerHead + `1000 4 1 0
 FUNC 1000 10 0 f
@@ -51,8 +51,8 @@ STACK CFI 2001 .cfa: $rsp 16 +
 	}
 }
 
-// An outline has the records and the extents that reading everything finds, however the text is
-// cut into reads.
+// An outline has the same records and extents as reading everything, however the text is cut
+// into reads.
 func TestOutline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -102,12 +102,12 @@ func outlineText(rng *rand.Rand, old bool) string {
 			b.WriteString("\n")
 		}
 	}
-	fmt.Fprintf(&b, "FUNC 9000 10 0 f\n9000 4 3 0") // without an end
+	fmt.Fprintf(&b, "FUNC 9000 10 0 f\n9000 4 3 0") // unterminated
 	return b.String()
 }
 
-// outlineOf describes the records of an outline, with the extents of those before them that have
-// ended.
+// outlineOf describes the records of an outline, with the extents of the previous groups that
+// have ended.
 func outlineOf(t *testing.T, in io.Reader, outline bool) (all []string) {
 	t.Helper()
 	rd := NewReader(in, ReadOptions{Tolerant: true, Grouped: true, Outline: outline})

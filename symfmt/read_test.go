@@ -57,9 +57,9 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadFaults: what does not fit together. Each text has one fault, which
-// the strict reader returns and the tolerant one reports; kept is a part of
-// what the tolerant one makes of it.
+// TestReadFaults covers records that do not fit together. Each text has one
+// fault, which the strict reader returns and the tolerant one reports; kept
+// is a part of the tolerant reader's result.
 func TestReadFaults(t *testing.T) {
 	tests := []struct{ name, text, want, lost, kept string }{
 		{"no MODULE", "FILE 0 a.c\nFILE 1 b.c\n", "1:1: FILE: no MODULE record before it", "", "[{0 a.c} {1 b.c}]"},
@@ -235,7 +235,7 @@ func TestLoneCR(t *testing.T) {
 	}
 }
 
-// read returns Read of a test.
+// read is Read, for tests.
 func read(r io.Reader, o ReadOptions) (*Module, Report, error) {
 	result, err := Read(context.Background(), r, o)
 	if err != nil {

@@ -105,7 +105,7 @@ func TestReaderRecords(t *testing.T) {
 	}
 }
 
-// badRecords are lines that no reader takes, each with its error.
+// badRecords are lines that no reader accepts, each with its error.
 var badRecords = []struct{ text, want string }{
 	{"MODULE", "1:7: MODULE: operating system is missing"},
 	{"MODULE Linux x86", "1:17: MODULE: id is missing"},
@@ -293,7 +293,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// repeated gives text over and over, n bytes in all.
+// repeated yields text over and over, n bytes in all.
 type repeated struct {
 	text string
 	n    int64

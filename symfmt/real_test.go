@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// symbolFiles returns symbol files of this project and, if they are there, of others, by path.
+// symbolFiles returns symbol files of this project and, if present, of others, by path.
 func symbolFiles(t testing.TB) map[string][]byte {
 	t.Helper()
 	golden, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// reading is what a Reader returns for a record: all that depends on the text.
+// reading returns everything in a record that depends on the text.
 func reading(rec *Record) string {
 	text := fmt.Sprintf("%d:%v %v %v %t %q", rec.Pos().Line, rec.Kind, rec.FieldPos(2), rec.Owner, rec.Apart, rec.Text())
 	switch rec.Kind {
@@ -37,7 +37,7 @@ func reading(rec *Record) string {
 	return fmt.Sprintf("%s %x %q", text, rec.RVA, rec.Name)
 }
 
-// readings returns what a Reader makes of all records, and its problems.
+// readings returns what a Reader returns for all records, and its problems.
 func readings(t *testing.T, rd *Reader) (all []string) {
 	for {
 		rec, err := rd.Next()
@@ -90,7 +90,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestRecordsOfDamage reads records that no reader accepts as they are.
+// TestRecordsOfDamage reads records that no reader accepts unchanged.
 func TestRecordsOfDamage(t *testing.T) {
 	var a Arena
 	var b BodyBuilder
@@ -117,7 +117,7 @@ func TestRecordsOfDamage(t *testing.T) {
 	checkRecords(t, m)
 }
 
-// TestRecordsInParts reads each position on its own.
+// TestRecordsInParts reads each position separately.
 func TestRecordsInParts(t *testing.T) {
 	m := newGenerator(7).module()
 	all := NewModuleRecords(m)

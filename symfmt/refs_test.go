@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every record may use a number that nothing declares: what is kept of each until the end is small.
+// Every record may use an undeclared number, so little may be kept for each until the end.
 func TestPendingUses(t *testing.T) {
 	const n = 100_000
 	var u references

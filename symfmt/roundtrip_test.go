@@ -37,8 +37,8 @@ func TestRoundTripGenerated(t *testing.T) {
 	}
 }
 
-// TestWriteLeavesModule: Write orders what it writes, not what it is given; and
-// any module's text can be read.
+// TestWriteLeavesModule checks that Write orders what it writes but not the
+// module, and that any module's text can be read.
 func TestWriteLeavesModule(t *testing.T) {
 	for seed := range uint64(generated / 3) {
 		m, copied := newGenerator(seed).module(), newGenerator(seed).module()
@@ -109,8 +109,8 @@ func TestCanonicalizeKeepsMeaning(t *testing.T) {
 	}
 }
 
-// TestRealFiles: write(read(b)) for real files differs from b in the order of
-// records, blanks around names and the end of the last line, and in nothing else.
+// TestRealFiles checks that, for real files, write(read(b)) differs from b only
+// in the order of records, blanks around names and the end of the last line.
 func TestRealFiles(t *testing.T) {
 	for name, text := range symbolFiles(t) {
 		t.Run(name, func(t *testing.T) {
@@ -145,8 +145,8 @@ func sortedLines(text []byte) []string {
 	return lines
 }
 
-// TestCanonicalRealFiles: what symtool dump writes is canonical as it is, and so are two files of
-// others.
+// TestCanonicalRealFiles checks that the output of symtool dump is canonical, and so are two
+// files from others.
 func TestCanonicalRealFiles(t *testing.T) {
 	golden := filepath.Join("golden", "dwarf2sym")
 	others := []string{"linux_inline.old.sym", "ld-2.13.so.sym"}

@@ -67,7 +67,7 @@ func TestDamagedCompression(t *testing.T) {
 			}
 			m, report, err := read(bytes.NewReader(cut), ReadOptions{Tolerant: true})
 			if name == "zstd" && err != nil {
-				return // one block: nothing came out of it
+				return // one block: nothing was decompressed
 			}
 			if err != nil || len(m.Files) < 100 {
 				t.Fatalf("tolerant: module %v, error %v", m, err)
@@ -187,12 +187,12 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestZstdWindow pins that a frame's header of a small file costs at most 32 MiB,
-// and that a window above it is refused.
+// TestZstdWindow pins that the frame header of a small file costs at most 32 MiB,
+// and that a larger window is refused.
 func TestZstdWindow(t *testing.T) {
 	for _, windowLog := range []byte{17, 25, 26, 27, 31, 41} {
 		// RFC 8878, 3.1.1.1: magic, descriptor 0 (a window descriptor follows),
-		// window; then one raw block, the last, of the text.
+		// window; then the text in a single raw block, marked as the last.
 		data := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3}
 		n := len(plainText)<<3 | 1
 		data = append(data, byte(n), byte(n>>8), byte(n>>16))

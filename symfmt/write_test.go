@@ -92,7 +92,7 @@ func TestWrite(t *testing.T) {
 }
 
 // TestWriteOldForm pins the old form of INLINE and INLINE_ORIGIN, and that it
-// is taken only when no INLINE has a call file.
+// is used only when no INLINE has a call file.
 func TestWriteOldForm(t *testing.T) {
 	m := &Module{OS: "Linux", Arch: "x86", ID: "1", Name: "a", Files: []File{{0, "a.c"}},
 		Origins: []InlineOrigin{{ID: 0, HasFile: true, Name: "f"}, {ID: 1, Name: "g"}}}
@@ -112,7 +112,7 @@ func TestWriteOldForm(t *testing.T) {
 	mustRead(t, []byte(want))
 }
 
-// TestWriteEmpty pins what stands for names that are not there.
+// TestWriteEmpty pins what is written for missing names.
 func TestWriteEmpty(t *testing.T) {
 	m := &Module{Infos: []Info{{}}, Files: []File{{0, "\r\n"}}, Origins: []InlineOrigin{{Name: " "}}, Publics: []Public{{}}, Funcs: []Func{{}}}
 	want := "MODULE unknown unknown " + strings.Repeat("0", 33) + " unknown\nINFO UNKNOWN\nFILE 0 <unknown>\n" +
@@ -191,7 +191,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestWriteMedium: the benchmark's text is canonical but for its numbers.
+// TestWriteMedium checks that the benchmark's text is canonical except for
+// its numbers.
 func TestWriteMedium(t *testing.T) {
 	text := mediumText()
 	m := mustRead(t, text)

@@ -216,8 +216,8 @@ func TestKnownNumbers(t *testing.T) {
 	}
 }
 
-// TestDelve compares with the numbers that delve has. Where delve gives no
-// name, or another CPU's, there is nothing to compare.
+// TestDelve compares with the numbers in delve. Where delve has no name, or
+// another CPU's, there is nothing to compare.
 func TestDelve(t *testing.T) {
 	number := func(prefix string, skip map[string]bool, of func(uint64) string) func(Reg) (string, bool) {
 		return func(r Reg) (string, bool) {
@@ -301,7 +301,8 @@ func TestRelocationsComplete(t *testing.T) {
 	}
 }
 
-// Relocations of machines that All has are those of the CPU, and no machine is listed twice.
+// Relocations of machines in All are those of the CPU, and no machine is listed
+// twice.
 func TestRelocsOf(t *testing.T) {
 	for m := range otherRelocs {
 		if slices.ContainsFunc(All, func(a *Arch) bool { return a.Machine == m }) {
@@ -316,7 +317,7 @@ func TestRelocsOf(t *testing.T) {
 	}
 }
 
-// The other CPUs are those that All does not have.
+// The other CPUs are not in All.
 func TestOthers(t *testing.T) {
 	for name := range others {
 		if ByName(name) != nil {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// assembler makes an object with one .cfi_offset for each line, and says which
-// lines it did not take.
+// assemble makes an object with one .cfi_offset for each line, and returns the
+// lines that the assembler refused.
 func assemble(t *testing.T, tool []string, operands []string) (object string, refused map[int]bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +53,8 @@ var (
 	offsetOp  = regexp.MustCompile(`DW_CFA_offset\w*: r(-?\d+)(?: \((\S+)\))? at cfa\+(\d+)`)
 )
 
-// offsets returns for each operand of assemble the register's number and name
-// in readelf's eyes.
+// offsets returns, for each operand of assemble, the register's number and
+// the name that readelf gives it.
 func offsets(t *testing.T, object string) (number map[int]string, name map[int]string) {
 	t.Helper()
 	out, err := exec.Command("readelf", "--debug-dump=frames", object).Output()
@@ -193,12 +193,12 @@ func listed(list, name string) bool {
 }
 
 // TestReadelfNames asks readelf for the name of each number up to 160, on the
-// CPUs whose names it has.
+// CPUs for which it has names.
 func TestReadelfNames(t *testing.T) {
 	for _, c := range []struct {
 		a     *Arch
 		tool  []string
-		extra string // names that only readelf has
+		extra string // names that only readelf knows
 	}{
 		{X86, []string{"i686-linux-gnu-as"}, ""},
 		{X86_64, []string{"x86_64-linux-gnu-as"}, ""},

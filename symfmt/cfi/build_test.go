@@ -69,8 +69,8 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// Rules of one table say the same in another, where other names were first, or of
-// another CPU.
+// Rules of one table have the same meaning in another, even if that has other
+// names first, or another CPU.
 func TestTranslate(t *testing.T) {
 	const text = ".cfa: $rsp 8 + .ra: .cfa -8 + ^ $foo: $bar .ra + 7000000000 + $foo: 08x"
 	from := NewNames(arch.X86_64)

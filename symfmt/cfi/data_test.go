@@ -24,7 +24,7 @@ func stackRecords(t testing.TB, f func(n *Names, kind string, fields []string)) 
 	root := testenv.Shared(t, "data")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && d.Name() == "hostile" {
-			return filepath.SkipDir // files that are cut off
+			return filepath.SkipDir // truncated files
 		}
 		if err != nil || filepath.Ext(path) != ".sym" {
 			return err
@@ -100,8 +100,8 @@ func TestSharedRules(t *testing.T) {
 	}
 }
 
-// checkRow evaluates a row of compilers where $rsp is 1<<20, and other
-// registers are their number times 4096.
+// checkRow evaluates a row written by a compiler with $rsp at 1<<20; other
+// registers hold their number times 4096.
 func checkRow(t *testing.T, n *Names, r *Row) {
 	t.Helper()
 	callee, caller := n.NewRegs(), n.NewRegs()
@@ -134,7 +134,7 @@ func checkRow(t *testing.T, n *Names, r *Row) {
 // TestSharedPrograms runs all program strings of the shared symbol files.
 func TestSharedPrograms(t *testing.T) {
 	// The specification's example, whose first assignment lacks its variable:
-	// Breakpad refuses it too.
+	// Breakpad rejects it too.
 	const broken = "$eip 4 + ^ = $esp $ebp 8 + = $ebp $ebp ^ ="
 	count := 0
 	stackRecords(t, func(n *Names, kind string, fields []string) {

@@ -30,7 +30,7 @@ func set(t testing.TB, r *Regs, values map[string]uint64) *Regs {
 }
 
 func TestEval(t *testing.T) {
-	// Each expression on a CPU with 32-bit and one with 64-bit words, where
+	// Each expression on a CPU with 32-bit words and one with 64-bit words, where
 	// bp=100, sp=200, bx is all ones, cx is unknown and .cfa is 1000.
 	for _, c := range []struct {
 		expr   string
@@ -200,7 +200,7 @@ func TestProgram(t *testing.T) {
 		// CodeView's numbers of $ebx, $ebp, $esi and $edi
 		{"$T0 $22 = $eip $T0 4 + ^ = $22 $T0 ^ = $esp $T0 8 + = $23 5 = $24 $esi 1 + =",
 			map[string]uint64{"$eip": 0xcafe, "$ebp": 1600, "$22": 1600, "$esp": 24, "$21": 24, "$esi": 5, "$edi": 6}},
-		// a variable on the stack counts as what it is when it is used
+		// A variable on the stack has the value that it has when it is used.
 		{"$T0 3 = $T1 $T0 $T0 5 = 10 + =", map[string]uint64{"$T0": 5, "$T1": 15}},
 	} {
 		n := NewNames(arch.X86)

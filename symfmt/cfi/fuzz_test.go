@@ -21,8 +21,8 @@ var seeds = []string{
 	"$T0 $ebp = $eip $T0 4 + ^ = =$ebp $T0 ^ = $esp $T0 8 + =",
 }
 
-// FuzzParseRules checks that rules that parse print a text that parses to the same rules,
-// also as a row, and that equal rules are equal.
+// FuzzParseRules checks that rules that parse print as text that parses to the same
+// rules, also as a row, and that equal rules compare equal.
 func FuzzParseRules(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s, uint8(len(s)))

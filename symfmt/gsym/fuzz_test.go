@@ -141,8 +141,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostileSize: what refers to one part again and again, and what is deep, takes
-// time as the file has bytes.
+// TestHostileSize checks that many references to one part, and deep nesting, take
+// time in proportion to the file's bytes.
 func TestHostileSize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine")
@@ -165,8 +165,8 @@ func TestHostileSize(t *testing.T) {
 	}
 }
 
-// TestHostileModule: nested FUNCs, and INLINEs that do not form a tree, cost time and
-// space in proportion to the records of the module.
+// TestHostileModule checks that nested FUNCs, and INLINEs that do not form a tree,
+// cost time and space in proportion to the records of the module.
 func TestHostileModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine")
@@ -205,8 +205,8 @@ func TestHostileModule(t *testing.T) {
 	}
 }
 
-// TestLongNames pins that many functions with one long name have names up to a limit,
-// which is tied to the size of the file, and that the rest is reported.
+// TestLongNames pins that many functions with one long name have names up to a limit
+// that depends on the size of the file, and that the rest is reported.
 func TestLongNames(t *testing.T) {
 	m := symtest.LongNames()
 	var b bytes.Buffer

@@ -130,8 +130,8 @@ func holds(m *symfmt.Module, id identity) {
 	m.Canonicalize()
 }
 
-// TestRoundTrip checks that a module is read as it was written, for files of compilers
-// except the PUBLICs that are left out, and the second time without any loss.
+// TestRoundTrip checks that a module is read as it was written, except, for compilers'
+// files, the PUBLICs that are left out, and that the second round trip loses nothing.
 func TestRoundTrip(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(files) < 100 {
@@ -169,7 +169,7 @@ func TestRoundTrip(t *testing.T) {
 			} else {
 				same++
 			}
-			if got.ID != want.ID { // a GUID of CPUs that come in both byte orders
+			if got.ID != want.ID { // a GUID on a CPU that supports both byte orders
 				got.ID, got.Infos = want.ID, want.Infos
 			}
 			if !got.Equal(want) {
@@ -352,8 +352,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A call without a file has the file of its function, which is not searched for each: a FUNC
-// with many such calls takes time in proportion to their number.
+// A call without a file gets the file of its function. That file is not searched for each
+// call: a FUNC with many such calls takes time in proportion to their number.
 func TestManyCallsWithoutFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -378,7 +378,7 @@ func TestManyCallsWithoutFile(t *testing.T) {
 	}
 }
 
-// To check whether INLINEs form a tree, not all ranges of the enclosing one are searched for
+// The check whether INLINEs form a tree does not search all ranges of the enclosing one for
 // each: a FUNC with many of both takes time in proportion to their number.
 func TestManyInlinesInManyRanges(t *testing.T) {
 	if testing.Short() {
@@ -404,7 +404,7 @@ func TestManyInlinesInManyRanges(t *testing.T) {
 	}
 }
 
-// readAll returns Read of a test.
+// readAll is Read, for tests.
 func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	result, err := Read(context.Background(), r, size, o)
 	if err != nil {
@@ -413,7 +413,7 @@ func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt
 	return result.Module, result.Problems, nil
 }
 
-// The context also ends what comes after the file was read.
+// A cancelled context also stops the work after the file was read.
 func TestReadCancelled(t *testing.T) {
 	data := write(t, symtest.Module(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), Options{})
 	ctx, cancel := context.WithCancel(context.Background())

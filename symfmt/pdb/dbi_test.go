@@ -16,7 +16,8 @@ func TestSectionAt(t *testing.T) {
 	}
 }
 
-// Names that are parts of one string have no more bytes than there is room for, and then there are none.
+// Names that are parts of one string have no more bytes than the budget allows;
+// after that, there are none.
 func TestNamesAreBounded(t *testing.T) {
 	d := &database{names: bytes.Repeat([]byte{'n'}, 100), room: 1000}
 	d.names[50] = 0

@@ -15,7 +15,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// sharedPDBs calls fn with each PDB of the shared test data that has a recorded output of a tool, and with that.
+// sharedPDBs calls fn with each PDB of the shared test data for which a tool's output was recorded, and with
+// that output.
 func sharedPDBs(t *testing.T, ext string, fn func(path string, data, recorded []byte)) {
 	t.Helper()
 	testenv.Shared(t, "data", "pe")
@@ -60,7 +61,7 @@ func databaseOf(t *testing.T, data []byte, path string) *database {
 	return d
 }
 
-// winLines returns the records STACK WIN of a PDB as linked, sorted, and as fpoLines has them.
+// winLines returns the STACK WIN records of a PDB as linked, sorted, in the form of fpoLines.
 func winLines(t *testing.T, data []byte, path string) []string {
 	t.Helper()
 	d := databaseOf(t, data, path)
@@ -85,9 +86,10 @@ func winLines(t *testing.T, data []byte, path string) []string {
 	return slices.Sorted(slices.Values(lines))
 }
 
-// fpoLines returns the records STACK WIN that the output of llvm-pdbutil dump --fpo stands for, sorted. Old ones are
-// without their last number, whether the code uses ebp: LLVM takes bit 10 of the flags for it, the highest of the number
-// of saved registers, and Microsoft's winnt.h and DIA, which wrote the file that TestReordered compares with, bit 12.
+// fpoLines returns the STACK WIN records that the output of llvm-pdbutil dump --fpo stands for, sorted. Old
+// ones lack their last number, whether the code uses ebp: LLVM reads it from bit 10 of the flags, the highest
+// of the number of saved registers, whereas Microsoft's winnt.h and DIA, which wrote the file that
+// TestReordered compares with, use bit 12.
 func fpoLines(t *testing.T, text string) (lines []string) {
 	t.Helper()
 	last := ""
@@ -143,7 +145,7 @@ func compareWins(t *testing.T, path string, data []byte, text string) int {
 	return len(got)
 }
 
-// The records STACK WIN of each shared PDB are those that llvm-pdbutil 22 printed, byte for byte.
+// The STACK WIN records of each shared PDB are those that llvm-pdbutil 22 printed, byte for byte.
 func TestFPO(t *testing.T) {
 	n := 0
 	sharedPDBs(t, ".fpo.txt.gz", func(path string, data, recorded []byte) { n += compareWins(t, path, data, string(recorded)) })
@@ -152,7 +154,7 @@ func TestFPO(t *testing.T) {
 	}
 }
 
-// The same of the PDBs here, with the program.
+// The same for the PDBs here, with the program itself.
 func TestOracleFPO(t *testing.T) {
 	testenv.Oracle(t)
 	for _, name := range fixtureNames {

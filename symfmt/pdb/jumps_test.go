@@ -31,7 +31,7 @@ func fastLinked(t *testing.T) []byte {
 	return replaced(t, testenv.Gunzip(t, testenv.Input(t, "pdb-x64.pdb.gz")), vc140, []byte("MINI"))
 }
 
-// A PDB of /DEBUG:FASTLINK gives what it has, and the problem that this is not all.
+// A PDB of /DEBUG:FASTLINK yields what it holds, and the problem that this is incomplete.
 func TestFastLink(t *testing.T) {
 	r := read(t, fastLinked(t), "x.pdb", 1)
 	want := "x.pdb: " + partialText + " (lost: functions and lines of object files)"
@@ -56,7 +56,7 @@ func TestOracleFastLink(t *testing.T) {
 	}
 }
 
-// trampoline returns a record S_TRAMPOLINE.
+// trampoline returns an S_TRAMPOLINE record.
 func trampoline(kind, size uint16, from, to uint32, section uint16) []byte {
 	b := binary.LittleEndian.AppendUint16(nil, 18)
 	for _, v := range []uint16{symTrampoline, kind, size} {
@@ -68,8 +68,8 @@ func trampoline(kind, size uint16, from, to uint32, section uint16) []byte {
 	return binary.LittleEndian.AppendUint16(b, section)
 }
 
-// Jumps of incremental linking are functions, named as debuggers do. Branch islands, damaged records, jumps to other
-// places than functions, and to or from data are not.
+// Jumps of incremental linking are functions, named as debuggers name them. Branch islands, damaged records,
+// jumps to places other than functions, and jumps to or from data are not.
 func TestJumps(t *testing.T) {
 	d := &database{container: &container{size: 1000}, parts: []section{{rva: 0x1000, size: 0x1000, exec: true}, {rva: 0x2000, size: 0x1000}}}
 	data := []byte{4, 0, 0, 0}
@@ -94,7 +94,7 @@ func TestJumps(t *testing.T) {
 	}
 }
 
-// The names of jumps are bounded, however many lead to a function with a long name.
+// The total size of the names of jumps is bounded, even if many lead to a function with a long name.
 func TestJumpsAreBounded(t *testing.T) {
 	m := &merger{d: &database{container: &container{size: 1000}}}
 	m.out.Funcs = []symfmt.Func{{RVA: 0x1100, Size: 8, Name: strings.Repeat("f", 60<<10)}}
@@ -107,7 +107,8 @@ func TestJumpsAreBounded(t *testing.T) {
 	}
 }
 
-// The jumps of a program of Visual Studio lead, by their instructions, to the functions that they are named after.
+// The jumps of a program built with Visual Studio lead, by their instructions, to the functions that they are
+// named after.
 func TestJumpsOfProgram(t *testing.T) {
 	dir := testenv.Shared(t, "data", "pe", "real", "mozilla-dump_syms")
 	program, err := pe.Open(filepath.Join(dir, "basic32.dll"))
@@ -142,7 +143,7 @@ func codeAt(f *pe.File, rva symfmt.RVA, n uint32) []byte {
 	b := make([]byte, n)
 	for _, s := range f.Sections {
 		if off := uint32(rva) - s.VirtualAddress; uint32(rva) >= s.VirtualAddress && off+n <= s.Size {
-			_, _ = s.ReadAt(b, int64(off)) // zeros are no jump
+			_, _ = s.ReadAt(b, int64(off)) // zeros are not a jump
 		}
 	}
 	return b

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// llvmView answers as llvm-symbolizer does from the records of a PDB, so that a difference between it and this package
-// can be led back to the records. It was written from what llvm-symbolizer 22 answers.
+// llvmView answers from the records of a PDB as llvm-symbolizer does, so that a difference between it and this
+// package can be traced to the records. It was written from the answers of llvm-symbolizer 22.
 type llvmView struct {
 	d       *database
 	modules []llvmModule
@@ -21,7 +21,7 @@ type llvmModule struct {
 	blocks []llvmBlock
 }
 
-// llvmBlock has the rows of a function's code that is from one file.
+// llvmBlock holds the rows of a function's code from one file.
 type llvmBlock struct {
 	lo, hi symfmt.RVA // the function
 	rows   []llvmRow
@@ -60,12 +60,12 @@ func newLLVMView(t *testing.T, data []byte) *llvmView {
 }
 
 func (v *llvmView) name(at uint32) string {
-	v.d.room = v.d.size // for each name again
+	v.d.room = v.d.size // again for each name
 	return string(v.d.nameAt(at))
 }
 
-// blocksOf returns the rows of functions, a block for each file of each function. A block describes the function from its
-// first address on.
+// blocksOf returns the rows of functions, one block for each file of each function. A block describes the
+// function from the block's first address on.
 func (v *llvmView) blocksOf(lines *moduleLines, c13 []byte) (blocks []llvmBlock) {
 	eachC13(c13, func(kind uint32, b []byte) {
 		if kind != c13Lines || len(b) < 12 {
@@ -90,8 +90,8 @@ func (v *llvmView) blocksOf(lines *moduleLines, c13 []byte) (blocks []llvmBlock)
 	return blocks
 }
 
-// has reports whether an inlined call has code at an offset in its function. A row without a length reaches to the
-// annotation with the next length, unless that is one of a row of its own.
+// has reports whether an inlined call has code at an offset in its function. A row without a length extends to
+// the annotation with the next length, unless that annotation belongs to another row.
 func (v *llvmView) has(s *site, at uint32) bool {
 	found, code := false, uint32(0)
 	for n := (notes{b: s.notes}); len(n.b) > 0 && !n.bad; {
@@ -124,9 +124,9 @@ func (v *llvmView) has(s *site, at uint32) bool {
 	return false
 }
 
-// line returns the place in an inlined call. A piece of code begins where the one before ended, whatever is between them,
-// and has a line if there was an annotation of one; what is in no piece has the last line. The
-// first file of a module cannot be named.
+// line returns the place in an inlined call. A piece of code begins where the previous one ended, whatever lies
+// between, and has a line if there was an annotation for one. Code in no piece has the last line. The first
+// file of a module cannot be named.
 func (v *llvmView) line(lines *moduleLines, s *site, at uint32) frame {
 	const none = 1 << 31 // no offset and no line
 	where := lines.inlinees[s.inlinee]
@@ -167,7 +167,7 @@ func (v *llvmView) line(lines *moduleLines, s *site, at uint32) frame {
 			move(value & 15)
 			add(signed(value >> 4))
 		case noteFile:
-			if at := value; at == 0 { // the first file, which stands for that of the inlined function
+			if at := value; at == 0 { // the first file, which stands for the file of the inlined function
 				value = where.file
 			} else {
 				value = lines.file(at)
@@ -197,9 +197,9 @@ func (v *llvmView) line(lines *moduleLines, s *site, at uint32) frame {
 	return place(file, line)
 }
 
-// answer is what llvm-symbolizer may say of an address in a function: the frames of the calls, the innermost first, and
-// the lines of the function, of which it takes any if the function has rows in several files, or several functions are
-// folded into one.
+// answer is what llvm-symbolizer may answer for an address in a function: the frames of the calls, innermost
+// first, and the lines of the function. It picks any of these lines if the function has rows in several files,
+// or several functions are folded into one.
 type answer struct {
 	sites []*site
 	calls []frame
@@ -225,13 +225,13 @@ func (v *llvmView) answer(m *llvmModule, p *proc, at symfmt.RVA) (a answer) {
 	return a
 }
 
-// is reports whether frames are those of the answer.
+// is reports whether frames match the answer.
 func (a *answer) is(frames []frame) bool {
 	n := len(a.calls)
 	return len(frames) == n+1 && slices.Equal(frames[:n], a.calls) && slices.Contains(a.lines, frames[n])
 }
 
-// line returns the line of the first row at an address, or else of the last one before it.
+// line returns the line of the first row at an address, or of the last row before it.
 func (b *llvmBlock) line(at symfmt.RVA) frame {
 	i := sort.Search(len(b.rows), func(i int) bool { return b.rows[i].at >= at })
 	if i == len(b.rows) || b.rows[i].at > at {
@@ -240,13 +240,13 @@ func (b *llvmBlock) line(at symfmt.RVA) frame {
 	return b.rows[i].frame
 }
 
-// place is a function and the module that has its record.
+// place is a function and the module that contains its record.
 type place struct {
 	m *llvmModule
 	p *proc
 }
 
-// why returns the reasons for which llvm-symbolizer has other frames; one is "" if there is none.
+// why returns the reasons why llvm-symbolizer has different frames; an unexplained difference is "".
 func (v *llvmView) why(places []place, at symfmt.RVA, got, want []frame) []string {
 	folded := false
 	for _, x := range places {
@@ -262,7 +262,7 @@ func (v *llvmView) why(places []place, at symfmt.RVA, got, want []frame) []strin
 	return []string{""}
 }
 
-// isHere reports whether frames are those that the records of a function have.
+// isHere reports whether frames are those in the records of a function.
 func (v *llvmView) isHere(x place, at symfmt.RVA, got []frame) bool {
 	levels, _ := v.levels(x, at)
 	if len(levels) != len(got) {
@@ -280,7 +280,7 @@ func (v *llvmView) isHere(x place, at symfmt.RVA, got []frame) bool {
 	return true
 }
 
-// steps reports whether the row of an address has a number that says how to step.
+// steps reports whether the row at an address has a number that says how to step.
 func (v *llvmView) steps(x place, at symfmt.RVA) bool {
 	levels, _ := v.levels(x, at)
 	r, _ := rowAt(levels[0].rows, at)
@@ -293,7 +293,7 @@ func (v *llvmView) place(rows []row, at symfmt.RVA) frame {
 	return frame{v.name(r.file), r.line}
 }
 
-// Reasons for which llvm-symbolizer says something else than the records.
+// Reasons why llvm-symbolizer's answer differs from the records.
 const (
 	whyOpenRow  = "rows without a length before one with its length, as Microsoft's compiler writes them: they reach to the next row, and LLVM leaves them out"
 	whyInOpen   = "a call in rows that LLVM leaves out"
@@ -307,8 +307,8 @@ const (
 	whyCall     = "a call has one place, the caller's row at its first address; LLVM has the caller's row at the address asked for"
 )
 
-// explain leads the differences between frames back to the records of a function. It reports false if the frames here are
-// not those of the records.
+// explain traces the differences between frames to the records of a function. It reports false if the frames
+// here are not those of the records.
 func (v *llvmView) explain(x place, a *answer, at symfmt.RVA, got, want []frame) (reasons []string, ok bool) {
 	levels, outside := v.levels(x, at)
 	if len(levels) != len(got) {
@@ -346,15 +346,15 @@ func (v *llvmView) explain(x place, a *answer, at symfmt.RVA, got, want []frame)
 	return reasons, len(reasons) > 0
 }
 
-// codeLevel is a function or an inlined call that has the code at an address.
+// codeLevel is a function or an inlined call that has code at an address.
 type codeLevel struct {
 	site *site // nil for the function
 	rows []row
 	open bool // the row at the address has no length
 }
 
-// levels returns the function and the inlined calls at an address, the function first, and the calls that have the address
-// although their callers do not.
+// levels returns the function and the inlined calls at an address, the function first, and the calls that
+// contain the address although their callers do not.
 func (v *llvmView) levels(x place, at symfmt.RVA) (levels []codeLevel, outside map[*site]bool) {
 	lines, p := x.m.lines, x.p
 	levels = []codeLevel{{rows: lines.of(nil, p.rva, p.rva+symfmt.RVA(p.size))}}
@@ -374,7 +374,7 @@ func (v *llvmView) levels(x place, at symfmt.RVA) (levels []codeLevel, outside m
 	return levels, outside
 }
 
-// whyLine returns why a frame here, g, is another one of LLVM, w, or "".
+// whyLine returns why a frame here, g, differs from LLVM's, w, or "".
 func (v *llvmView) whyLine(m *llvmModule, levels []codeLevel, k int, at symfmt.RVA, g, w frame) string {
 	switch here := v.place(levels[k].rows, at); {
 	case sameFrame(g, w):
@@ -393,7 +393,7 @@ func (v *llvmView) whyLine(m *llvmModule, levels []codeLevel, k int, at symfmt.R
 	return ""
 }
 
-// hasTwice reports whether the last rows at or before an address are for both lines.
+// hasTwice reports whether the last rows at or before an address have both lines.
 func (m *llvmModule) hasTwice(at symfmt.RVA, g, w frame) bool {
 	return slices.ContainsFunc(m.blocks, func(b llvmBlock) bool {
 		var last symfmt.RVA

@@ -22,7 +22,7 @@ var llvmWords = regexp.MustCompile(`\b(struct|class|enum|union|__cdecl|__stdcall
 var llvmSpelling = strings.NewReplacer("(void)", "()", "__int64", "long long", "`anonymous namespace'", "(anonymous namespace)",
 	"`anonymous-namespace'", "(anonymous namespace)", " dtor'", " destructor'")
 
-// spelled returns a name without what demanglers and compilers spell differently.
+// spelled returns a name without the parts that demanglers and compilers spell differently.
 func spelled(name string) string {
 	return strings.ReplaceAll(llvmSpelling.Replace(llvmWords.ReplaceAllString(name, "")), " ", "")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// stretched is an image in which the code at 0x1000 was stretched by 0x10 bytes in the middle, the one at
-// 0x1100 was cut into two that changed places, and the one at 0x1200 is there twice.
+// stretched is an image in which the code at 0x1000 was stretched by 0x10 bytes in the middle, the code
+// at 0x1100 was cut into two parts that changed places, and the code at 0x1200 occurs twice.
 func stretched() *layout {
 	l := &layout{}
 	l.add(0x1000, 0x2000, 0x20)
@@ -47,7 +47,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A function has its lines and its inlined calls in each of its pieces, and a PUBLIC and the frames their own.
+// In each of its pieces, a function has the piece's lines and inlined calls; PUBLICs and frames are split
+// likewise.
 func TestTranslate(t *testing.T) {
 	const linked = `MODULE windows x86 000000000000000000000000000000000 x.pdb
 FILE 0 a.c
@@ -120,8 +121,8 @@ func TestLayoutIsBounded(t *testing.T) {
 	}
 }
 
-// Functions and frames of reordered images are those of Breakpad's files, but for one rule: Breakpad ends a
-// piece at injected code that has more bytes than the rest of the function.
+// Functions and frames of reordered images are those of Breakpad's files, with one exception: Breakpad ends
+// a piece at injected code that has more bytes than the rest of the function.
 func TestReordered(t *testing.T) {
 	for _, name := range []string{"omap_reorder_bbs", "omap_stretched", "dump_syms_regtest"} {
 		path := filepath.Join(testenv.Shared(t, "data", "pe", "real", "breakpad"), name)
@@ -196,7 +197,8 @@ func checkFrames(t *testing.T, name string, got, want *symfmt.Module) {
 	}
 }
 
-// reordered returns a PDB of whose image a tool moved the first n bytes of the first section behind the rest.
+// reordered returns a PDB for an image in which a tool moved the first n bytes of the first section behind
+// the rest.
 func reordered(t testing.TB, data []byte, n uint32) []byte {
 	t.Helper()
 	d, err := openDatabase(bytes.NewReader(data), int64(len(data)), "x")
@@ -257,7 +259,7 @@ func container512(streams [][]byte) []byte {
 	return file
 }
 
-// A file whose image was reordered has each function where it was moved to.
+// In a file for a reordered image, each function is where it was moved to.
 func TestReorderedFile(t *testing.T) {
 	const n = 0x30 // the bytes of the two functions that are moved
 	data := testenv.Gunzip(t, testenv.Input(t, "pdb-x64.pdb.gz"))
@@ -278,8 +280,8 @@ func TestReorderedFile(t *testing.T) {
 	}
 }
 
-// FuzzLayout translates a module by any table: nothing that was in the module is at an address that no entry has, and
-// no table makes more records than there is room for.
+// FuzzLayout translates a module by any table. Nothing may end up at an address that no entry maps to, and no
+// table may make more records than there is room for.
 func FuzzLayout(f *testing.F) {
 	f.Add([]byte{0x00, 0x10, 0x00, 0x20, 0x40, 0x20, 0x10, 0x00, 0x30, 0x08})
 	f.Add([]byte{0x00, 0x11, 0x00, 0x20, 0x10, 0x10, 0x11, 0x50, 0x20, 0x20, 0x00, 0x11, 0x00, 0x40, 0x08})

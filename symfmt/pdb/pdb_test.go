@@ -44,7 +44,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Records of code that compilers add, and of assembly, have decorated names.
+// Records of compiler-generated code and of assembly have decorated names.
 func TestDecoratedRecords(t *testing.T) {
 	n := &names{types: typeReader{typeTable: new(typeTable)}, ids: typeReader{typeTable: new(typeTable)}, room: minNames}
 	for raw, want := range map[string]string{
@@ -56,7 +56,7 @@ func TestDecoratedRecords(t *testing.T) {
 	}
 }
 
-// Functions without a type have the arguments in their decorated name, if they have one.
+// Functions without a type take the arguments from their decorated name, if they have one.
 func TestFunctionsWithoutType(t *testing.T) {
 	for _, c := range []struct{ name, public, want string }{
 		{"ns::f", "?f@ns@@YAXH@Z", "ns::f(int)"}, {"ns::f", "?g@ns@@YAXH@Z", "ns::f"}, {"ns::f", "f", "ns::f"},
@@ -113,7 +113,8 @@ func exercise(data []byte) {
 	}
 }
 
-// Damage gives an error or fewer symbols: truncation, changed bytes, blocks that lead anywhere.
+// Damage causes an error or fewer symbols: truncation, changed bytes, blocks with arbitrary
+// numbers.
 func TestDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -161,7 +162,8 @@ func FuzzPDB(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { exercise(data) })
 }
 
-// Names of functions in C lose what linkers need, and say how many bytes of arguments there are.
+// Names of C functions lose the linker's decoration, which says how many bytes of arguments
+// there are.
 func TestUndecorate(t *testing.T) {
 	for _, c := range []struct {
 		name, plain string

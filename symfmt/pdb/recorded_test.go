@@ -158,7 +158,8 @@ func (r *recorded) names(got, want string, public []string) {
 	}
 }
 
-// bodies compares the names, the inlined calls and the lines of functions, at each address where a line or a call begins.
+// bodies compares the names, the inlined calls and the lines of functions at each address where a line or a
+// call begins.
 func (r *recorded) bodies() {
 	theirs := map[symfmt.RVA]*symfmt.Func{}
 	for i := range r.want.Funcs {
@@ -206,9 +207,10 @@ func (r *recorded) bodies() {
 	}
 }
 
-// Functions with their names, inlined calls and lines, public symbols and frames are those of the symbol files that
-// Mozilla's dump_syms wrote for the shared PDBs, but for the reasons here. Reordered images are left out, as Mozilla's have the addresses before: TestReordered
-// compares these with Breakpad's.
+// Functions with their names, inlined calls and lines, public symbols and frames are those of the symbol files
+// that Mozilla's dump_syms wrote for the shared PDBs, except for the reasons here. Reordered images are left
+// out, because Mozilla's files have the addresses before reordering; TestReordered compares them with
+// Breakpad's.
 func TestRecorded(t *testing.T) {
 	reasons := map[string]int{}
 	sharedPDBs(t, ".fpo.txt.gz", func(path string, data, _ []byte) {
@@ -235,7 +237,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// Public symbols in code that are not marked as functions are labels of assembly, unless they have the name of data.
+// Public symbols in code that are not marked as functions are labels of assembly, unless their name is that
+// of data.
 func TestLabels(t *testing.T) {
 	le := binary.LittleEndian
 	var data []byte

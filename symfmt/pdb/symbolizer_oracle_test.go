@@ -17,7 +17,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// imageFor writes a PE file that has the section headers of a PDB and names it, which is what llvm-symbolizer asks for.
+// imageFor writes a PE file that has the section headers of a PDB and names it; llvm-symbolizer requires such
+// a file.
 func imageFor(t *testing.T, d *database, pdb string) string {
 	t.Helper()
 	headers, err := d.stream(d.opt[optSections]).all()
@@ -186,8 +187,8 @@ func ask(t *testing.T, program, image string, addresses []symfmt.RVA, fn func(at
 	return crashes
 }
 
-// TestOracleSymbolizer is like TestSymbolizer, for PDBs that clang and lld make here, and for those in the folder that
-// SYMTOOL_PDBS names.
+// TestOracleSymbolizer is like TestSymbolizer, for PDBs that clang and lld make here, and for those in the
+// folder named by SYMTOOL_PDBS.
 func TestOracleSymbolizer(t *testing.T) {
 	program := testenv.Tool(t, "llvm-symbolizer-22")
 	paths := builtPDBs(t)
@@ -218,7 +219,7 @@ func TestOracleSymbolizer(t *testing.T) {
 	}
 }
 
-// builtPDBs returns PDBs of the sources of the repository's, for several CPUs, with several options.
+// builtPDBs builds PDBs from the repository's sources, for several CPUs and with several options.
 func builtPDBs(t *testing.T) (paths []string) {
 	t.Helper()
 	clang, link := testenv.Tool(t, "clang-22"), testenv.Tool(t, "lld-link-22")

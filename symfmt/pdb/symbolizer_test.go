@@ -21,7 +21,7 @@ type frame struct {
 	line uint32
 }
 
-// framesAt returns the frames of an address, the innermost first.
+// framesAt returns the frames at an address, innermost first.
 func framesAt(m *symfmt.Module, rva symfmt.RVA) (frames []frame) {
 	i := sort.Search(len(m.Funcs), func(i int) bool { return m.Funcs[i].RVA > rva }) - 1
 	if i < 0 || rva >= m.Funcs[i].RVA+symfmt.RVA(m.Funcs[i].Size) {
@@ -53,7 +53,8 @@ func framesAt(m *symfmt.Module, rva symfmt.RVA) (frames []frame) {
 	return frames
 }
 
-// imageOf returns what maps addresses as linked, which llvm-symbolizer has, to those of the image.
+// imageOf returns a function that maps addresses as linked, which llvm-symbolizer uses, to those of the
+// image.
 func imageOf(t *testing.T, data []byte) func(symfmt.RVA) symfmt.RVA {
 	d, err := openDatabase(bytes.NewReader(data), int64(len(data)), "x")
 	if err != nil {
@@ -77,7 +78,7 @@ func imageOf(t *testing.T, data []byte) func(symfmt.RVA) symfmt.RVA {
 	}
 }
 
-// sameFrame reports whether LLVM's frame is one of this package, where a file without a name has one.
+// sameFrame reports whether two frames are equal. The file name <unknown> counts as a missing one.
 func sameFrame(g, w frame) bool {
 	unnamed := func(f frame) frame {
 		if f.file == "<unknown>" {
@@ -88,16 +89,16 @@ func sameFrame(g, w frame) bool {
 	return unnamed(g) == unnamed(w)
 }
 
-// Functions, inlined calls and lines are those that llvm-symbolizer finds, at each address where a row
-// or a call begins or ends, but for the reasons in llvm_test.go. Those lead the answers of both back to the records.
+// Functions, inlined calls and lines are those that llvm-symbolizer finds, at each address where a row or a
+// call begins or ends, except for the reasons in llvm_test.go, which trace both answers to the records.
 func TestSymbolizer(t *testing.T) {
 	eachSymbolizer(t, func(path string, data, answers []byte, reasons map[string]int) {
 		compareFrames(t, path, data, answers, reasons)
 	})
 }
 
-// eachSymbolizer calls compare with each shared PDB and llvm-symbolizer's answers about it, and logs how often
-// there was each reason for a difference.
+// eachSymbolizer calls compare with each shared PDB and llvm-symbolizer's answers for it, and logs how often
+// each reason for a difference occurred.
 func eachSymbolizer(t *testing.T, compare func(path string, data, answers []byte, reasons map[string]int)) {
 	t.Helper()
 	reasons := map[string]int{}
@@ -166,7 +167,7 @@ func newFrameComparison(t *testing.T, file string, data []byte, reasons map[stri
 	return &frameComparison{t, filepath.Base(file), read(t, data, file, 0).Module, v, v.places(), reasons}
 }
 
-// compare compares the frames of an address as linked, which is elsewhere in an image that was reordered.
+// compare compares the frames at an address as linked, which is elsewhere in a reordered image.
 func (c *frameComparison) compare(at, image symfmt.RVA, want []frame) {
 	c.t.Helper()
 	switch got := framesAt(c.module, image); {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// typesOf returns a table with records of the given sizes, each filled with its own byte, and with claims of count types.
+// typesOf returns a table with records of the given sizes, each filled with its own byte. Its header claims
+// count types.
 func typesOf(t *testing.T, count uint32, sizes ...int) *typeTable {
 	t.Helper()
 	le := binary.LittleEndian
@@ -29,8 +30,8 @@ func typesOf(t *testing.T, count uint32, sizes ...int) *typeTable {
 	return table
 }
 
-// Records are whole where they are in one page, in two, and in many, whatever was read before; and the number of types
-// that the header claims takes no memory.
+// Records are read whole if they are in one page, in two, or in many, whatever was read before. The number of
+// types that the header claims costs no memory.
 func TestTypeRecords(t *testing.T) {
 	sizes := []int{8, pageSize - 40, 100, 3*pageSize + 7, 60000, 12, 20, 4, 9, pageSize, 16}
 	r := typeReader{typeTable: typesOf(t, 1<<31, sizes...)}

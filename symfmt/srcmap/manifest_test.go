@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// manifestText returns a manifest with | in place of its separator.
+// manifestText returns a manifest in which | stands for the separator.
 func manifestText(lines ...string) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "|", manifestSeparator) + "\n"
 }
@@ -42,7 +42,7 @@ func TestManifest(t *testing.T) {
 		"/obj/dist/include/gen/a/b/x/n.h":      "/src/gen/a/b/x/n.h",
 		"/obj/dist/include/all/a/b.h":          "/src/all/a/b.h",
 		"/obj/dist/include/a.here":             "/src/here/a.here",
-		"/obj/dist/include/there.h":            "/src/top/there.h", // the pattern "" at the top has all
+		"/obj/dist/include/there.h":            "/src/top/there.h", // the pattern "" at the top matches everything
 		"/obj/dist/includes/b.h":               "",
 		"/obj/dist/b.h":                        "",
 		"rel/./b.h":                            `C:\src\b.h`,
@@ -60,8 +60,8 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// The current folder has two names, of which the relative one is not part of an
-// absolute path, nor of one that leads out of the folder.
+// The current folder has two names. The relative one does not apply to an
+// absolute path, nor to one that leads out of the folder.
 func TestManifestHere(t *testing.T) {
 	m, err := ReadManifest(strings.NewReader(manifestText("5", "1|a.h|/src/a.h", "5|key|/src/all|**|x", "5|key|/src/top|**|")), "m", ".", "/obj")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestManifestHere(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", path, got, ok, want)
 		}
 	}
-	// Nor is it of one that leads further out.
+	// It does not apply to one that leads further out either.
 	m, err = ReadManifest(strings.NewReader(manifestText("5", "5|key|/src/top|**|")), "m", "..")
 	if err != nil {
 		t.Fatal(err)

@@ -143,8 +143,8 @@ func TestMapRuleErrors(t *testing.T) {
 	}
 }
 
-// A template that needs something missing costs the mapping of that path, and is
-// reported; the next rule, which would match, is not tried.
+// If something that a template needs is missing, only that path is not mapped,
+// which is reported. The next rule, which would match, is not tried.
 func TestMapWithoutFile(t *testing.T) {
 	dir := t.TempDir()
 	good := writeFile(t, filepath.Join(dir, "good.c"), "int a;\n")
@@ -194,8 +194,8 @@ func TestMapWithoutFile(t *testing.T) {
 	}
 }
 
-// The file is read under the name in the debug information, and without one there
-// under the name after the prefix map.
+// The file is read under the name in the debug information or, if it does not
+// exist there, under the name after the prefix map.
 func TestMapDigest(t *testing.T) {
 	dir := t.TempDir()
 	file := writeFile(t, filepath.Join(dir, "a.c"), "int a;\n")
@@ -247,7 +247,7 @@ func TestMapOnce(t *testing.T) {
 	}
 }
 
-// What rules read of files.
+// What rules read from files.
 func TestMappingReads(t *testing.T) {
 	for rule, want := range map[string][2]bool{"a={0}": {}, "a={digest}": {true, false}, "a={DIGEST}": {true, false}, "a={md5}": {false, true}, "a={md5}{digest}": {true, true}} {
 		m := mapping(t, nil, "b=x", rule)
@@ -257,8 +257,8 @@ func TestMappingReads(t *testing.T) {
 	}
 }
 
-// Most rules fail at the text that they want at the beginning: without a look at
-// their expressions.
+// Most rules fail at the text that they require at the beginning, without
+// evaluating their expressions.
 func TestAnchoredPrefix(t *testing.T) {
 	for expr, want := range map[string]string{
 		`^/home/worker/(.*)$`: "/home/worker/", `^/a`: "/a", `\A/a/b$`: "/a/b", `^/a?b`: "/", `^(/a)`: "", "/a": "", `[a-z]/a`: "", `^|/a`: "", `^/a|^/b`: "", `(?i)^/a`: "",
@@ -270,9 +270,10 @@ func TestAnchoredPrefix(t *testing.T) {
 	}
 }
 
-// A file that the build put somewhere is mapped as the one that it came from: as
-// manifests know, before links, by the path in the debug information, which the
-// prefix map then applies to, or by what the prefix map makes of it.
+// A file that the build put somewhere is mapped like the file that it came from.
+// Manifests come before links; each is consulted with the path in the debug
+// information, whose origin the prefix map then applies to, or with the result
+// of the prefix map.
 func TestMapOrigin(t *testing.T) {
 	dir := t.TempDir()
 	target := writeFile(t, filepath.Join(dir, "tree/a.h"), "")

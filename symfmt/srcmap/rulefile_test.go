@@ -105,7 +105,7 @@ func TestReadRulesSize(t *testing.T) {
 	}
 }
 
-// endless is what never ends.
+// endless is a reader that never ends.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return len(b), nil }

@@ -15,7 +15,7 @@ func Example() {
 	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "17F473446FAE06D27ECE5A270227EC290", Name: "app"}
 	m.Funcs = append(m.Funcs, symfmt.Func{RVA: 0x1000, Size: 0x24, Name: "main"})
 	m.Infos = append(m.Infos, symfmt.Info{Key: "GENERATOR", Value: "example"})
-	for _, loss := range symcache.Losses(m, symcache.Options{}) { // what the format has no place for
+	for _, loss := range symcache.Losses(m, symcache.Options{}) { // what the format cannot hold
 		fmt.Println(loss)
 	}
 	var file bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Any bytes are read without a panic, in bounded memory, and the result can be written; from
-// then on, reading and writing change nothing.
+// Any bytes are read without a panic and in bounded memory, and the result can be written.
+// After that, reading and writing again change nothing.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"clang-dwarf5.sym", "compressed-zlib.sym"} {
 		t, err := os.ReadFile(filepath.Join(testenv.Root(f), "golden", "dwarf2sym", name))
@@ -87,8 +87,8 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// A small file whose source locations are inlined 1024 times for each of its ranges, in
-// turns, does not become a large module.
+// A small file each of whose ranges is inlined 1024 times, in two alternating chains,
+// does not become a large module.
 func TestReadManyInlines(t *testing.T) {
 	const ranges = 2000
 	data := []byte("SYMC\x08\x00\x00\x00")

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Every number of a symcache of the other byte order is swapped.
+// All numbers of a symcache in the other byte order are swapped.
 func TestReadBigEndian(t *testing.T) {
 	for _, version := range []uint32{7, 8, 9} {
 		data := write(t, symtest.Module(t, example), version)
@@ -77,7 +77,7 @@ type failing struct{}
 
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, errors.New("disk on fire") }
 
-// A truncated file is read as far as it goes.
+// A truncated file is read as far as possible.
 func TestReadCut(t *testing.T) {
 	data := write(t, symtest.Module(t, example), 8)
 	got, problems, err := read(data[:len(data)-0x26+5]) // "main" is there
@@ -242,8 +242,8 @@ func TestNamesOfModule(t *testing.T) {
 	}
 }
 
-// TestLongNames pins that many functions with one long name have names up to a limit,
-// which is tied to the size of the file, and that the rest is reported.
+// TestLongNames pins that many functions with one long name have names up to a limit
+// that depends on the size of the file, and that the rest is reported.
 func TestLongNames(t *testing.T) {
 	m := symtest.LongNames()
 	var b bytes.Buffer

@@ -95,7 +95,8 @@ ffffffff 00000000 02000000 ffffffff
 	}
 }
 
-// In version 7 strings have a u32 before them, in 9 files have six fields.
+// In version 7, a u32 precedes each string; in version 9, files have six
+// fields.
 func TestVersions(t *testing.T) {
 	m := symtest.Module(t, example)
 	v7, v8, v9 := write(t, m, 7), write(t, m, 8), write(t, m, 9)
@@ -278,7 +279,7 @@ STACK CFI 12 .cfa: fp
 	}
 }
 
-// The base is taken from addresses, and added again.
+// The base is subtracted from addresses, and added again.
 func TestBase(t *testing.T) {
 	const base = 0xffffffff81000000
 	m := symtest.Module(t, `MODULE Linux x86_64 0 vmlinux
@@ -324,7 +325,8 @@ PUBLIC ffffffff81000050 0 p
 	}
 }
 
-// Writing does not change a module, whose order does not matter.
+// Writing does not change a module, and the order of its records does not
+// matter.
 func TestWriteOrder(t *testing.T) {
 	m, same := symtest.Module(t, example), symtest.Module(t, example)
 	write(t, m, 8)
@@ -345,7 +347,7 @@ func TestWriteOrder(t *testing.T) {
 	}
 }
 
-// readAll returns Read of a test.
+// readAll is Read, for tests.
 func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	result, err := Read(context.Background(), r, size, o)
 	if err != nil {
@@ -354,7 +356,7 @@ func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt
 	return result.Module, result.Problems, nil
 }
 
-// The context also ends what comes after the file was read.
+// A cancelled context also stops the work after the file was read.
 func TestReadCancelled(t *testing.T) {
 	data := write(t, symtest.Module(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), 8)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -13,9 +13,10 @@ import (
 	"testing"
 )
 
-// grow writes a file of about size bytes: the functions and blocks of a real one
-// several times, each copy at addresses of its own, with names and lines of its own.
-// In the changed file, one function in a hundred has another name, other lines or other
+// grow writes a file of about size bytes: the functions and blocks of a real file
+// several times, each copy with its own addresses, names and lines. In the changed
+// file, one function in a hundred has another name, other lines or other rules, some
+// are missing, and code is inserted.
 // rules, some are missing, and code is inserted.
 func grow(text []byte, path string, size int64, changed bool) error {
 	f, err := os.Create(path)
@@ -142,9 +143,9 @@ func cpuTime() int64 {
 	return r.Utime.Nano() + r.Stime.Nano()
 }
 
-// BenchmarkLarge compares the file that SYMTOOL_BENCH_SYM names with itself. With
+// BenchmarkLarge compares the file named by SYMTOOL_BENCH_SYM with itself. With
 // SYMTOOL_BENCH_LARGE=PREFIX it also makes PREFIX-old.sym and PREFIX-new.sym, of 500
-// MB each, which .ci/bench compares by a process of their own.
+// MB each, which .ci/bench compares in a separate process.
 func BenchmarkLarge(b *testing.B) {
 	path := os.Getenv("SYMTOOL_BENCH_SYM")
 	if path == "" {

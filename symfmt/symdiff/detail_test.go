@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Details of a function name what differs, and nothing else.
+// Details of a function name only what differs.
 func TestDetails(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -183,7 +183,7 @@ func compare(t testing.TB, a, b []byte, opts Options) *Result {
 	return r
 }
 
-// listed returns the changes of a result, a line for each: addresses, and what differs.
+// listed returns the changes of a result, one per line: addresses, and what differs.
 func listed(r *Result) (lines []string) {
 	for _, c := range r.Changes {
 		lines = append(lines, listedChange(r, c))
@@ -215,7 +215,7 @@ func listedChange(r *Result, c Change) string {
 	return fmt.Sprintf("%s %s>%s %s", c.Kind, place(r.Old, c.Old), place(r.New, c.New), strings.Join(c.What.Names(), " "))
 }
 
-// says returns a line of the form that listed returns.
+// says returns a line in the form of those that listed returns.
 func says(k Kind, old, new string, what Aspect) string {
 	return fmt.Sprintf("%s %s>%s %s", k, old, new, strings.Join(what.Names(), " "))
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// FuzzCompare compares any two texts: a file does not differ from itself, two that do
-// not differ do not the other way round, and every change can be described in full.
+// FuzzCompare compares any two texts: a file does not differ from itself, two files
+// that do not differ also do not differ in the other direction, and every change can
+// be described in full.
 func FuzzCompare(f *testing.F) {
 	var texts [][]byte
 	for _, path := range realFiles(f) {

@@ -57,7 +57,7 @@ func (m *mutant) named(f *docFunc) bool {
 	return m.names[f.Name] == 1 && kindOfName([]byte(f.Name)) == nameGood
 }
 
-// unlike reports whether no other function has the same lines: only then a change can be
+// unlike reports whether no other function has the same lines: only then can a change be
 // attributed to it.
 func (m *mutant) unlike(f *docFunc) bool {
 	for i := range m.new.funcs {
@@ -91,8 +91,8 @@ func apart(f *docFunc) bool {
 	return true
 }
 
-// blocksOf returns the indexes of the STACK CFI INITs of a function, nil where one is
-// not only its own.
+// blocksOf returns the indexes of the STACK CFI INITs of a function, or nil if one of
+// them also belongs to another function.
 func (m *mutant) blocksOf(f *docFunc) (own []int) {
 	for i := range m.new.blocks {
 		b := &m.new.blocks[i]

@@ -114,7 +114,7 @@ func publicToFunction(m *mutant) bool {
 }
 
 // splitFunction moves the end of a function to another place, as compilers do with
-// what is rarely run.
+// rarely executed code.
 func splitFunction(m *mutant) bool {
 	half := func(f *docFunc) symfmt.RVA { return f.lines[len(f.lines)/2].RVA }
 	f := m.pick(func(i int, f *docFunc) bool {
@@ -192,7 +192,8 @@ func effective(b *docBlock, i int) bool {
 // rowsRepeat reports whether removing the first row may change nothing.
 func rowsRepeat(b *docBlock) bool { return len(b.rows) > 1 && b.rows[1].rva == b.rows[0].rva }
 
-// pickPublic returns a PUBLIC whose name no other has, alone at its address, or -1.
+// pickPublic returns a PUBLIC with a unique name that is alone at its address, or
+// -1.
 func (m *mutant) pickPublic() int {
 	var all []int
 	names, places := map[string]int{}, map[symfmt.RVA]int{}
@@ -214,8 +215,8 @@ func (m *mutant) pickPublic() int {
 	return all[m.rng.IntN(len(all))]
 }
 
-// quiet reports whether no function and no STACK CFI is at an address: the place of a
-// PUBLIC cuts those outside functions in two.
+// quiet reports whether no function and no STACK CFI is at an address: a PUBLIC there
+// would cut STACK CFI outside functions in two.
 func (m *mutant) quiet(rva symfmt.RVA) bool {
 	for i := range m.new.funcs {
 		if f := &m.new.funcs[i]; f.RVA <= rva && rva < f.stop() {
@@ -241,7 +242,8 @@ func onPublic(name string, change func(m *mutant, i int)) mutation {
 	}}
 }
 
-// win returns the STACK WIN that begins where a function does, alone in it, or -1.
+// win returns the only STACK WIN in a function if it begins where the function
+// does, or -1.
 func (m *mutant) win(f *docFunc) int {
 	at := -1
 	for i, w := range m.new.m.Wins {

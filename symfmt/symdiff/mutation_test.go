@@ -56,7 +56,8 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// difference returns what is only in one of two lists, a few of each.
+// difference returns a few of the lines that are only in one of two lists,
+// for each list.
 func difference(want, got []string) string {
 	only := func(a, b []string) (out []string) {
 		for _, s := range a {

@@ -208,8 +208,8 @@ func namesOf(t *testing.T, r *Result) (old, new map[string]Aspect) {
 	return old, new
 }
 
-// checkSymbols compares with nm: what was added, removed or renamed is what only one
-// of the binaries has.
+// checkSymbols compares with nm: what was added, removed or renamed is in only one
+// of the binaries.
 func checkSymbols(t *testing.T, r *Result, symbols [2]map[string]bool) (n int) {
 	old, new := namesOf(t, r)
 	for i, side := range [...]map[string]Aspect{old, new} {
@@ -326,7 +326,7 @@ func (d *doc) callsByByte(f *docFunc) []string {
 }
 
 // rulesByByte returns the texts of the records in force: our own dumps write equal rules
-// in one way.
+// in only one way.
 func (d *doc) rulesByByte(f *docFunc) []string {
 	out := make([]string, f.Size)
 	for _, b := range d.blocks {

@@ -178,7 +178,7 @@ func turnOperands(text string) string {
 	return joinRules(rules)
 }
 
-// repeatRows puts a row after each other one that says the same once more.
+// repeatRows adds after each row another one with the same content.
 func repeatRows(d *doc, _ *rand.Rand) {
 	for i := range d.blocks {
 		b := &d.blocks[i]
@@ -225,7 +225,7 @@ func doubled(text []byte) []byte {
 	return []byte(out.String() + again.String())
 }
 
-// shuffled changes the order of records that may be anywhere.
+// shuffled changes the order of records that may stand anywhere.
 func shuffled(d *doc, text []byte, rng *rand.Rand) []byte {
 	const head, files, rest = 0, 1, 2
 	var parts [3][][]string // blocks of records that stay together

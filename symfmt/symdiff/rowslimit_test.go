@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Rules beyond the limit cost nothing: they are not compared, and not kept.
+// Rules beyond the limit cost nothing: they are neither compared nor kept.
 func TestRulesBeyondTheLimit(t *testing.T) {
 	r := newRows(arch.X86_64, 0)
 	row := r.apply(0, []byte(".cfa: $rsp 8 + .ra: .cfa 8 - ^"))

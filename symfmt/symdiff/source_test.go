@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestSpoolLimit checks which part of a text beyond the limit is compared: the part before
-// it if the text is compressed; that of a pipe is not read.
+// TestSpoolLimit checks how a text beyond the limit is treated: if it is compressed, the part
+// before the limit is compared; otherwise, such as from a pipe, it is an error.
 func TestSpoolLimit(t *testing.T) {
 	const most = 100
 	text := "MODULE Linux x86_64 0 m\n" + strings.Repeat("PUBLIC 1000 0 p\n", 10)

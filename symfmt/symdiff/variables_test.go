@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// labelled returns two functions, each with a parameter that has label 1, and a block with an implicit pointer to what
-// label 1 is. The variables are numbered in the order of names.
+// labelled returns two functions, each with a parameter that has label 1, and a block with an implicit pointer
+// to whatever label 1 is. The variables are numbered in the order of names.
 func labelled(names ...string) *vars.Info {
 	in := &vars.Info{
 		Types:  []vars.Type{{}, {Name: "int"}},
@@ -46,7 +46,8 @@ func labelled(names ...string) *vars.Info {
 	return in
 }
 
-// Labels repeat in a file: the scope of an expression decides which variable a label means, not their order.
+// Labels repeat in a file: the scope of an expression, not their order, decides which variable a label
+// means.
 func TestLabels(t *testing.T) {
 	one, other := newVariables(labelled("a", "b")), newVariables(labelled("b", "a"))
 	for i, want := range []string{"a", "b"} {

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// hostile lists files that would take time or memory out of proportion if something were done
-// for each pair of records: n records of a kind that are alike, or all different.
+// hostile lists files that would take disproportionate time or memory if each pair of records
+// were examined: n records of a kind that are all alike, or all different.
 var hostile = []struct {
 	name string
 	line func(b *bytes.Buffer, i int, new bool)

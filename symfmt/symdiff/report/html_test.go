@@ -25,7 +25,7 @@ func hostilePage(t testing.TB) string {
 	return string(written(t, "html", folders, modules, Options{Version: "test"}))
 }
 
-// Names are text, whatever they are, and the page loads nothing.
+// Names are shown as text, whatever they contain, and the page loads nothing.
 func TestHTMLHostile(t *testing.T) {
 	page := hostilePage(t)
 	for _, bad := range []string{"<script>window", "<img", "</script><script>w", "\x00", "\x1b", "\u202e", "src=\"", "http:", "https:", "@import", "url("} {
@@ -50,7 +50,7 @@ var (
 	pageTag    = regexp.MustCompile(`<[^>]*>`)
 )
 
-// The page has the changes of the JSON document, but for those that moved together,
+// The page has the changes of the JSON document, except those that moved together,
 // and its lines are those of the document.
 func TestHTMLIsTheJSON(t *testing.T) {
 	r := shapes(t, symdiff.Options{})
@@ -92,7 +92,7 @@ func TestHTMLIsTheJSON(t *testing.T) {
 	for _, class := range []string{"same", "gone", "new", "other"} {
 		n := strings.Count(page, `<tr class="`+class+`"><td>`)
 		if class == "other" {
-			n *= 2 // one of each side
+			n *= 2 // one on each side
 		}
 		sides += n
 	}
@@ -170,8 +170,9 @@ func TestOracleHTML(t *testing.T) {
 	testenv.Golden(t).Assert(t, "browser.txt", []byte(html.UnescapeString(m[1])))
 }
 
-// A hostile name runs nothing, nor does a script that is not the page's; without
-// scripts all changes are there, and no control that does nothing.
+// A hostile name runs nothing, nor does a script other than the page's own.
+// Without scripts, all changes are shown, and no control that would have no
+// effect.
 func TestOracleHTMLHostile(t *testing.T) {
 	testenv.Oracle(t)
 	page := strings.Replace(hostilePage(t), "</body>", "<script>document.documentElement.dataset.ready = 'hostile'</script></body>", 1)
@@ -196,7 +197,7 @@ func TestOracleHTMLHostile(t *testing.T) {
 	}
 }
 
-// What has no room is counted, and its names can be found.
+// What does not fit on the page is counted, and its names can be found.
 func TestHTMLUnlisted(t *testing.T) {
 	m := twoFiles(shapes(t, symdiff.Options{}))
 	whole, _, err := newHTMLModule(m, 0, maxPage, maxUnlisted)

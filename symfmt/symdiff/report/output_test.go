@@ -96,12 +96,12 @@ func TestOutputGoldens(t *testing.T) {
 
 var pageParts = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)|sha256-.*?(&#39;)`)
 
-// withoutParts leaves out the style and the script, which are files of their own.
+// withoutParts leaves out the style and the script, which are separate files.
 func withoutParts(page []byte) []byte {
 	return pageParts.ReplaceAll(page, []byte("$1$3...$2$4$5"))
 }
 
-// What is drawn is safe for a terminal: colours are the only escapes.
+// Output is safe for a terminal: colours are the only escapes.
 func TestOutputsAreSafe(t *testing.T) {
 	r := hostileResult(t)
 	colors := strings.NewReplacer(bold, "", red, "", green, "", yellow, "", cyan, "", redBold, "", dim, "", "\x1b[m", "")

@@ -53,8 +53,8 @@ var rawPairs = [][2]string{
 	{"gcc-O0.sym", "gcc-dwarf5.sym"}, {"clang-dwarf4.sym", "clang-dwarf5.sym"}, {"lto-gcc.sym", "lto-clang.sym"}, {"icf-lld.sym", "icf-gold.sym"},
 }
 
-// patch(1) makes the listings of the new file of those of the old one, and diffstat(1)
-// counts the lines that the output has.
+// patch(1) turns the listings of the old file into those of the new one, and
+// diffstat(1) counts the lines in the output.
 func TestOracleRaw(t *testing.T) {
 	testenv.Oracle(t)
 	patch, diffstat := testenv.Tool(t, "patch"), testenv.Tool(t, "diffstat")
@@ -114,8 +114,8 @@ func compareGoldens(t *testing.T, pair [2]string) *symdiff.Result {
 	return r
 }
 
-// rawListings writes the old listings of all changes into files with numbers for
-// names; want are the new ones, diff is the difference of all.
+// rawListings writes the old listings of all changes into files named by
+// numbers; want are the new ones, diff is the difference of all.
 func rawListings(t *testing.T, r *symdiff.Result) (dir string, want map[string]string, diff []byte) {
 	t.Helper()
 	dir, want = t.TempDir(), map[string]string{}
