@@ -7,11 +7,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// With worker.at, only the lines and inlined functions at some addresses are kept. What is there does not
-// depend on the others: a line covers its code alone, and of the inlined functions that claim an address, the
-// last one and its ancestors have it, whether they are nested (inlineTree.nested) or not (inlineTree.paint).
+// With worker.at, only the lines and inlined functions at some addresses are kept. They do not depend on the
+// others: a line covers only its own code, and an address claimed by several inlined functions belongs to the
+// last one and its ancestors, whether they are nested (inlineTree.nested) or not (inlineTree.paint).
 
-// addrsIn returns the part of addrs, which are in order, that is in s.
+// addrsIn returns the addresses in s. addrs must be sorted.
 func addrsIn(addrs []uint64, s dwarf.Span) []uint64 {
 	first := sort.Search(len(addrs), func(i int) bool { return addrs[i] >= s.Lo })
 	addrs = addrs[first:]
@@ -29,7 +29,7 @@ func containsAddr(addrs []uint64, addr uint64) bool {
 	return anyIn(addrs, dwarf.Span{Lo: addr, Hi: addr + 1})
 }
 
-// keepAt removes the code of the nodes that no address depends on. It returns the amount of work.
+// keepAt removes the code of the nodes that no address depends on. It returns the work done.
 func (t *inlineTree) keepAt(addrs []uint64) (work uint64) {
 	owners := t.owners[:0]
 	for range addrs {
@@ -65,7 +65,7 @@ func (w *worker) originAt(off uint64) uint32 {
 	return w.originOf(&a, off)
 }
 
-// addLine adds a line unless it is of no use.
+// addLine adds a line unless it is not needed.
 func (w *worker) addLine(l symfmt.Line) {
 	if w.at != nil {
 		lo := w.code.Addr(l.RVA)

@@ -11,17 +11,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// funcsFromSymbols makes functions of the ELF symbols for code for which the
-// unit has lines but no functions: assembly, units with line tables only
-// (clang's -g1 describes only functions with inlines), a missing .dwo, or
-// damage.
+// funcsFromSymbols makes functions from the ELF symbols for code that has lines in the unit but no functions: assembly,
+// units with line tables only (clang's -g1 describes only functions with inlines), a missing .dwo, or damage.
 func (w *worker) funcsFromSymbols() {
 	if w.only != nil {
 		w.symbolFuncs(w.only.made)
 		return
 	}
 	_, named := w.symbols.UpTo(math.MaxUint64)
-	// Partial units have the line table of another.
+	// Partial units share the line table of another unit.
 	if w.namesOnly || !named || w.u.StmtList.Kind == dwarf.None || w.u.Partial {
 		return
 	}
@@ -74,9 +72,10 @@ func (w *worker) fillGap(lo, hi uint64, labels bool) {
 	}
 }
 
-// symbolFuncs makes functions of code that symbols name. Those of functions of a compiled language have the lines of rows
-// that begin in them: what a compiler adds without a line, as for Ada's types, is not on the line of the function before
-// it. In assembly, and behind a label, a row may go on, as the assembler writes none for the same line again.
+// symbolFuncs makes functions from code that symbols name. A function of a compiled language gets only the lines of
+// rows that begin in it: what a compiler adds without a line, as for Ada's types, is not on the line of the preceding
+// function. In assembly, and after a label, a row may continue, as the assembler does not repeat a row for the same
+// line.
 func (w *worker) symbolFuncs(spans []dwarf.Span) {
 	for _, s := range spans {
 		if w.only != nil && !w.wants(s) {
@@ -97,9 +96,8 @@ func (w *worker) symbolFuncs(spans []dwarf.Span) {
 	}
 }
 
-// tailFunc makes a record of the code in [lo, hi) before its first symbol if
-// another unit's function continues there: .init and .fini begin in crti.S and
-// end in crtn.S.
+// tailFunc makes a record for the code in [lo, hi) before its first symbol if another unit's function continues there:
+// .init and .fini begin in crti.S and end in crtn.S.
 func (w *worker) tailFunc(lo, hi uint64) {
 	if in := w.symbols.In(w.code.RVA(lo), w.code.RVA(hi)); len(in) > 0 {
 		hi = w.code.Addr(in[0].RVA)
@@ -109,8 +107,8 @@ func (w *worker) tailFunc(lo, hi uint64) {
 	}
 }
 
-// restFunc makes a record of the code at the begin of [lo, hi) that belongs to a symbol before it: GHC's functions are
-// described up to the end of their first block only, and assembly may have DIEs that are shorter than its symbols.
+// restFunc makes a record for the code at the beginning of [lo, hi) that belongs to a symbol before it: GHC's functions
+// are described only up to the end of their first block, and assembly may have DIEs that are shorter than its symbols.
 func (w *worker) restFunc(lo, hi uint64, labels bool) {
 	rva := w.code.RVA(lo)
 	s, ok := companion.Reaching(w.symbols, rva)
@@ -127,7 +125,7 @@ func (w *worker) restFunc(lo, hi uint64, labels bool) {
 	}
 }
 
-// continued makes a record of [lo, hi), in which the function of a symbol before it continues.
+// continued makes a record for [lo, hi), into which the function of an earlier symbol continues.
 func (w *worker) continued(s *companion.Symbol, lo, hi uint64) {
 	if lo >= hi || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 		return
@@ -137,10 +135,9 @@ func (w *worker) continued(s *companion.Symbol, lo, hi uint64) {
 	w.funcs = append(w.funcs, f)
 }
 
-// symbolSpans returns the code of the symbols in [lo, hi): of functions, of untyped symbols with
-// a size (parts of functions that clang puts into sections of their own), and with labels of all
-// symbols. A symbol without a size extends to the next one; labels within code of known size have
-// none.
+// symbolSpans returns the code of the symbols in [lo, hi): functions, untyped symbols with a size (parts of functions
+// that clang puts into sections of their own) and, with labels, all symbols. A symbol without a size extends to the
+// next one; labels within code of known size have no code.
 func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 	to := w.code.RVA(hi)
 	in := w.symbols.In(w.code.RVA(lo), to)

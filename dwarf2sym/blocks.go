@@ -5,7 +5,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// blocks has the code of lexical blocks outside of the functions that they are in, by the offsets of these. GHC
+// blocks holds the code of lexical blocks that lie outside their functions, by the offset of the function's DIE. GHC
 // describes a procedure by its first block, and the others, wherever they are, as lexical blocks below it.
 type blocks struct {
 	unit dwarf.Unit // with all attributes
@@ -14,8 +14,8 @@ type blocks struct {
 	of   map[uint64][]dwarf.Span
 }
 
-// readBlocks returns the blocks of a unit; nil if it has none that count. Damage ends them, and is left to the reader of
-// functions.
+// readBlocks returns the blocks of a unit, or nil if it has none outside their functions. It stops at damage, which the
+// reader of functions reports.
 func readBlocks(s *dwarf.Sections, u *dwarf.Unit, data []byte, m *dwarf.Meter) *blocks {
 	if u.Lang != dw.LangHaskell {
 		return nil
@@ -32,7 +32,7 @@ func readBlocks(s *dwarf.Sections, u *dwarf.Unit, data []byte, m *dwarf.Meter) *
 	return b
 }
 
-// entry reads the DIE at pos, and returns where the next one is; 0 if it is damaged.
+// entry reads the DIE at pos and returns the position of the next one, or 0 if the DIE is damaged.
 func (b *blocks) entry(pos int) (next int) {
 	u, d := &b.unit, &b.die
 	if u.Head(pos, d) != nil {

@@ -2,7 +2,7 @@ package dwarf2sym
 
 import "iter"
 
-// chunks is a list that grows without a copy, which for a moment would take twice its memory.
+// chunks is a list that grows without copying, which would briefly take twice its memory.
 type chunks[T any] struct{ list [][]T }
 
 // Chunks of a list double in length.

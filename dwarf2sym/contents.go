@@ -17,8 +17,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Contents describes the symbols, lines and call frame information in a binary without reading
-// it. Sizes are in bytes. Its JSON fields may be added to, but not changed.
+// Contents describes the symbols, lines and call frame information in a binary without reading it. Sizes
+// are in bytes. JSON fields may be added, but not changed.
 type Contents struct {
 	Format    string `json:"format"` // "ELF", "PE" or "Mach-O"
 	Type      string `json:"type"`   // "executable", "shared library or PIE", "DLL", "object", "core", or a number
@@ -41,7 +41,7 @@ type Contents struct {
 	Damage     []DamagedTable `json:"damaged_tables,omitempty"`
 }
 
-// PDBLink is the link to the PDB that describes a file of Windows.
+// PDBLink is the link from a Windows binary to the PDB that describes it.
 type PDBLink struct {
 	Name string `json:"name"`
 	ID   string `json:"id"` // as in MODULE records
@@ -63,8 +63,8 @@ type SectionSize struct {
 	Version     int    `json:"version,omitempty"`     // of .sframe
 }
 
-// SymbolCount is the size of a symbol table, by the name of its section, or "COFF symbols" or "exports"; a
-// table in .gnu_debugdata has that name, and so has one made of Go's .gopclntab.
+// SymbolCount is the size of a symbol table, by the name of its section, or "COFF symbols" or "exports". A
+// table in .gnu_debugdata goes by that name, and one made from Go's .gopclntab by that.
 type SymbolCount struct {
 	Table     string `json:"table"`
 	Symbols   int    `json:"symbols"`
@@ -188,8 +188,7 @@ func (c *Contents) table(name string, f *object.File, which object.Table) {
 	}
 }
 
-// Units summarises the units of .debug_info, except type units. Its JSON fields may
-// be added to, but not changed.
+// Units summarises the units of .debug_info, except type units. JSON fields may be added, but not changed.
 type Units struct {
 	Total     int         `json:"total"`
 	Partial   int         `json:"partial"`    // made by dwz, with what several units share
@@ -208,8 +207,8 @@ type UnitCount struct {
 	Units int    `json:"units"`
 }
 
-// maxKinds is the number of producers, versions and names that are listed, as
-// each of a million units may have another one.
+// maxKinds limits how many producers, versions and names are listed, as each of a million units may have a
+// different one.
 const maxKinds = 100
 
 // ReadUnits reads the first DIE of each unit of a file. sup is the supplementary file with some
@@ -270,7 +269,7 @@ func (s *unitSurvey) add(u *dwarf.Unit) {
 		if len(s.DwoNames) < maxKinds {
 			s.DwoNames = append(s.DwoNames, u.DwoName)
 		}
-		return // its other half has the rest
+		return // its other half holds the rest
 	}
 	if u.Partial {
 		s.Partial++
@@ -302,7 +301,7 @@ func (s *unitSurvey) units() *Units {
 	return &u
 }
 
-// sortedCounts sorts counts, the most frequent first, and equal ones by name.
+// sortedCounts sorts counts in decreasing order, and equal ones by name.
 func sortedCounts(names map[string]int) []UnitCount {
 	all := []UnitCount{}
 	for name, n := range names {

@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/internal/intern"
 )
 
-// Each C++ unit that uses an inline function has a copy of it. The linker keeps one; GNU ld gives
-// the DIEs of all copies its address. Of copies at one address merger.fold keeps one: of two with
-// the same size and the same name, and with something inlined into both or neither, the one that
-// comes first. The other has no effect, so an outline has only the first: an address in it then
-// needs one unit, not hundreds.
+// Each C++ unit that uses an inline function has a copy of it. The linker keeps one; GNU ld gives the
+// DIEs of all copies its address. Of two copies at one address that have the same size and name, and
+// that both have or both lack inlined functions, merger.fold keeps the one that comes first. The
+// other has no effect, so an outline holds only the first: an address in it then needs one unit, not
+// hundreds.
 
-// identity is what such copies have in common besides their code.
+// identity holds what such copies have in common besides their code.
 type identity struct {
 	name    uint64 // offset in .debug_str, with the tag of its Data
 	known   bool   // the rest is known: the function may be a copy
@@ -23,8 +23,8 @@ type identity struct {
 	label   bool   // funcRecord.label
 }
 
-// identified is the number of pieces of a function that have an identity: as many as
-// openFunc.inlined has bits.
+// identified is the number of pieces of a function that have an identity: the number of bits in
+// openFunc.inlined.
 const identified = 64
 
 // identify records the identities of the pieces of fn, which are funcs[first:].
@@ -57,7 +57,7 @@ func (w *worker) identityOf(i int) (id identity) {
 // identified returns the pieces of the function that have an identity.
 func (fn *openFunc) identified() []dwarf.Span { return fn.spans[:min(len(fn.spans), identified)] }
 
-// allInlined reports whether something is inlined into all of these.
+// allInlined reports whether something is inlined into every identified piece.
 func (fn *openFunc) allInlined() bool { return fn.inlined == 1<<len(fn.identified())-1 }
 
 // noteInlined records the pieces of fn that contain the inlined function with attributes a, at
@@ -83,7 +83,7 @@ type outlinedFunc struct {
 	id identity
 }
 
-// copies collects functions, without those that are copies of another one.
+// copies collects functions, without those that are copies of others.
 type copies struct {
 	funcs  []outlinedFunc
 	index  intern.Index // of functions that may have copies
@@ -93,7 +93,8 @@ type copies struct {
 
 func newCopies() *copies { return &copies{seed: maphash.MakeSeed()} }
 
-// add adds a function. Of copies, the one whose DIE comes first is kept, as in merger.fold.
+// add adds a function. Of several copies, it keeps the one whose DIE comes first, as merger.fold
+// does.
 func (c *copies) add(f outlinedFunc) {
 	if !f.id.known {
 		c.funcs = append(c.funcs, f)
@@ -126,10 +127,10 @@ func (c *copies) extents() []extent {
 	return all
 }
 
-// markOverlaps removes the identities of functions of one portion that overlap, which are not copies.
+// markOverlaps removes the identities of overlapping functions of one portion, which are not copies.
 func markOverlaps(all []outlinedFunc) {
 	slices.SortFunc(all, func(a, b outlinedFunc) int { return cmp.Compare(a.Lo, b.Lo) })
-	first, end := 0, uint64(0) // of those that overlap with each other
+	first, end := 0, uint64(0) // of a run of overlapping functions
 	for i := range all {
 		f := &all[i]
 		if i > first && f.Lo < end {

@@ -10,7 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// ReadPDB returns the symbols of a PDB without its binary. The rules for the stack of x86-64 and arm64 are in that.
+// ReadPDB returns the symbols of a PDB without its binary. It lacks the unwind rules of x86-64 and arm64, which are
+// in the binary.
 func ReadPDB(ctx context.Context, f *pdb.File, o Options) (*Result, error) {
 	o.PDB = f
 	described, err := o.readPDB(ctx)
@@ -37,8 +38,8 @@ func ReadPDB(ctx context.Context, f *pdb.File, o Options) (*Result, error) {
 	return r, nil
 }
 
-// addPDB puts what the PDB describes into the module of its binary, which has the rules for the stack
-// and, without a PDB, exported functions alone.
+// addPDB adds what the PDB describes to the binary's module, which otherwise holds only unwind rules and exported
+// functions.
 func (r *Result) addPDB(ctx context.Context, o *Options) error {
 	described, err := o.readPDB(ctx)
 	if err != nil {
@@ -51,7 +52,7 @@ func (r *Result) addPDB(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// readPDB reads the PDB with the names that the options ask for.
+// readPDB reads the PDB, with names as the options require.
 func (o *Options) readPDB(ctx context.Context) (*symfmt.Result, error) {
 	if o.Mapping != nil {
 		return nil, &bin.Error{File: o.PDB.Path, Msg: "a mapping does not apply to the source files of a PDB: replace prefixes of their names instead"}

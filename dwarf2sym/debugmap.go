@@ -19,13 +19,13 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Linkers of macOS leave DWARF in the objects. The linked file lists these with their functions, its debug map, of
+// macOS linkers leave DWARF in the objects. The linked file lists the objects with their functions, its debug map, from
 // which dsymutil makes a dSYM. Where there is no dSYM, the objects are read here: as they are, and then each function,
 // with its lines and inlined functions, is moved to where the linker put it. What the linker dropped is not in the map.
-// Of an object that is missing, the map has the places of its functions.
+// For a missing object, the map still gives the addresses of its functions.
 
-// objectBits is the number of bits of a function's key that are its offset in the object. Those above are the number
-// of the object, by which functions at the same address are ordered, as they are in a dSYM.
+// objectBits is the number of low bits of a function's key that hold its offset in the object. The bits above hold the
+// number of the object, which orders functions at the same address as in a dSYM.
 const objectBits = 40
 
 // objectReader reads the objects of a debug map.
@@ -35,7 +35,7 @@ type objectReader struct {
 	all   []object.MappedObject
 	read  []objectResult // by object
 
-	none  *units.Data // of no object
+	none  *units.Data // stands for no object
 	seeds *varjoin.Seeds
 
 	parts   []execcode.Part // of the file
@@ -44,7 +44,7 @@ type objectReader struct {
 
 // objectResult is what became of an object.
 type objectResult struct {
-	file     string // that was read; "" if none was
+	file     string // the file read; "" if there was none
 	newer    bool
 	absent   bool // there is no such file
 	problems []bin.Problem
@@ -100,7 +100,7 @@ func (r *reader) readObjects(ctx context.Context) error {
 	return err
 }
 
-// openedObject is an object with its debug information, with the problems of its units.
+// openedObject is an object with its debug information and the problems of its units.
 type openedObject struct {
 	*companion.Linked
 	absent  bool
@@ -109,7 +109,7 @@ type openedObject struct {
 	found   units.Problems
 }
 
-// open opens the ith object, and makes it the one that w reads.
+// open opens the ith object and makes w read it.
 func (o *objectReader) open(w *worker, i int) (x openedObject, problems []bin.Problem, err error) {
 	if x.Linked, x.absent, err = o.files.Open(o.r.file.Path, &o.all[i]); err != nil {
 		return x, nil, err
@@ -128,7 +128,7 @@ func (o *objectReader) open(w *worker, i int) (x openedObject, problems []bin.Pr
 	return x, problems, nil
 }
 
-// close closes the object. Places of its DIEs are kept.
+// close closes the object. Offsets of its DIEs remain valid.
 func (x *openedObject) close() {
 	if x.d != nil {
 		x.d.Forget()
@@ -175,7 +175,7 @@ func (o *objectReader) object(w *worker, i int) {
 	res.problems = append(res.problems, x.Problems()...)
 }
 
-// bare makes functions without lines of what the map has about the ith object. Their sizes there reach up to the next
+// bare makes functions without lines from the map's entries for the ith object. Sizes in the map reach up to the next
 // function: padding is left out, as debug information does.
 func (o *objectReader) bare(w *worker, i int) {
 	for k, f := range o.all[i].Funcs {
@@ -200,7 +200,7 @@ func (o *objectReader) trimmed(s dwarf.Span) uint64 {
 	return s.Hi
 }
 
-// move moves the functions of the ith object, which begin at first, to where the linker put them.
+// move moves the functions of the ith object, from index first on, to where the linker put them.
 func (o *objectReader) move(w *worker, l *companion.Linked, i, first int) {
 	kept := w.funcs[:first]
 	for _, f := range w.funcs[first:] {
@@ -216,8 +216,8 @@ func (o *objectReader) move(w *worker, l *companion.Linked, i, first int) {
 	w.funcs = kept
 }
 
-// mostLost is the number of objects that could not be read that are reported; mostAbsent, of those that are not there:
-// as a rule the program was linked elsewhere, and none is.
+// mostLost limits how many unreadable objects are reported. mostAbsent does so for missing ones: usually the program
+// was linked elsewhere, and all of them are missing.
 const (
 	mostLost   = 10
 	mostAbsent = 2
@@ -263,7 +263,7 @@ func (o *objectReader) report() {
 	}
 }
 
-// reportAbsent reports many objects that are not there as one problem, with the first as an example.
+// reportAbsent reports many missing objects as one problem, with the first as an example.
 func (o *objectReader) reportAbsent(n int) {
 	first := slices.IndexFunc(o.read, func(res objectResult) bool { return res.absent })
 	why := bin.Bare(o.read[first].problems[0].Err, o.r.file.Path)

@@ -9,11 +9,11 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Variables of objects are those of functions that the linker kept. Places of functions and of other variables, as
-// far as the debug map has them, are those in the linked file. The members of structures are read after all objects
-// were, from the first one that has each: it is opened again.
+// Only variables of functions that the linker kept are read from objects. The addresses of functions and of other
+// variables are those in the linked file, as far as the debug map has them. The members of structures are read after
+// all objects, from the first object that has each: it is opened again.
 
-// variables makes v, if it is not nil, read the variables of x, and returns the number of functions that it has read
+// variables makes v, if it is not nil, read the variables of x. It returns the number of functions that v has read
 // before.
 func (o *objectReader) variables(w *worker, v *varread.Reader, x *openedObject) (before int) {
 	if v == nil {
@@ -23,7 +23,7 @@ func (o *objectReader) variables(w *worker, v *varread.Reader, x *openedObject) 
 	return v.Funcs()
 }
 
-// checkVariables drops the functions from first on, of the ith object, if their variables were too much work.
+// checkVariables drops the functions of the ith object, from index first on, if their variables took too much work.
 func (o *objectReader) checkVariables(v *varread.Reader, first, i int) {
 	if v == nil {
 		return

@@ -40,8 +40,8 @@ func newDwoPlaces(r *reader) dwoPlaces {
 const maxPath = 4096
 
 // of lists where a .dwo file may be: where the skeleton says (DWARF 5, 3.1.2), next to the
-// binary, and in the folders that the user named. In the latter two it is also looked for by its
-// base name.
+// binary, and in the folders that the user named. The latter two are also searched for its base
+// name.
 func (p *dwoPlaces) of(key dwoKey) (paths []string) {
 	if len(key.dir)+len(key.name) >= maxPath {
 		return nil
@@ -164,8 +164,8 @@ func idList(ids []uint64) string {
 	return strings.Join(out, ", ")
 }
 
-// halvesInFile reads the other halves that f has. It returns the skeletons
-// whose halves it lacks, and the ids that it has.
+// halvesInFile reads the other halves that f has. It returns the skeletons whose halves are not
+// in f, and the ids that are.
 func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
 	all, err := units.OpenSplit(f, w.d, w.vars != nil)
 	if err != nil {

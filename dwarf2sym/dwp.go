@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// openPackages opens the packages that belong to the file: the one that the
-// user named, or those next to the file and its debug file.
+// openPackages opens the packages that belong to the file: the one that the user named,
+// or those next to the file and its debug file.
 func (r *reader) openPackages(main *units.Data) (all []*units.Package) {
 	if name := r.opts.Package; name != "" {
 		return r.openPackage(all, name, main)
@@ -92,7 +92,7 @@ func (w *worker) packedHalves(j *splitJob) {
 	}
 }
 
-// unpack finds a skeleton's other half, and its header.
+// unpack finds a skeleton's other half and its header.
 func (w *worker) unpack(x *units.Unpacker, sk *skeleton, s *fileState) (*dwarf.Header, error) {
 	d, err := x.Unit(w.d, sk.row)
 	if err != nil {

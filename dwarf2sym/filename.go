@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// mapFile returns the name in the symbol file of a file of the line table.
+// mapFile returns the name that the symbol file gives to a file of the line table.
 func (w *worker) mapFile(path string, file uint64) string {
 	if w.opts.Mapping == nil {
 		return srcmap.ReplacePrefix(w.opts.PrefixMap, path)
@@ -26,8 +26,8 @@ func (w *worker) mapFile(path string, file uint64) string {
 	return f.Name
 }
 
-// reportMapped reports the module's files that were read for their names, and
-// those that could not be mapped.
+// reportMapped reports the module's files that were read to map their names, and those
+// that could not be mapped.
 func (r *reader) reportMapped() {
 	if r.opts.Mapping == nil {
 		return

@@ -1,13 +1,13 @@
 package dwarf2sym
 
-// A line of a file that the line table does not have is left out, as Breakpad's dump_syms does it: the record could only
-// say that the line is somewhere. A call keeps its INLINE with a file named ??, as its function would be lost with it.
+// Lines whose file is not in the line table are left out, as Breakpad's dump_syms does: the record could only say that
+// the line is somewhere. A call keeps its INLINE, with a file named ??, as its function would otherwise be lost.
 
 // unknownFile is the name of a file that is unknown, as addr2line prints it.
 const unknownFile = "??"
 
-// lostFiles are what a unit lacks of files: the first line and call whose file its line table does not have, and the
-// first file whose directory it does not have.
+// lostFiles holds what is missing from a unit's files: the first row and the first call whose file is not in the line
+// table, and the first file whose directory is not.
 type lostFiles struct{ rows, calls, dir error }
 
 // fileID returns the number of an entry of the unit's file table. It reports false if there is no such file.
@@ -33,13 +33,13 @@ func (w *worker) fileID(file uint64) (id uint32, ok bool) {
 	return id, true
 }
 
-// noFile returns the number of the file that stands for unknown ones.
+// noFile returns the number of the file that stands for all unknown ones.
 func (w *worker) noFile() uint32 { return w.files.InternString(unknownFile) }
 
 // noCallFile is the DW_AT_call_file of a call without it.
 const noCallFile = ^uint64(0)
 
-// callFile returns the file of a call. Before DWARF 5, file 0 is none.
+// callFile returns the file of a call. Before DWARF 5, file 0 means no file.
 func (w *worker) callFile(file uint64) uint32 {
 	id, ok := w.fileID(file)
 	if !ok && file != noCallFile && file > 0 {
@@ -48,7 +48,7 @@ func (w *worker) callFile(file uint64) uint32 {
 	return id
 }
 
-// loseFile records a reference to a file that the line table does not have, unless one of the kind was recorded.
+// loseFile records a reference to a file that is not in the line table, unless one of that kind is already recorded.
 func (w *worker) loseFile(file uint64, kind func(l *lostFiles) *error) {
 	if w.Exhausted || w.lines.NumFiles() == 0 || w.lost != nil && *kind(w.lost) != nil {
 		return // the reason why there is no table was reported, or the unit has none
@@ -65,7 +65,7 @@ func (w *worker) lose(kind func(l *lostFiles) *error, why error) {
 	}
 }
 
-// reportFiles reports the files that the unit refers to and its line table does not have.
+// reportFiles reports the files that the unit refers to but its line table lacks.
 func (w *worker) reportFiles() {
 	l := w.lost
 	if w.lost = nil; l == nil {

@@ -5,10 +5,10 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
-// Most names are found while the DIEs of their unit are visited, by references to DIEs that may follow. Whether these
-// begin where the references lead to is known at the end of the unit.
+// Most names are found while the DIEs of their unit are visited, through references to DIEs that may come later.
+// Whether a DIE begins where a reference leads is known only at the end of the unit.
 
-// followed is a reference to a DIE of the current unit by which a name was found.
+// followed is a reference to a DIE of the current unit through which a name was found.
 type followed struct {
 	to        int // the position in the unit
 	die       uint64
@@ -16,14 +16,15 @@ type followed struct {
 	id        uint32
 }
 
-// follow records that a name is from the DIE at off of u, unless it is known that one begins there.
+// follow records that a name comes from the DIE at off of u, unless a DIE is known to begin there.
 func (w *worker) follow(u *units.Unit, off uint64) {
 	if u == &w.u && u.Starts == nil {
 		w.followed = append(w.followed, followed{to: int(off - u.Off)})
 	}
 }
 
-// followedFor says which name the references from n on gave, if any: one that is not found has to wait anyway.
+// followedFor records which name the references from index n on led to, if found; a name that is not found has to
+// wait anyway.
 func (w *worker) followedFor(n int, found bool, p *pendingName) {
 	if !found {
 		w.followed = w.followed[:n]
@@ -34,7 +35,7 @@ func (w *worker) followedFor(n int, found bool, p *pendingName) {
 	}
 }
 
-// checkFollowed makes names wait that were found in the middle of a DIE: they are looked for again.
+// checkFollowed defers the names that were found in the middle of a DIE, so that they are looked up again.
 func (w *worker) checkFollowed() {
 	for i := range w.followed {
 		f := &w.followed[i]

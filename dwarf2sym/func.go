@@ -13,15 +13,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// openFunc is a function whose DIE was entered and not yet left.
+// openFunc is a function whose DIE has been entered but not left.
 type openFunc struct {
 	die   uint64 // offset of the DIE
 	attrs dwarf.NameAttrs
 	spans []dwarf.Span
-	all   []dwarf.Span // with what the linker dropped
-	extra bool         // not wanted, except for its code
+	all   []dwarf.Span // including what the linker dropped
+	extra bool         // only its code is wanted
 
-	ownRows bool // rows that begin before it do not go on in it
+	ownRows bool // rows that begin before it do not continue into it
 
 	inlined uint64 // for an extra function: a bit for each of the first 64 spans, set if something is inlined in it
 
@@ -34,18 +34,17 @@ type inlineDIE struct {
 	parent   int32 // index of the enclosing one, or -1
 	callLine uint32
 	callFile uint64
-	die      uint64 // its offset
+	die      uint64 // its offset in .debug_info
 	origin   uint32 // worker's OriginID, or lateOrigin
 	first    int32  // index of the first of its spans in inlineSpans
 	last     int32
 }
 
-// lateOrigin is the origin of an inlined subroutine without code, and with worker.at of each, until its
-// INLINE is written: few are.
+// lateOrigin is the origin of an inlined subroutine without code and, with worker.at, of every one until its INLINE is
+// written: few are.
 const lateOrigin = math.MaxUint32
 
-// pendingName is a name to be found once the unit's scopes are known: of an
-// inline origin, or of functions.
+// pendingName is a name of an inline origin, or of functions, that can only be found once the unit's scopes are known.
 type pendingName struct {
 	die   uint64
 	attrs dwarf.NameAttrs
@@ -84,8 +83,7 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
 }
 
-// spansOf returns the code of the DIE at die, valid until the next call. what
-// names it in problems.
+// spansOf returns the code of the DIE at offset die, valid until the next call. Problems call it what.
 func (w *worker) spansOf(a *dwarf.Attrs, what string, die uint64) []dwarf.Span {
 	u := &w.u
 	spans, err := u.Spans(a.Low, a.High, a.Ranges, w.spans[:0])
@@ -99,7 +97,7 @@ func (w *worker) spansOf(a *dwarf.Attrs, what string, die uint64) []dwarf.Span {
 	return spans
 }
 
-// checkCall reports attributes of an inlined function of classes that they cannot have.
+// checkCall reports attributes of an inlined function that are of the wrong class.
 func (w *worker) checkCall(a *dwarf.Attrs, die uint64) {
 	for _, v := range []dwarf.Value{a.CallFile, a.CallLine} {
 		if v.Kind == dwarf.Unfit {
@@ -126,7 +124,7 @@ func (w *worker) newOpenFunc() *openFunc {
 	return &openFunc{}
 }
 
-// wantsInlines reports whether inlined subroutines of an open function matter; fn is its index, or -1.
+// wantsInlines reports whether the inlined subroutines of open function fn, an index or -1, are needed.
 func (w *worker) wantsInlines(fn int32) bool {
 	if fn < 0 || w.opts.NoInlines {
 		return false
@@ -163,8 +161,9 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	f.inl = int32(len(fn.inlines) - 1)
 }
 
-// withoutOutside keeps, in place, the code of an inlined function that begins in the function around it, cut at the end
-// of that, and reports what is outside. What does not begin in code was dropped by a linker: BOLT leaves only the end.
+// withoutOutside keeps, in place, the code of an inlined function that begins in the function around it, cut at that
+// function's end. It reports code outside, except what does not begin in code, which a linker dropped: BOLT leaves only
+// the end.
 func (w *worker) withoutOutside(spans []dwarf.Span, fn *openFunc, die uint64) []dwarf.Span {
 	n := 0
 	for _, s := range spans {
@@ -187,8 +186,8 @@ func (w *worker) withoutOutside(spans []dwarf.Span, fn *openFunc, die uint64) []
 	return spans[:n]
 }
 
-// doubled returns s with room for n more elements. If it has none, its room is at least doubled: append's smaller steps
-// would leave more garbage.
+// doubled returns s with room for n more elements. If s must grow, its capacity at least doubles: append's smaller
+// steps would leave more garbage.
 func doubled[S ~[]E, E any](s S, n int) S {
 	if len(s)+n > cap(s) {
 		s = slices.Grow(s, max(len(s), n))
@@ -196,8 +195,8 @@ func doubled[S ~[]E, E any](s S, n int) S {
 	return s
 }
 
-// originOf returns the number of the inlined function. If its name needs the
-// unit's scopes, it is found at the end of the unit.
+// originOf returns the number of the inlined function. If its name needs the unit's scopes, it is looked up at the end
+// of the unit.
 func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	key := die
 	switch ref, _ := a.Next(); ref.Kind {
@@ -221,8 +220,7 @@ func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	return id
 }
 
-// closeFunc makes the records of the function opened last: one for each
-// contiguous piece of its code.
+// closeFunc makes the records of the function opened last: one for each contiguous piece of its code.
 func (w *worker) closeFunc() {
 	n := len(w.open) - 1
 	fn := w.open[n]
@@ -266,8 +264,7 @@ func (w *worker) record(fn *openFunc, s dwarf.Span, label bool) funcRecord {
 	return f
 }
 
-// body packs the inlines and lines of one piece of a function, and reports whether something is inlined into
-// it.
+// body packs the inlines and lines of one piece of a function. inlined reports whether something is inlined into it.
 func (w *worker) body(fn *openFunc, s dwarf.Span) (body symfmt.Body, inlined bool) {
 	b := &w.builder
 	b.Reset(w.code.RVA(s.Lo))
@@ -281,8 +278,8 @@ func (w *worker) body(fn *openFunc, s dwarf.Span) (body symfmt.Body, inlined boo
 	return b.Finish(&w.arena), inlined
 }
 
-// addLines adds the line records of s, with own only of rows that begin in it. Adjacent records of the same line are
-// joined. Line 0 is kept: it means that the compiler gave no line.
+// addLines adds the line records of s; with own, only those of rows that begin in it. Adjacent records of the same line
+// are joined. Line 0 is kept: it means that the compiler gave no line.
 func (w *worker) addLines(s dwarf.Span, own bool) {
 	var open symfmt.Line
 	rows := 0
@@ -318,7 +315,7 @@ func (w *worker) addLines(s dwarf.Span, own bool) {
 // lineCost is the work charged for a line record: about its size in memory.
 const lineCost = 4
 
-// resolveNames finds the names that had to wait for the end of the unit.
+// resolveNames looks up the names that had to wait for the end of the unit.
 func (w *worker) resolveNames() {
 	for p := range w.pending.all() {
 		if w.Exhausted {

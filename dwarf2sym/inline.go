@@ -33,8 +33,7 @@ type node struct {
 	first, last int32
 }
 
-// clip fills the tree with the parts of fn's inlines that are in s. It reports
-// false if there are none.
+// clip fills the tree with the parts of fn's inlines that are in s. It reports whether there are any.
 func (t *inlineTree) clip(fn *openFunc, s dwarf.Span) bool {
 	t.spans, t.nodes = slices.Grow(t.spans[:0], len(fn.inlineSpans)), slices.Grow(t.nodes[:0], len(fn.inlines))
 	for i := range fn.inlines {
@@ -56,8 +55,7 @@ func (t *inlineTree) clip(fn *openFunc, s dwarf.Span) bool {
 
 func (t *inlineTree) of(n *node) []dwarf.Span { return t.spans[n.first:n.last] }
 
-// nested reports whether each node is inside its parent and does not overlap
-// others of its depth.
+// nested reports whether each node is inside its parent and no two nodes of the same depth overlap.
 func (t *inlineTree) nested() bool {
 	inOrder := true
 	t.ends = t.ends[:0]
@@ -120,9 +118,8 @@ func (t *inlineTree) apart() bool {
 	return true
 }
 
-// paint assigns each piece of code to the last node that claims it, and to
-// that node's ancestors. It returns the amount of work, and gives up beyond
-// limit.
+// paint assigns each piece of code to the last node that claims it, and to that node's ancestors. It
+// returns the work done, and gives up beyond limit.
 func (t *inlineTree) paint(limit uint64) (work uint64) {
 	t.sweep.Reset(len(t.nodes))
 	for i := range t.nodes {
@@ -147,7 +144,7 @@ func (t *inlineTree) paint(limit uint64) (work uint64) {
 	return work
 }
 
-// appendSpan appends s, joined with the last span where they touch.
+// appendSpan appends s, joining it with the last span if they touch.
 func appendSpan(spans []dwarf.Span, s dwarf.Span) []dwarf.Span {
 	if n := len(spans) - 1; n >= 0 && spans[n].Hi == s.Lo {
 		spans[n].Hi = s.Hi
@@ -156,8 +153,8 @@ func appendSpan(spans []dwarf.Span, s dwarf.Span) []dwarf.Span {
 	return append(spans, s)
 }
 
-// addInlines adds the INLINE records of fn in s, in the order of their DIEs,
-// so that each follows its parent. It reports whether there are any, also if only those at w.at are added.
+// addInlines adds the INLINE records of fn in s, in the order of their DIEs, so that each follows its
+// parent. It reports whether there are any in s, even if w.at restricts which ones are added.
 func (w *worker) addInlines(fn *openFunc, s dwarf.Span) bool {
 	t := &w.inlines
 	if !w.Spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*dwarf.SpanCost) || !t.clip(fn, s) {

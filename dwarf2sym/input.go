@@ -46,14 +46,14 @@ func (r *reader) identify() {
 	}
 }
 
-// moduleName returns the base name of the file, or that of the binary for FILE.debug.
+// moduleName returns the base name of the file, or the binary's name for FILE.debug.
 func moduleName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".debug")
 }
 
-// nameModule names the module by DT_SONAME, as the writers of minidumps do (Breakpad's client,
-// rust-minidump's writer), which is the name that symbols are looked up by. Without DT_SONAME it
-// uses the name of the file, or of the binary for FILE.debug.
+// nameModule names the module by DT_SONAME, as the writers of minidumps do (Breakpad's client, rust-minidump's writer),
+// since symbols are looked up by that name. Without DT_SONAME it uses the name of the file, or of the binary for
+// FILE.debug.
 func (r *reader) nameModule() {
 	file := cmp.Or(r.opts.FileName, moduleName(r.file.Path))
 	name, err := r.file.Name()
@@ -67,8 +67,8 @@ func (r *reader) nameModule() {
 	r.report.NameGuessed = name == "" && err == nil && (r.file.NameLost() || isBuildID(file, r.file.BuildID()))
 }
 
-// isBuildID reports whether a name is that of a debug file below .build-id, in
-// a folder named after the first byte of the id.
+// isBuildID reports whether name is that of a debug file below .build-id, in a folder named after the first byte of the
+// id.
 func isBuildID(name string, id []byte) bool {
 	return len(id) > 1 && name == hex.EncodeToString(id[1:])
 }
@@ -94,14 +94,14 @@ func (r *reader) described() companion.File {
 	return r.companions[0]
 }
 
-// fileProblems adds damage of a file as a whole.
+// fileProblems adds problems that concern a file as a whole.
 func (r *reader) fileProblems(problems []bin.Problem) {
 	for _, p := range problems {
 		r.problem(problemFile, p.Lost, p.Err)
 	}
 }
 
-// readSymbols collects the function symbols from the file with the better table.
+// readSymbols collects the function symbols of the file with its companions, from the better table.
 func (r *reader) readSymbols() {
 	var problems []bin.Problem
 	r.symbols, problems = companion.Publics(r.file.Base, r.companions)
@@ -118,8 +118,8 @@ func (r *reader) reportRelocations() {
 	}
 }
 
-// readCFI reads STACK CFI, concurrently with the functions. finish puts the result into the
-// module, and must not run concurrently with them.
+// readCFI reads STACK CFI, concurrently with the functions. finish puts the result into the module, and must not run
+// concurrently with the reading of functions.
 func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	cpu := r.file.Arch
 	if r.opts.NoCFI {
@@ -143,7 +143,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	}
 }
 
-// ErrNoObject is the kind of problem reported if an object that a Mach-O file was linked from is missing or was changed
+// ErrNoObject is the kind of problem reported if an object that a Mach-O file was linked from is missing or has changed
 // since.
 var ErrNoObject = companion.ErrNoObject
 
@@ -162,7 +162,7 @@ func (r *reader) openDebugData() *units.Data {
 	return d
 }
 
-// readUnitHeaders finds the units of d and those of its supplementary file.
+// readUnitHeaders finds the units of d and of its supplementary file.
 func (r *reader) readUnitHeaders(d *units.Data) {
 	if d.Sup != nil {
 		problems := d.Sup.ReadUnitHeaders()
@@ -176,9 +176,9 @@ func (r *reader) readUnitHeaders(d *units.Data) {
 	r.addProblems(problemUnits, &problems)
 }
 
-// readGradually lets workers find units while others read, if .debug_info is inflated on demand: one
-// worker reads while another inflates what follows. It excludes files with split units, for which the
-// work that is allowed depends on all skeletons.
+// readGradually lets workers find units while others read, if .debug_info is inflated on demand: one worker reads while
+// another inflates what follows. Files with split units are excluded, as the work budget there depends on all
+// skeletons.
 func (r *reader) readGradually(d *units.Data) {
 	src, ok := d.Info.(object.Gradual)
 	if d.Gradual = ok && src.Ready() < d.Info.Size() && d.Sup == nil && !r.mayHaveSplit(d); d.Gradual {
@@ -186,14 +186,14 @@ func (r *reader) readGradually(d *units.Data) {
 	}
 }
 
-// mayHaveSplit reports whether units may be split into halves that matter. Single addresses need only those with code,
-// whose addresses are in .debug_addr; without it, the abbreviations need not be examined.
+// mayHaveSplit reports whether units may have other halves that matter. Looking up single addresses needs only halves
+// with code, whose addresses are in .debug_addr; without that section, the abbreviations need not be examined.
 func (r *reader) mayHaveSplit(d *units.Data) bool {
 	return !(r.partly && len(d.Addr) == 0) && d.DeclaresSplit()
 }
 
-// endGradually reports damage that was found while units were read. As in a section that is read at once,
-// damage costs all functions: with a wrong checksum, none can be trusted.
+// endGradually reports damage that was found while units were read. As in a section that is read at once, damage costs
+// all functions: if the checksum is wrong, none can be trusted.
 func (r *reader) endGradually(d *units.Data) {
 	d.Gradual = false
 	if err := units.Whole(d.Info); err != nil {
@@ -204,7 +204,7 @@ func (r *reader) endGradually(d *units.Data) {
 	r.addProblems(problemUnits, &d.Problems)
 }
 
-// unknownCPU returns the message for a file of a CPU that symbol files do not know.
+// unknownCPU returns the message for a file whose CPU's registers are unknown.
 func unknownCPU(f *object.File) string {
 	return fmt.Sprintf("the registers of %s (%d bits) are unknown", f.CPU, 8*f.AddrSize)
 }

@@ -24,8 +24,8 @@ type Map struct {
 func Of(f *object.File) *Map { return Moved(f, 0, f.Base) }
 
 // Moved returns the code of f, a file of a binary whose load base is base. moved is added, modulo 2^64,
-// to an address in f to get the one in the binary. Code that would be below base is in no segment of the
-// binary.
+// to an address in f to get the address in the binary. Code below base is in none of the binary's
+// segments and is ignored.
 func Moved(f *object.File, moved, base uint64) *Map {
 	m := &Map{Base: base - moved}
 	for _, r := range f.CodeRanges() {
@@ -46,13 +46,13 @@ func Moved(f *object.File, moved, base uint64) *Map {
 	return m
 }
 
-// RVA converts an address of the file.
+// RVA converts an address of the file to an RVA of the module.
 func (m *Map) RVA(addr uint64) symfmt.RVA { return symfmt.RVA(addr - m.Base) }
 
-// Addr is the inverse of RVA.
+// Addr converts an RVA of the module to an address of the file.
 func (m *Map) Addr(rva symfmt.RVA) uint64 { return uint64(rva) + m.Base }
 
-// At returns the executable range that contains addr.
+// At returns the executable range that contains addr, an address of the file.
 func (m *Map) At(addr uint64) (object.Range, bool) {
 	i := sort.Search(len(m.Exec), func(i int) bool { return m.Exec[i].End > addr })
 	if i == len(m.Exec) || addr < m.Exec[i].Start {
@@ -61,15 +61,13 @@ func (m *Map) At(addr uint64) (object.Range, bool) {
 	return m.Exec[i], true
 }
 
-// Together reports whether the code from lo to hi is in one section, as far as
-// sections are known.
+// Together reports whether the code from lo to hi is in one section, as far as sections are known.
 func (m *Map) Together(lo, hi uint64) bool {
 	next := sort.Search(len(m.starts), func(i int) bool { return m.starts[i] > lo })
 	return next == len(m.starts) || m.starts[next] > hi
 }
 
-// Keep keeps, in place, the spans that start in code, cut at the end of that
-// code.
+// Keep keeps, in place, the spans that start in code, cut at the end of that code.
 func (m *Map) Keep(spans []dwarf.Span) []dwarf.Span {
 	n := 0
 	for _, s := range spans {

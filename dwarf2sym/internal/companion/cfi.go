@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// Sources says which sources may be read.
+// Sources selects the sources that may be read.
 type Sources struct{ DWARF, SFrame bool }
 
 // CFI is the STACK CFI of a file, from one source.
@@ -56,8 +56,8 @@ func ReadCFI(ctx context.Context, cpu *arch.Arch, files []File, from Sources) (c
 	return c
 }
 
-// sframeCFI reads the SFrame section of the first of the files that has one:
-// "objcopy --only-keep-debug" leaves it in the binary.
+// sframeCFI reads the SFrame section from the first file that has one: "objcopy
+// --only-keep-debug" leaves it in the binary.
 func sframeCFI(cpu *arch.Arch, files []File) (CFI, error) {
 	c := CFI{SFrame: true}
 	section, from, err := openSFrame(files)
@@ -96,9 +96,9 @@ func openSFrame(files []File) (*sframe.Section, File, error) {
 	return nil, files[0], &bin.Error{File: files[0].Path, Err: symsframe.ErrNone}
 }
 
-// CFIInput collects the call frame information of a binary, the first of
-// files, and of those with it. Each section is taken from the first file that
-// has bytes for it: "objcopy --only-keep-debug" leaves an empty .eh_frame.
+// CFIInput collects the call frame information of a binary. files are the binary and the
+// files that belong to it. Each section is taken from the first file that has its bytes:
+// "objcopy --only-keep-debug" leaves an empty .eh_frame.
 func CFIInput(a *arch.Arch, files []File) (*unwind.Input, []bin.Problem) {
 	f := files[0]
 	in := &unwind.Input{
@@ -133,7 +133,7 @@ func CFIInput(a *arch.Arch, files []File) (*unwind.Input, []bin.Problem) {
 	return in, append(problems, addIndex(in, files)...)
 }
 
-// addEHFrame adds an .eh_frame that only the program headers locate.
+// addEHFrame adds an .eh_frame that can be found only through the program headers.
 func addEHFrame(in *unwind.Input, f File) []bin.Problem {
 	s, err := f.Located(".eh_frame")
 	lost := ".eh_frame"
@@ -149,8 +149,8 @@ func addEHFrame(in *unwind.Input, f File) []bin.Problem {
 	return nil
 }
 
-// firstWithData returns the named sections of the first file that has bytes
-// for them, and that file; none if there is no such file.
+// firstWithData returns the named sections of the first file that has their bytes, and
+// that file, if there is one.
 func firstWithData(files []File, name string) ([]*object.Section, File) {
 	for _, f := range files {
 		if all := f.SectionsNamed(name); len(all) > 0 {

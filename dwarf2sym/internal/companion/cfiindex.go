@@ -12,8 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// addIndex adds ARM's index tables, of which a kernel has several, or the exception directory of a
-// Windows binary.
+// addIndex adds ARM's index tables (a kernel has several) or the exception directory of a Windows binary.
 func addIndex(in *unwind.Input, files []File) (problems []bin.Problem) {
 	if problems = addCompact(in, files[0]); in.Compact {
 		return problems
@@ -41,8 +40,7 @@ func addIndex(in *unwind.Input, files []File) (problems []bin.Problem) {
 	return problems
 }
 
-// cfiDataOf returns a function that finds the section in memory that contains
-// an address.
+// cfiDataOf returns a function that finds the section in memory that contains an address.
 func cfiDataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
 	in := cfiSectionsBy(f, func(s *object.Section) bool { return s.Alloc && s.HasData() })
 	return func(addr uint64) (unwind.Section, bool) {
@@ -55,8 +53,7 @@ func cfiDataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
 	}
 }
 
-// cfiCodeOf returns a function that finds the end of the code section that
-// contains an address.
+// cfiCodeOf returns a function that finds the end of the code section that contains an address.
 func cfiCodeOf(f *object.File) func(addr uint64) (uint64, bool) {
 	in := cfiSectionsBy(f, (*object.Section).IsCode)
 	return func(addr uint64) (uint64, bool) {
@@ -80,8 +77,8 @@ func cfiSectionsBy(f *object.File, want func(*object.Section) bool) (list cfiSec
 	return list
 }
 
-// at returns the section that contains an address. Where sections overlap,
-// which no linker makes, it is the last one or none.
+// at returns the section that contains addr. Where sections overlap, which no linker does, it returns the last
+// one or nil.
 func (l cfiSections) at(addr uint64) *object.Section {
 	i, _ := slices.BinarySearchFunc(l, addr, func(s *object.Section, addr uint64) int {
 		if s.Addr <= addr {
@@ -130,8 +127,8 @@ func addPdata(in *unwind.Input, f File) []bin.Problem {
 	return nil
 }
 
-// addCompact adds __unwind_info of a binary of macOS, and what is needed to follow its instructions: kernels, and
-// programs that were compiled without tables, have the instructions alone. A dSYM has neither.
+// addCompact adds the __unwind_info of a macOS binary, and what is needed to analyse its instructions: kernels,
+// and programs compiled without tables, have nothing but instructions. A dSYM has neither.
 func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 	if f.Format != "Mach-O" || f.Kind == object.Relocatable || !f.HasCode() {
 		return nil
@@ -166,11 +163,11 @@ func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 	return problems
 }
 
-// strangeSymbols is how many of the symbols of functions may be where no function starts, 1 of that many: linkers
+// strangeSymbols bounds the function symbols at addresses where no function starts to one in so many: linkers
 // forget a few.
 const strangeSymbols = 64
 
-// checkStarts returns an error if the symbols of code are not those of the starts of all functions.
+// checkStarts returns an error if too many symbols of functions are missing from starts.
 func checkStarts(f *object.File, starts []uint64) error {
 	all, strange, first := 0, 0, uint64(0)
 	_ = f.Symbols(object.Symtab, func(s *object.Symbol) {
@@ -191,7 +188,7 @@ func checkStarts(f *object.File, starts []uint64) error {
 		"function starts: %d of %d symbols of functions are where none starts, the first at %#x", strange, all, first)}
 }
 
-// startsOf returns the addresses of the symbols of functions, sorted.
+// startsOf returns the sorted addresses of the function symbols.
 func startsOf(f *object.File) (all []uint64) {
 	// Damage is reported when the symbols are read for their names.
 	_ = f.Symbols(object.Symtab, func(s *object.Symbol) {

@@ -23,12 +23,12 @@ type File struct {
 	Mini bool // from .gnu_debugdata
 }
 
-// GoTable is a section that programs of Go have. What is made of it has rules, too.
+// GoTable is a section of Go programs. The symbol table made from it also provides unwind rules.
 const GoTable = ".gopclntab"
 
-// Find returns the binary, its debug file, if it is not nil, and, if neither has a .symtab, the
-// file in .gnu_debugdata or that made of Go's table of functions, which is also taken for its rules. lost is what could
-// not be had of the latter.
+// Find returns the binary and its debug file, if that is not nil. If neither has a .symtab, it adds the file in
+// .gnu_debugdata, or the one made from Go's table of functions, which is also used for its unwind rules. lost describes
+// what could not be read from this third file.
 func Find(file, debug *object.File) (files []File, lost []bin.Problem, err error) {
 	files = []File{{File: file}}
 	symtab := file.HasSymbols(object.Symtab)

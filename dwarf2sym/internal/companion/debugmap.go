@@ -17,12 +17,12 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 )
 
-// Objects finds the objects of a debug map. Its methods but Close may be called concurrently.
+// Objects finds the objects of a debug map. All methods except Close may be called concurrently.
 type Objects struct {
-	Paths    func(name string) []string // where a file of a recorded name may be
+	Paths    func(name string) []string // returns where a file of a recorded name may be
 	Limits   object.Limits
-	Hermetic bool      // objects outside the folders are not read
-	AnyTime  bool      // objects that were changed since are used, too
+	Hermetic bool      // objects outside the folders are ignored
+	AnyTime  bool      // objects that changed since linking are used, too
 	Written  time.Time // when the linked file was last changed; zero if unknown
 
 	mu       sync.Mutex
@@ -32,16 +32,16 @@ type Objects struct {
 // Linked is an object whose functions and variables a linker moved.
 type Linked struct {
 	*object.File
-	Newer   bool // it was changed well after the linked file, which does not say what it was linked from
-	Missing int  // functions that were linked and that it has no symbols of
+	Newer   bool // changed well after the linked file, which does not record the object's time
+	Missing int  // functions that were linked but have no symbols in the object
 
 	moves []move // by lo
 }
 
-// move is a function or variable at [lo, hi) of the object that the linker put at to.
+// move says that the linker put the function or variable at [lo, hi) of the object at to.
 type move struct{ lo, hi, to uint64 }
 
-// To returns the address to which a place in the object was moved. It reports false if the linker dropped it.
+// To returns the address to which the linker moved an address of the object. It reports false if the linker dropped it.
 func (l *Linked) To(addr uint64) (uint64, bool) {
 	i, found := slices.BinarySearchFunc(l.moves, addr, func(m move, a uint64) int { return cmp.Compare(m.lo, a) })
 	if !found {
@@ -65,9 +65,9 @@ func (o *Objects) Close() {
 // ErrNoObject is the kind of problem of an object in a debug map that is missing or was changed.
 var ErrNoObject = errors.New("no object")
 
-// Open opens the object m, if there is one that the linker can have read: one that was not changed since. The error
-// is that of the binary at path, and says where the object was looked for; absent reports whether it was at none of
-// these places.
+// Open opens the object m if one is found that the linker can have read, one that has not changed since. The error is
+// attributed to the binary at path and says where the object was looked for. absent reports whether it exists at none
+// of these places.
 func (o *Objects) Open(path string, m *object.MappedObject) (l *Linked, absent bool, err error) {
 	var refused []string
 	paths := o.Paths(m.Path)
@@ -109,7 +109,7 @@ func (o *Objects) at(path string, m *object.MappedObject) (*Linked, error) {
 	return o.linked(f, m, st.ModTime())
 }
 
-// member opens the object m in the archive at path, which may have several members of a name.
+// member opens the object m in the archive at path, which may have several members of that name.
 func (o *Objects) member(path string, m *object.MappedObject) (l *Linked, err error) {
 	a, err := o.archive(path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (o *Objects) member(path string, m *object.MappedObject) (l *Linked, err er
 	return nil, err
 }
 
-// archive opens an archive once.
+// archive opens the archive at path, or returns it if it is already open.
 func (o *Objects) archive(path string) (*objfile.Archive, error) {
 	o.mu.Lock()
 	open := o.archives[path]
@@ -163,13 +163,13 @@ func (o *Objects) unchanged(path string, m *object.MappedObject, changed int64) 
 	return &bin.Error{File: path, Msg: fmt.Sprintf("changed at %s UTC, want %s as when it was linked", stamp(changed), stamp(m.Time))}
 }
 
-// copying is how much later than the linked file an object may have been written if both were copied: copies are often
-// made without the times.
+// copying is how much later than the linked file an object may have been written if both were copied: copies often do
+// not preserve the times.
 const copying = 2 * time.Second
 
-// linked finds the functions of m in its object f, whose file was last changed at a time; it closes f if there is an
-// error. Linkers that make the same file each time leave out the object's time; then each function must be in the object,
-// with its size.
+// linked finds the functions of m in its object f, whose file last changed at the given time. It closes f on error.
+// Linkers with reproducible output leave out the object's time; then each function must be in the object, with its
+// size.
 func (o *Objects) linked(f *object.File, m *object.MappedObject, changed time.Time) (*Linked, error) {
 	l, found, err := moves(f, m)
 	if err == nil && m.Time == 0 && found < len(m.Funcs) {
@@ -183,8 +183,8 @@ func (o *Objects) linked(f *object.File, m *object.MappedObject, changed time.Ti
 	return l, nil
 }
 
-// moves finds the functions and variables of m in the symbols of its object. found is the number of functions that have
-// the size of what was linked.
+// moves finds the functions and variables of m in the symbols of its object. found is the number of functions whose
+// size is that of the linked function.
 func moves(f *object.File, m *object.MappedObject) (l *Linked, found int, err error) {
 	funcs := make(map[string][]int, len(m.Funcs)) // indices in m.Funcs: local functions may share a name
 	for i := range m.Funcs {
@@ -210,7 +210,7 @@ func moves(f *object.File, m *object.MappedObject) (l *Linked, found int, err er
 		if left := wanted[name]; len(left) > 0 {
 			wanted[name] = left[1:]
 			mv := move{lo: addr, hi: s.Section.Addr + s.Section.MemSize}
-			size := ^uint64(0) // that of a variable is not known
+			size := ^uint64(0) // a variable's size is not known
 			if s.Section.Exec {
 				mv.to, size = m.Funcs[left[0]].Addr, m.Funcs[left[0]].Size
 			} else {

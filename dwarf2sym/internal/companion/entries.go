@@ -6,13 +6,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// source is a symbol table of a file.
+// source is one symbol table of a file.
 type source struct {
 	File
 	which object.Table
 }
 
-// Entries are the symbols of a binary and its companions as they are in the tables.
+// Entries gives access to the symbols of a binary and its companions as they are in the tables.
 type Entries struct {
 	base   uint64
 	opd    *opdTable
@@ -20,8 +20,8 @@ type Entries struct {
 	own    []source
 }
 
-// entriesOf returns the entries of the tables from which Publics are chosen. Where no table names code, they are those
-// of the first table that there is.
+// entriesOf returns the entries of the tables from which Publics are chosen. If no table names code, it uses the first
+// table there is.
 func entriesOf(base uint64, files []File, chosen []source) *Entries {
 	e := &Entries{base: base, opd: opdOf(files), chosen: chosen, own: ownTables(files)}
 	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
@@ -44,8 +44,8 @@ func OpenEntries(file, debug *object.File) (*Entries, []bin.Problem, error) {
 	return entriesOf(file.Base, files, t.from), append(lost, problems...), nil
 }
 
-// ownTables returns the tables that the binary has itself: .symtab or, if it is stripped, .dynsym and what
-// .gnu_debugdata adds to it.
+// ownTables returns the binary's own tables: .symtab or, if it is stripped, .dynsym and what .gnu_debugdata adds to
+// it.
 func ownTables(files []File) []source {
 	if files[0].HasSymbols(object.Symtab) {
 		return []source{{files[0], object.Symtab}}
@@ -59,8 +59,8 @@ func ownTables(files []File) []source {
 	return own
 }
 
-// Each calls found with the defined symbols, in the order of the tables: those from which Publics are chosen or, with
-// own, those that the binary has itself. What is damaged is left out; it was reported when the Publics were read.
+// Each calls found with each defined symbol, in the order of the tables: the tables from which Publics are chosen or,
+// if own is set, the binary's own. Damaged entries are left out; they were reported when the Publics were read.
 func (e *Entries) Each(own bool, found func(*symfmt.TableSymbol)) {
 	tables := e.chosen
 	if own {
@@ -93,7 +93,7 @@ func (e *Entries) each(t source, found func(*symfmt.TableSymbol)) {
 	t.ReleaseSymbols()
 }
 
-// place returns the place of a symbol in the binary. A descriptor stands for its code.
+// place returns the RVA of a symbol in the binary. A function descriptor stands for its code.
 func (e *Entries) place(f File, s *object.Symbol) symfmt.RVA {
 	if s.Section != nil && e.opd != nil {
 		if addr, ok := e.opd.code(f, s); ok {

@@ -15,9 +15,8 @@ type opdTable struct {
 	data []byte
 }
 
-// opdOf returns the table of the first file that has its bytes, or nil for
-// other ABIs. A debug file has an .opd without bytes, so its symbols need the
-// binary's.
+// opdOf returns the table of the first file that has its bytes, or nil for other ABIs. A
+// debug file's .opd has no bytes, so its symbols need the binary's.
 func opdOf(files []File) *opdTable {
 	for _, f := range files {
 		if f.Arch != arch.PPC64 {
@@ -34,8 +33,8 @@ func opdOf(files []File) *opdTable {
 	return nil
 }
 
-// code returns the address of a symbol's code in the binary, and whether the
-// symbol names code. A descriptor moves with the code.
+// code returns the address of a symbol's code in the binary. It reports false if the
+// symbol does not name code. A descriptor moves with the code.
 func (o *opdTable) code(f File, s *object.Symbol) (uint64, bool) {
 	off := s.Addr + f.Moved - (o.addr + o.file.Moved)
 	if s.Section.Exec || off >= uint64(len(o.data)) {

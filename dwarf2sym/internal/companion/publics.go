@@ -109,7 +109,7 @@ func (c *pubCollector) collect(f File, which object.Table) pubTable {
 		err = f.Symbols(which, func(s *object.Symbol) {
 			if p, ok := c.candidate(f, s); ok {
 				if n := len(found.all); n == cap(found.all) {
-					found.all = slices.Grow(found.all, max(n, minPublics)) // append would copy them five times in all
+					found.all = slices.Grow(found.all, max(n, minPublics)) // append would copy them five times overall
 				}
 				found.all = append(found.all, p)
 			}
@@ -121,7 +121,7 @@ func (c *pubCollector) collect(f File, which object.Table) pubTable {
 	return found
 }
 
-// replace takes the symbols of other instead, if there are more of them.
+// replace takes the symbols of other instead of its own if there are more of them.
 func (t *pubTable) replace(other pubTable) {
 	if len(other.all) > len(t.all) {
 		*t = other
@@ -161,8 +161,8 @@ func (c *pubCollector) candidate(f File, s *object.Symbol) (pubCandidate, bool) 
 	return p, ok && addr >= c.base && len(name) > 0
 }
 
-// place returns the address of a symbol's code in the binary, and whether there
-// can be code.
+// place returns the address of a symbol's code in the binary. It reports false if there cannot
+// be code.
 func (c *pubCollector) place(f File, s *object.Symbol) (uint64, bool) {
 	if c.opd != nil {
 		return c.opd.code(f, s)
@@ -171,8 +171,8 @@ func (c *pubCollector) place(f File, s *object.Symbol) (uint64, bool) {
 	return addr + f.Moved, inCode(s.Section, addr)
 }
 
-// inCode reports whether addr is in s and s has instructions. The end of the
-// section, where linkers put _etext, is not in it.
+// inCode reports whether addr is in s and s has instructions. The end of the section, where
+// linkers put _etext, does not count.
 func inCode(s *object.Section, addr uint64) bool {
 	return s.Exec && s.Holds(addr)
 }
@@ -191,7 +191,7 @@ func (t *pubTable) pick(all []pubCandidate) []Symbol {
 	slices.SortFunc(all, t.compare)
 	n, length := winners(all)
 	out := make([]Symbol, 0, n)
-	var text strings.Builder // for few allocations
+	var text strings.Builder // to save allocations
 	text.Grow(length)
 	for rest := all; len(rest) > 0; {
 		n := 1
@@ -219,7 +219,7 @@ func winners(all []pubCandidate) (n, length int) {
 	return n, length
 }
 
-// compare sorts by address, and at the same address the best name first.
+// compare orders by address, and at the same address puts the best name first.
 func (t *pubTable) compare(a, b pubCandidate) int {
 	if a.rva != b.rva {
 		return cmp.Compare(a.rva, b.rva)
@@ -247,8 +247,7 @@ func (t *pubTable) compare(a, b pubCandidate) int {
 		cmp.Compare(b.size, a.size))
 }
 
-// underscores counts the leading underscores of a name, except the one that is
-// part of the mangling.
+// underscores counts the leading underscores of a name, except one that is part of the mangling.
 func underscores(name []byte) int {
 	n := 0
 	for n < len(name) && name[n] == '_' {
@@ -260,8 +259,8 @@ func underscores(name []byte) int {
 	return n
 }
 
-// join combines the symbols of an address, the best of which is first. If that
-// has no size, it gets the size of another.
+// join combines the symbols at one address, best first. If the best has no size, it gets the
+// size of another.
 func (t *pubTable) join(group []pubCandidate) Symbol {
 	best := group[0]
 	p := Symbol{RVA: best.rva, Size: best.size, Func: best.typed, Alone: len(group) == 1}

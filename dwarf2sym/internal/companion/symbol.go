@@ -21,8 +21,7 @@ type Symbol struct {
 	Linkage uint32 // of the name without the compiler's suffixes, if it is mangled
 }
 
-// OpenSymbol returns the last of symbols if it is a function without a size,
-// which may extend beyond it, or nil.
+// OpenSymbol returns the last of symbols if it is a function without a size, which may extend beyond them, or nil.
 func OpenSymbol(symbols []Symbol) *Symbol {
 	if len(symbols) == 0 {
 		return nil
@@ -35,25 +34,25 @@ func OpenSymbol(symbols []Symbol) *Symbol {
 
 // Finder finds symbols by their addresses.
 type Finder interface {
-	// In returns the symbols from lo on and before hi, in order. The slice may not be changed.
+	// In returns the symbols in [lo, hi), in order. The caller must not change the slice.
 	In(lo, hi symfmt.RVA) []Symbol
 	// UpTo returns the last symbol at or before an address. It reports false if there is none.
 	UpTo(rva symfmt.RVA) (Symbol, bool)
-	// OpenBefore returns the last symbol before an address. It reports false if it is not a function
-	// without a size, which may extend to the address, or if there is none.
+	// OpenBefore returns the last symbol before an address if it is a function without a size, which may extend to the
+	// address. Otherwise it reports false.
 	OpenBefore(rva symfmt.RVA) (Symbol, bool)
 }
 
-// Sorted is symbols in order of address. It implements Finder.
+// Sorted is a list of symbols in order of address. It implements [Finder].
 type Sorted []Symbol
 
-// In implements Finder.
+// In implements [Finder].
 func (s Sorted) In(lo, hi symfmt.RVA) []Symbol {
 	first, last := SearchSymbols(s, lo), SearchSymbols(s, hi)
 	return s[first:max(first, last)]
 }
 
-// UpTo implements Finder.
+// UpTo implements [Finder].
 func (s Sorted) UpTo(rva symfmt.RVA) (Symbol, bool) {
 	i := sort.Search(len(s), func(i int) bool { return s[i].RVA > rva }) - 1
 	if i < 0 {
@@ -62,7 +61,7 @@ func (s Sorted) UpTo(rva symfmt.RVA) (Symbol, bool) {
 	return s[i], true
 }
 
-// OpenBefore implements Finder.
+// OpenBefore implements [Finder].
 func (s Sorted) OpenBefore(rva symfmt.RVA) (Symbol, bool) {
 	if open := OpenSymbol(s[:SearchSymbols(s, rva)]); open != nil {
 		return *open, true
@@ -73,8 +72,8 @@ func (s Sorted) OpenBefore(rva symfmt.RVA) (Symbol, bool) {
 // maxLabels is the maximum number of labels between an address and the symbol that reaches it.
 const maxLabels = 64
 
-// Reaching returns the last symbol before an address that names code. It reports false if that has no size or ends before
-// the address, or if there is none.
+// Reaching returns the last symbol before rva that names code. It reports false if there is none, or if that symbol has
+// no size or ends before rva.
 func Reaching(f Finder, rva symfmt.RVA) (s Symbol, ok bool) {
 	for at, n := rva, 0; at > 0 && n < maxLabels; at, n = s.RVA, n+1 {
 		if s, ok = f.UpTo(at - 1); !ok || s.HasCode(false) {
@@ -93,8 +92,8 @@ func Before(f Finder, rva symfmt.RVA) (Symbol, bool) {
 	return Reaching(f, rva)
 }
 
-// HasCode reports whether a symbol names code rather than a place in it; with labels, an untyped
-// symbol without a size does.
+// HasCode reports whether a symbol names code rather than a place in it. With labels, an untyped symbol without a size
+// counts as code.
 func (s *Symbol) HasCode(labels bool) bool { return s.Func || s.Size > 0 || labels }
 
 // SearchSymbols returns the index of the first symbol at or after rva.
@@ -116,8 +115,7 @@ func IsMangledName[S string | []byte](name S) bool {
 	return len(name) > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')
 }
 
-// IsDName reports whether a name is mangled by D: _D and the length of an
-// identifier.
+// IsDName reports whether a name is mangled by D: _D and the length of an identifier.
 func IsDName(name string) bool {
 	return len(name) > 2 && name[:2] == "_D" && isDigitByte(name[2])
 }

@@ -10,25 +10,26 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Table finds the symbols that Publics returns by their addresses. It sorts and makes only those near the
-// addresses that are asked for. It may be used concurrently.
+// Table finds the symbols that [Publics] returns by their addresses. It sorts and builds only those near the
+// requested addresses. It may be used concurrently.
 type Table struct {
 	from            *pubTable
 	lowest, highest symfmt.RVA
 	open            []symfmt.RVA // where functions without a size may be, in order
 
-	// Buckets have the symbols of 1<<shift addresses each.
+	// Each bucket has the symbols of 1<<shift addresses.
 	shift  int
-	first  []uint32                   // where the candidates of a bucket begin in order; one more is the end
+	first  []uint32                   // where the candidates of a bucket begin in order, followed by the end of the last bucket
 	order  []uint32                   // indices in from.all, by bucket
-	picked []atomic.Pointer[[]Symbol] // by bucket: nil until it is asked for
+	picked []atomic.Pointer[[]Symbol] // by bucket: nil until requested
 }
 
 // bucketSize is the number of candidates in a bucket, if addresses are distributed evenly. Sixteen are sorted in
 // about a microsecond.
 const bucketSize = 16
 
-// OpenTable returns the Table of a binary's symbols, as Publics, and the entries of which they are chosen.
+// OpenTable returns the Table of a binary's symbols, with the same symbols as [Publics], and the entries they
+// are chosen from.
 func OpenTable(base uint64, files []File) (*Table, *Entries, []bin.Problem) {
 	from, problems := collectPublics(base, files)
 	return newTable(from), entriesOf(base, files, from.from), problems
@@ -75,10 +76,10 @@ func (t *Table) distribute() {
 	}
 }
 
-// bucket returns the bucket of an address from lowest to highest.
+// bucket returns the index of the bucket for rva, which must not be below lowest or above highest.
 func (t *Table) bucket(rva symfmt.RVA) int { return int((rva - t.lowest) >> t.shift) }
 
-// All returns all symbols. The Table may still be used.
+// All returns all symbols. The Table remains usable.
 func (t *Table) All() Sorted { return t.from.pick(slices.Clone(t.from.all)) }
 
 // symbols returns the symbols of a bucket, in order.
@@ -96,7 +97,7 @@ func (t *Table) symbols(bucket int) []Symbol {
 	return found
 }
 
-// In implements Finder.
+// In implements [Finder].
 func (t *Table) In(lo, hi symfmt.RVA) (out []Symbol) {
 	if len(t.order) == 0 || lo >= hi || lo > t.highest || hi <= t.lowest {
 		return nil
@@ -113,7 +114,7 @@ func (t *Table) In(lo, hi symfmt.RVA) (out []Symbol) {
 	return out
 }
 
-// UpTo implements Finder.
+// UpTo implements [Finder].
 func (t *Table) UpTo(rva symfmt.RVA) (s Symbol, ok bool) {
 	if len(t.order) == 0 || rva < t.lowest {
 		return s, false
@@ -123,11 +124,11 @@ func (t *Table) UpTo(rva symfmt.RVA) (s Symbol, ok bool) {
 	if s, ok := Sorted(found).UpTo(rva); ok {
 		return s, true
 	}
-	before := t.order[t.first[b]-1] // in the last of the buckets before that is not empty
+	before := t.order[t.first[b]-1] // in the last non-empty bucket before
 	return Sorted(t.symbols(t.bucket(t.from.all[before].rva))).UpTo(rva)
 }
 
-// OpenBefore implements Finder.
+// OpenBefore implements [Finder].
 func (t *Table) OpenBefore(rva symfmt.RVA) (s Symbol, ok bool) {
 	i := sort.Search(len(t.open), func(i int) bool { return t.open[i] >= rva })
 	if i == 0 || t.apart(t.open[i-1], rva) {
@@ -137,7 +138,7 @@ func (t *Table) OpenBefore(rva symfmt.RVA) (s Symbol, ok bool) {
 	return s, ok && OpenSymbol([]Symbol{s}) != nil
 }
 
-// apart reports whether there are symbols in the buckets between two addresses.
+// apart reports whether there are symbols in the buckets between those of lo and hi.
 func (t *Table) apart(lo, hi symfmt.RVA) bool {
 	return t.first[t.bucket(min(hi, t.highest))] > t.first[t.bucket(lo)+1]
 }

@@ -3,26 +3,27 @@ package die
 
 import "github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 
-// Visitor is called with the entries that it wants. F is what it knows of an entry whose children are visited: the
-// frame of these.
+// Visitor is called with the entries that it wants. F, the frame of an entry, is what the visitor needs to know about
+// an entry whose children are visited.
 type Visitor[F any] interface {
-	// Inlines reports whether inlined subroutines are wanted among what is directly below an entry.
+	// Inlines reports whether the inlined subroutines directly below an entry are wanted.
 	Inlines(f *F) bool
-	// Enter visits an entry. f is a copy of the frame around it, and becomes that of its children.
+	// Enter visits an entry. f is a copy of the enclosing entry's frame, and becomes the frame of e's children.
 	Enter(e *dwarf.Entry, f *F)
-	// Leave is called with the frame of an entry after its children, which end at a position in the unit. Of an entry
-	// without children that is where its attributes end.
+	// Leave is called after the children of an entry, with its frame. end is the position in the unit where the
+	// children end or, for an entry without children, its attributes.
 	Leave(f *F, end int)
 }
 
 // Cursor visits the entries of a unit in order.
 type Cursor[F any] struct {
 	dwarf.Scanner
-	stack []F // the entries whose children are being read, after what is around the first
+	stack []F // the frame around the first entry, then those of the entries whose children are being read
 }
 
-// Walk visits the entries from where the scanner is on, or only the first of them and what is below it. around is
-// the frame that they are in. Entries that an error cuts short are left as if their children ended with the unit.
+// Walk visits the entries from the scanner's position on or, with one, only the first of them and what is below it.
+// around is the frame that encloses them. Entries cut short by an error are left as if their children ended with the
+// unit.
 func (c *Cursor[F]) Walk(v Visitor[F], around F, one bool) error {
 	s := &c.Scanner
 	stack := append(c.stack[:0], around)

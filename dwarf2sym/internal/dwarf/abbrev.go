@@ -144,13 +144,12 @@ type decl struct {
 	steps    []step
 }
 
-// Abbrevs is one table of .debug_abbrev, compiled. As codes are dense in
-// practice, they index a slice; those that are far from the number of
-// declarations before them are in a sorted list, for a code in a damaged file
-// must not determine the size of an allocation.
+// Abbrevs is one table of .debug_abbrev, compiled. As codes are dense in practice, they index a slice. Codes far above
+// the number of preceding declarations go into a sorted list, as a code in a damaged file must not determine the size
+// of an allocation.
 type Abbrevs struct {
-	All  bool // the programs take every attribute: for Unit.Take
-	Vars bool // with All: but those that variables and types do not need
+	All  bool // the programs take every attribute, for Unit.Take
+	Vars bool // with All: except those that variables and types do not need
 
 	offset   uint64
 	sizes    FormSizes
@@ -164,7 +163,7 @@ type Abbrevs struct {
 	length   int             // of the table in the section
 }
 
-// sparse has the declarations whose codes are not in the dense part.
+// sparse holds the declarations whose codes are outside the dense part.
 type sparse struct {
 	list  []sparseDecl // by code; of several with one code, the last counts
 	decls []decl       // storage: the chunk in use
@@ -175,22 +174,22 @@ type sparseDecl struct {
 	*decl
 }
 
-// freeDense is how many codes the dense part may have more than there are declarations.
+// freeDense is the number of codes by which the dense part may exceed the number of declarations.
 const freeDense = 256
 
-// Storage is in chunks of so many declarations or steps, which double, as copies of a large table
-// would take twice its memory.
+// Storage is in chunks of this many declarations or steps, which double in size: copying a large table would take
+// twice its memory.
 const (
 	minChunk = 64
 	maxChunk = 4096
 )
 
-// Cost estimates the work to make the table and the memory that it takes.
+// Cost estimates the work of making the table and the memory that it takes.
 func (t *Abbrevs) Cost() uint64 {
 	return uint64(t.length) + uint64(len(t.dense)+2*t.sparse.len())*uint64(unsafe.Sizeof(decl{})) + uint64(t.stepped)*uint64(unsafe.Sizeof(step{}))
 }
 
-// lookup returns the declaration of code, which is not zero.
+// lookup returns the declaration of code, which must not be zero.
 func (t *Abbrevs) lookup(code uint64) *decl {
 	if code < uint64(len(t.dense)) && t.dense[code].known {
 		return &t.dense[code]
@@ -232,14 +231,14 @@ func (s *sparse) reset() {
 	}
 }
 
-// sort makes find possible.
+// sort sorts the list, as find requires.
 func (s *sparse) sort() {
 	if s != nil {
 		slices.SortStableFunc(s.list, func(a, b sparseDecl) int { return cmp.Compare(a.code, b.code) })
 	}
 }
 
-// undeclared is the declaration of an unknown code. Its size takes the scan off the fast path.
+// undeclared is the declaration for unknown codes. Its size takes the scan off the fast path.
 var undeclared = decl{size: -1}
 
 // Parse compiles the table at offset of .debug_abbrev (DWARF 5, 7.5.3), reusing
@@ -248,15 +247,15 @@ func (t *Abbrevs) Parse(section []byte, offset uint64, sizes FormSizes) error {
 	return t.parseUpTo(section, offset, sizes, 0)
 }
 
-// ParseFirst compiles the part of a unit's table that the unit's own DIE needs. data is the unit, in
-// which the DIE follows the header. It returns the amount of work.
+// ParseFirst compiles the part of a unit's table that the unit's own DIE needs. data is the unit from its header on.
+// It returns the work done.
 func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) (cost uint64, err error) {
 	code, _ := uleb(data, int(h.HeadSize))
 	err = t.parseUpTo(section, h.Abbrev, h.Sizes(), code)
 	return uint64(t.length), err
 }
 
-// parseUpTo is like Parse, up to the declaration of a code; 0 means all.
+// parseUpTo is like Parse, but stops after the declaration of code last; 0 means all.
 func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last uint64) error {
 	t.offset, t.sizes, t.length, t.declared, t.stepped = offset, sizes, 0, 0, 0
 	t.dense, t.steps = t.dense[:0], t.steps[:0]
@@ -303,7 +302,7 @@ func skipDecl(data []byte, pos int) int {
 	if _, pos = uleb(data, pos); pos < 0 || pos == len(data) {
 		return -1
 	}
-	pos++ // whether there are children
+	pos++ // DW_CHILDREN_yes or no
 	for {
 		at, next := uleb(data, pos)
 		if next < 0 {
@@ -385,10 +384,11 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 	return d
 }
 
-// shared is how many programs of a table are kept to be shared, and how many declarations a table has without sharing.
+// shared is the number of programs of a table that are remembered for sharing. Tables with fewer declarations share
+// none.
 const shared = 32
 
-// program returns the program that starts at first, or an equal one of a declaration before.
+// program returns the program that starts at first, or an equal one of an earlier declaration.
 func (t *Abbrevs) program(first int) []step {
 	p := t.steps[first:len(t.steps):len(t.steps)]
 	if t.declared < shared {
@@ -425,8 +425,8 @@ func attrSpec(c *bin.Cursor, data []byte) (at, form uint64) {
 	return c.ULEB(), c.ULEB()
 }
 
-// addStep appends a step that skips (or takes) one attribute to the program that starts at first. It
-// returns where the program starts then.
+// addStep appends a step that skips (or takes) one attribute to the program that starts at first. It returns where the
+// program starts afterwards.
 func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f *formStep) int {
 	switch last := len(t.steps) - 1; {
 	case t.All && !(t.Vars && c.varsSkip(at)) || !t.All && c.wants(at):
@@ -446,7 +446,7 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f
 	return first
 }
 
-// push appends a step to the program that starts at first, which moves to another chunk if this one is full.
+// push appends a step to the program that starts at first, moving it to another chunk if this one is full.
 func (t *Abbrevs) push(first int, s step) int {
 	if len(t.steps) == cap(t.steps) {
 		program := t.steps[first:]
@@ -458,13 +458,13 @@ func (t *Abbrevs) push(first int, s step) int {
 	return first
 }
 
-// varsSkip reports whether an attribute of a DIE of class c is not needed for variables and types. Those
-// before and after others of fixed size are then skipped with them.
+// varsSkip reports whether variables and types do not need an attribute of a DIE of class c. Such attributes are
+// skipped together with neighbours of fixed size.
 func (c Class) varsSkip(at uint64) bool {
 	switch at {
 	case dw.AtSibling, dw.AtDeclColumn, dw.AtEntryPC, dw.AtCallFile, dw.AtCallLine, dw.AtCallColumn, dw.AtGNULocviews, dw.AtGNUEntryView:
 		return c != ClassUnit
-	case dw.AtLinkageName, dw.AtMIPSLinkageName: // calls find functions of other units by it
+	case dw.AtLinkageName, dw.AtMIPSLinkageName: // calls use it to find functions of other units
 		return c != ClassUnit && c != ClassFunc && c != ClassBare
 	case dw.AtDeclFile, dw.AtDeclLine:
 		return c != ClassScope // the place of a structure identifies it
@@ -484,7 +484,7 @@ var wantedBits = func() (bits [ClassBare + 1][2]uint64) {
 	return bits
 }()
 
-// wants is a faster form of wanted, as it is called for each attribute of each table.
+// wants is a faster form of wanted: it is called for each attribute of each table.
 func (c Class) wants(at uint64) bool {
 	if at < 128 {
 		return wantedBits[c][at/64]>>(at%64)&1 != 0

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// CodeIndex is a .debug_aranges (DWARF 5, 6.1.2): the code of units, as their producers list it. They may
-// leave out units, and code of the others.
+// CodeIndex is a .debug_aranges section (DWARF 5, 6.1.2): the code of units, as their producers list it.
+// Units may be missing, and so may some of the code of the others.
 type CodeIndex struct {
 	sets  []codeSet // in order of the units' offsets
 	spans []Span
@@ -24,7 +24,7 @@ type codeSet struct {
 // arangesVersion is the version of the section, in DWARF 2 to 5.
 const arangesVersion = 2
 
-// ReadCodeIndex decodes a .debug_aranges. It returns nil if anything in it is not as it should be.
+// ReadCodeIndex decodes a .debug_aranges section. It returns nil if the section is damaged in any way.
 func (d *Sections) ReadCodeIndex(data []byte) *CodeIndex {
 	x := &CodeIndex{}
 	c := bin.New(".debug_aranges", data, d.Order.byteOrder())
@@ -81,7 +81,8 @@ func (x *CodeIndex) readSet(d *Sections, c *bin.Cursor) bool {
 	return true
 }
 
-// Of returns the code of the unit at an offset of .debug_info. It reports false if the unit is not listed.
+// Of returns the code of the unit at offset unit of .debug_info. It reports false if the unit is not
+// listed.
 func (x *CodeIndex) Of(unit uint64) ([]Span, bool) {
 	if x == nil {
 		return nil, false

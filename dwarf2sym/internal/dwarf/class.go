@@ -4,7 +4,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// kinds is a set of kinds of values: of one or more classes of DWARF 5, 7.5.5.
+// kinds is a set of kinds of values, for one or more classes of DWARF 5, 7.5.5.
 type kinds uint32
 
 func setOf(all ...Kind) (s kinds) {
@@ -23,15 +23,15 @@ var (
 	exprs     = setOf(Expr, Elsewhere)                       // DWARF 2 and 3 have blocks for them
 )
 
-// attribute is what the classes of an attribute's values may be.
+// attribute is the name of an attribute and what its values may be, in words and as kinds.
 type attribute struct {
 	name string
 	want string
 	kinds
 }
 
-// attributes are all that are read and that may not have values of every class. Those of DWARF 2 to 5 and of GNU's and
-// LLVM's extensions are allowed in every version.
+// attributes lists the attributes that are read and that may not have values of every class. Attributes of DWARF 2 to
+// 5 and of GNU's and LLVM's extensions are allowed in every version.
 var attributes = map[uint64]attribute{
 	dw.AtName:            {"name", "a string", texts},
 	dw.AtLinkageName:     {"linkage_name", "a string", texts},
@@ -87,10 +87,10 @@ var attributes = map[uint64]attribute{
 	dw.AtGNUCallSiteValue:   {"GNU_call_site_value", "an expression", exprs},
 }
 
-// fewAttributes is above the numbers of the attributes of DWARF 5.
+// fewAttributes is above all attribute numbers of DWARF 5.
 const fewAttributes = 0x90
 
-// allowedKinds has the kinds of the attributes below fewAttributes, for the parser of abbreviations.
+// allowedKinds holds the kinds of the attributes below fewAttributes, for the parser of abbreviations.
 var allowedKinds = func() (all [fewAttributes]kinds) {
 	for at := range all {
 		if all[at] = ^kinds(0); attributes[uint64(at)].kinds != 0 {
@@ -100,7 +100,7 @@ var allowedKinds = func() (all [fewAttributes]kinds) {
 	return all
 }()
 
-// fits reports whether the values of an attribute may be of a kind.
+// fits reports whether values of an attribute may be of kind k.
 func fits(at uint64, k Kind) bool {
 	allowed := ^kinds(0)
 	if at < fewAttributes {
@@ -111,10 +111,10 @@ func fits(at uint64, k Kind) bool {
 	return allowed>>k&1 != 0
 }
 
-// Misfit is an attribute of a form whose class it cannot have. The DIE is read as if it did not have it.
+// Misfit is an attribute with a form of a class that it cannot have. The DIE is read as if the attribute were missing.
 type Misfit struct{ At, Form uint16 }
 
-// Is reports whether there is such an attribute.
+// Is reports whether m describes such an attribute.
 func (m Misfit) Is() bool { return m.At != 0 }
 
 // Name returns the name of the attribute.
@@ -123,7 +123,7 @@ func (m Misfit) Name() string { return "DW_AT_" + attributes[uint64(m.At)].name 
 // Misfit returns the attribute of a value that is Unfit.
 func (v Value) Misfit() Misfit { return Misfit{uint16(v.U >> 16), uint16(v.U)} }
 
-// MisfitError returns the error for a misfit of the DIE at pos.
+// MisfitError returns the error for misfit m of the DIE at pos.
 func (u *Unit) MisfitError(pos int, m Misfit) error {
 	return u.Errorf(pos, "%s of form %#x, want %s", m.Name(), m.Form, attributes[uint64(m.At)].want)
 }

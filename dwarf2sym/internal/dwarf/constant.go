@@ -5,7 +5,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// exprAt returns the bytes of an expression whose length is at pos of the unit.
+// exprAt returns the bytes of an expression whose length is at pos in the unit.
 func (u *Unit) exprAt(pos uint64) ([]byte, bool) {
 	if pos >= uint64(len(u.data)) {
 		return nil, false
@@ -17,11 +17,11 @@ func (u *Unit) exprAt(pos uint64) ([]byte, bool) {
 	return u.data[at : at+int(n)], true
 }
 
-// mostOps bounds the operations of an expression that stands for an address; LLVM writes three.
+// mostOps bounds the operations of an expression that computes an address; LLVM writes three.
 const mostOps = 16
 
-// Constant returns the address that an expression has in every frame and process: a sum of addresses and numbers. LLVM
-// writes such expressions to save entries of .debug_addr (-minimize-addr-in-v5).
+// Constant evaluates an expression that has the same value in every frame and process: a sum of addresses and numbers.
+// It reports false for other expressions. LLVM writes such sums to save entries of .debug_addr (-minimize-addr-in-v5).
 func (u *Unit) Constant(code []byte) (addr uint64, ok bool) {
 	c := u.Cursor(code)
 	var stack [mostOps]uint64

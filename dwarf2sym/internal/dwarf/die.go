@@ -5,8 +5,8 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// DIE is a debugging information entry with its attributes: those that the unit's Abbrevs, which must be for
-// All, take.
+// DIE is a debugging information entry with the attributes that the unit's Abbrevs take. Abbrevs.All must be
+// set.
 type DIE struct {
 	Tag      uint16 // 0 ends a list of children
 	Children bool
@@ -25,8 +25,7 @@ type Attr struct {
 	pos, end int // of the value in the unit's data
 }
 
-// Head reads the tag of the DIE at pos. Over or Take must then be called for
-// its attributes.
+// Head reads the tag of the DIE at pos. Over or Take must be called next, for its attributes.
 func (u *Unit) Head(pos int, d *DIE) error {
 	d.Pos, d.Attrs, d.Misfit = pos, d.Attrs[:0], Misfit{}
 	code, body := uleb(u.data, pos)
@@ -59,7 +58,7 @@ func (u *Unit) badForm(pos int, d *decl) error {
 	return u.Errorf(pos, "attribute with unknown form %#x", d.badForm)
 }
 
-// Has reports whether d, whose Head was read, has an attribute.
+// Has reports whether d, which Head has read, has the attribute at.
 func (d *DIE) Has(at uint16) bool {
 	if d.decl == nil {
 		return false
@@ -72,7 +71,7 @@ func (d *DIE) Has(at uint16) bool {
 	return false
 }
 
-// Over skips the attributes of d, and returns the position after them.
+// Over skips the attributes of d and returns the position after them.
 func (u *Unit) Over(d *DIE) (next int, err error) {
 	if d.decl == nil {
 		return d.body, nil
@@ -83,7 +82,7 @@ func (u *Unit) Over(d *DIE) (next int, err error) {
 	return next, nil
 }
 
-// Take reads the attributes of d, and returns the position after them.
+// Take reads the attributes of d and returns the position after them.
 func (u *Unit) Take(d *DIE) (next int, err error) {
 	if d.decl == nil {
 		return d.body, nil
@@ -116,7 +115,7 @@ func (u *Unit) Take(d *DIE) (next int, err error) {
 	return pos, nil
 }
 
-// Sibling returns the position of the DIE's next sibling if the DIE has it and it is plausible,
+// Sibling returns the position of d's next sibling if d refers to it and the reference is plausible,
 // otherwise 0.
 func (u *Unit) Sibling(d *DIE) int {
 	if d.decl == nil || d.decl.sibForm == 0 {
@@ -160,13 +159,13 @@ func (u *Unit) SkipTree(d *DIE, pos int) (next int, err error) {
 	return pos, nil
 }
 
-// Len returns the length of the unit's data.
+// Len returns the length of the unit's data in bytes.
 func (u *Unit) Len() int { return len(u.data) }
 
 // Children returns the position of the first child of the unit's own DIE.
 func (u *Unit) Children() int { return u.children }
 
-// Attr returns an attribute; nil if the DIE does not have it.
+// Attr returns an attribute, or nil if the DIE does not have it.
 func (d *DIE) Attr(at uint16) *Attr {
 	for i := range d.Attrs {
 		if d.Attrs[i].At == at {
@@ -176,7 +175,7 @@ func (d *DIE) Attr(at uint16) *Attr {
 	return nil
 }
 
-// Value returns the value of an attribute; of kind None if the DIE does not have it.
+// Value returns the value of an attribute, of kind None if the DIE does not have it.
 func (d *DIE) Value(at uint16) Value {
 	if a := d.Attr(at); a != nil {
 		return a.Value
@@ -190,7 +189,7 @@ func (d *DIE) Flag(at uint16) bool {
 	return v.Kind == Const && v.U != 0
 }
 
-// Block returns the bytes of an attribute that is a block or an expression.
+// Block returns the bytes of a block or an expression. It reports false for other attributes.
 func (u *Unit) Block(a *Attr) ([]byte, bool) {
 	n := 0
 	switch a.Form {
@@ -213,7 +212,7 @@ func (u *Unit) Block(a *Attr) ([]byte, bool) {
 // Bytes returns the encoded value of an attribute of fixed size.
 func (u *Unit) Bytes(a *Attr) []byte { return u.data[a.pos:a.end:a.end] }
 
-// Signed reports whether the form of a constant is a signed one.
+// Signed reports whether the form of a constant is signed.
 func (a *Attr) Signed() bool { return a.Form == dw.FormSdata || a.Form == dw.FormImplicitConst }
 
 // Address resolves a value of class address.
@@ -246,8 +245,8 @@ func (a *Attr) IsString() bool {
 // Cursor returns a cursor over an expression of the unit.
 func (u *Unit) Cursor(code []byte) bin.Cursor { return bin.New("", code, u.Order.byteOrder()) }
 
-// RefOffset reads the operand of an operation that is an offset in .debug_info.
+// RefOffset reads an operand that is an offset in .debug_info.
 func (u *Unit) RefOffset(c *bin.Cursor) uint64 { return c.Uint(int(u.Sizes().refAddr)) }
 
-// BigEndian reports the byte order of the file.
+// BigEndian reports whether the byte order is big-endian.
 func (o Order) BigEndian() bool { return bool(o) }

@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// Scanner visits the DIEs of a unit once. It stops at functions, and at scopes and inlined subroutines
-// where these are wanted.
+// Scanner visits the DIEs of a unit once. It stops at functions and, where they are wanted, at scopes and inlined
+// subroutines.
 type Scanner struct {
 	u      *Unit
 	pos    int
@@ -16,7 +16,7 @@ type Scanner struct {
 	scopes bool     // stop at scopes
 	flat   bool     // nothing below a scope is wanted
 	brief  bool     // nothing below a function or type is wanted
-	pass   uint     // bits of the classes whose DIEs are passed over, but not what is below them
+	pass   uint     // bits of the classes whose DIEs are passed over, though not what is below them
 	whole  bool     // the scan began at the first DIE
 	only   []int    // positions of the wanted DIEs, in order; nil means all
 	starts []uint64 // bits of Starts
@@ -44,8 +44,8 @@ func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.Inlines(true)
 }
 
-// Inlines says whether to stop at inlined subroutines. Functions without code matter only where these are,
-// and for scopes.
+// Inlines sets whether to stop at inlined subroutines. Functions without code matter only where inlined subroutines
+// do, and for scopes.
 func (s *Scanner) Inlines(wanted bool) {
 	s.pass = 1 << ClassOther
 	if !s.scopes && !s.flat {
@@ -59,12 +59,12 @@ func (s *Scanner) Inlines(wanted bool) {
 	}
 }
 
-// Only limits the scan to the DIEs that contain positions, which are in order. DIEs without a reference
-// to their sibling are visited, too.
+// Only limits the scan to the DIEs that contain positions, which must be sorted. DIEs without a reference to their
+// sibling are visited, too.
 func (s *Scanner) Only(positions []int) { s.only = positions }
 
-// Brief passes over what is in functions and types, where these have a reference to their sibling. Their entries
-// end where the sibling begins.
+// Brief makes the scanner skip what is inside functions and types that have a reference to their sibling. Their
+// entries then end where the sibling begins.
 func (s *Scanner) Brief() { s.brief = true }
 
 // misses reports whether no wanted DIE is in [start, end).
@@ -75,7 +75,7 @@ func (s *Scanner) misses(start, end int) bool {
 	return len(s.only) == 0 || s.only[0] >= end
 }
 
-// Seek continues at the DIE at pos, as if it were a child of the unit's own.
+// Seek continues at the DIE at pos as if it were a child of the unit's own DIE.
 func (s *Scanner) Seek(pos int) { s.pos, s.depth, s.open, s.whole = pos, 1, s.open[:0], false }
 
 // At returns the current position in the unit.
@@ -84,9 +84,8 @@ func (s *Scanner) At() int { return s.pos }
 // Size returns the size of the unit.
 func (s *Scanner) Size() int { return int(s.u.Size) }
 
-// Next advances to the next entry, which is valid until the following call, or to the
-// end of an entry's children, for which e is nil. done reports that there are no
-// more.
+// Next advances to the next entry, which is valid until the following call. At the end of an entry's children, e is
+// nil. done reports that there are no more entries.
 func (s *Scanner) Next() (e *Entry, done bool, err error) {
 	u := s.u
 	data, dense, pos, depth, pass := u.data, u.Abbrevs.dense, s.pos, s.depth, s.pass
@@ -157,7 +156,7 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 	return nil, true, nil
 }
 
-// behind returns an error if the unit has more than padding behind the end of its DIEs: damage ended them early.
+// behind returns an error if more than padding follows the last DIE: damage ended the DIEs early.
 func (s *Scanner) behind() error {
 	if rest := s.u.data[s.pos:]; s.whole && len(bytes.TrimLeft(rest, "\x00")) > 0 {
 		return s.u.Errorf(s.pos, "%d bytes behind the unit's last DIE", len(rest))
@@ -165,8 +164,8 @@ func (s *Scanner) behind() error {
 	return nil
 }
 
-// die reads a DIE that cannot simply be skipped: whether the scanner stops at
-// it, whether its children follow, and where.
+// die reads a DIE that cannot simply be skipped. It returns whether the scanner stops at it, whether its children
+// follow, and where the scan continues.
 func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err error) {
 	u := s.u
 	switch {
@@ -220,8 +219,7 @@ func isBody(d *decl) bool {
 	return false
 }
 
-// sibling returns the position of the DIE's next sibling, or -1 when the reference
-// is not plausible.
+// sibling returns the position of the DIE's next sibling, or -1 if the reference is not plausible.
 func (u *Unit) sibling(d *decl, pos int) int {
 	at := pos + int(d.sibOff)
 	size := int(d.sibForm)
@@ -249,8 +247,8 @@ func (u *Unit) over(d *decl, pos int) int {
 	return pos
 }
 
-// TakeAt reads the attributes that name the DIE at pos of the unit's data, if its tag is one that
-// has a name. It returns the position after them, or -1.
+// TakeAt reads the attributes that name the DIE at pos of the unit's data, if DIEs with its tag have names. It returns
+// the position after them, or -1.
 func (u *Unit) TakeAt(pos int, a *NameAttrs) int {
 	start := pos
 	code, pos := uleb(u.data, pos)
@@ -290,14 +288,14 @@ type NameAttrs struct {
 	spec, origin  Value
 }
 
-// decoded notes that the DIE at pos is decoded.
+// decoded reports the DIE at pos to Sections.Decoded.
 func (u *Unit) decoded(d *decl, pos int) {
 	if f := u.sect.Decoded; f != nil {
 		f(u.Off+uint64(pos), d.tag)
 	}
 }
 
-// take reads the wanted attributes of the DIE at start, which begin at pos; it returns the position after them, or -1.
+// take reads the wanted attributes of the DIE at start, which begin at pos. It returns the position after them, or -1.
 func (u *Unit) take(d *decl, start, pos int, a *Attrs) int {
 	*a = Attrs{}
 	u.decoded(d, start)
@@ -345,13 +343,14 @@ func (u *Unit) take(d *decl, start, pos int, a *Attrs) int {
 	return pos
 }
 
-// Look makes data, a piece of the unit, its bytes: positions are then in it.
+// Look makes data, a part of the unit, the unit's bytes: positions are then relative to data.
 func (u *Unit) Look(data []byte) { u.data = data }
 
-// Values returns the attributes.
+// Values returns the linkage name, the name, and the references to the origin and the specification.
 func (a *NameAttrs) Values() [4]Value { return [4]Value{a.Linkage, a.Name, a.origin, a.spec} }
 
-// Next returns the DIE that completes this one, which may have its name.
+// Next returns a reference to the DIE that completes this one and may have its name. It reports false if there is
+// none.
 func (a *NameAttrs) Next() (Value, bool) {
 	if a.origin.IsRef() {
 		return a.origin, true

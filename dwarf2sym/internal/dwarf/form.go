@@ -36,7 +36,7 @@ func (s FormSizes) fixedSize(form uint64) int {
 	return -1
 }
 
-// skipOp returns the step that skips a form of variable size.
+// skipOp returns the operation that skips a form of variable size.
 func skipOp(form uint64) (op uint8, ok bool) {
 	switch form {
 	case dw.FormUdata, dw.FormSdata, dw.FormRefUdata, dw.FormStrx, dw.FormAddrx, dw.FormLoclistx, dw.FormRnglistx,
@@ -67,7 +67,7 @@ type fixedForm struct {
 	size uint8
 }
 
-// formStep is how to skip a form.
+// formStep describes how to skip a form.
 type formStep struct {
 	op    uint8
 	n     int8 // bytes, or -1
@@ -75,7 +75,7 @@ type formStep struct {
 	fixedForm
 }
 
-// formTable has the forms of DWARF 5 for the sizes of a unit.
+// formTable holds the forms of DWARF 5 for the sizes of a unit.
 type formTable struct {
 	sizes FormSizes
 	forms [dw.FormAddrx4 + 1]formStep

@@ -13,7 +13,7 @@ import (
 type Sections struct {
 	File     string
 	Order    Order
-	ISA      uint64 // the bit of a function's address that selects its instruction set (arch.ISABit)
+	ISA      uint64 // the address bit of a function that selects its instruction set (arch.ISABit)
 	OldTypes bool   // the units are those of .debug_types (DWARF 4)
 
 	Info       Source
@@ -26,25 +26,25 @@ type Sections struct {
 	Rnglists   []byte
 	Ranges     []byte
 
-	// Location lists, where variables are read: of DWARF 5, and of earlier versions. OldSplit means
-	// that Loc has the entries of GNU's split DWARF 4.
+	// Location lists, if variables are read: of DWARF 5, and of earlier versions. OldSplit means that Loc is in the
+	// format of GNU's split DWARF 4.
 	Loclists, Loc []byte
 	OldSplit      bool
 
-	// LateAbbrev is what Abbrev has, where it is inflated only as far as units need it: tables are in the order of the
-	// units. Otherwise it is nil.
+	// LateAbbrev replaces Abbrev if the section is inflated only as far as units need it: tables are in the order of
+	// the units. Otherwise it is nil.
 	LateAbbrev Source
 
-	// Decoded, if non-nil, is called with the place and tag of each DIE whose attributes are decoded, other than those of
-	// units. Tests count with it.
+	// Decoded, if non-nil, is called with the offset and tag of each DIE whose attributes are decoded, except unit
+	// DIEs. Tests use it to count.
 	Decoded func(off uint64, tag uint16)
 }
 
-// lateStep is the number of bytes behind the start of a table that are inflated first.
+// lateStep is the number of bytes after the start of a table that are inflated first.
 const lateStep = 4 << 10
 
-// ReadAbbrevs calls read with .debug_abbrev or, if it is inflated on demand, with more and more of it until read returns
-// no error, because the table at off is no longer cut off.
+// ReadAbbrevs calls read with .debug_abbrev. If the section is inflated on demand, it calls read with more and more of
+// it until read returns no error, because the table at off is no longer cut off.
 func (s *Sections) ReadAbbrevs(off uint64, read func(section []byte) error) error {
 	if s.LateAbbrev == nil {
 		return read(s.Abbrev)
@@ -63,8 +63,8 @@ func (s *Sections) ReadAbbrevs(off uint64, read func(section []byte) error) erro
 	}
 }
 
-// DeclaresSplit reports whether a table of abbreviations cannot be read or has the attribute with which a skeleton names
-// the file of its other half.
+// DeclaresSplit reports whether a table of abbreviations has the attribute with which a skeleton names the file of its
+// other half, or cannot be read.
 func (s *Sections) DeclaresSplit() bool {
 	all, err := s.AllAbbrevs()
 	return err != nil || declaresSplit(all)
@@ -82,8 +82,8 @@ func (s *Sections) AllAbbrevs() ([]byte, error) {
 type Source interface {
 	Size() int64
 
-	// Bytes returns n bytes at off. They may be in buf, if it has room, and are valid until the next
-	// call with that buf.
+	// Bytes returns n bytes at off. The result may use buf, if its capacity suffices, and is valid until the next call
+	// with that buf.
 	Bytes(off, n int64, buf []byte) ([]byte, error)
 }
 
@@ -92,7 +92,7 @@ type Header struct {
 	Off      uint64 // of the header in .debug_info
 	Size     uint64 // of the whole unit, including the header and its length field
 	Abbrev   uint64 // offset of its table in .debug_abbrev
-	ID       uint64 // of a skeleton and its other half (DWARF 5)
+	ID       uint64 // shared by a skeleton and its other half (DWARF 5)
 	HeadSize uint8
 	Version  uint8
 	Type     uint8
@@ -106,11 +106,11 @@ type TypeHeader struct {
 	Offset    uint64 // of the type's DIE in the unit
 }
 
-// IsType reports whether the unit has a type, and no code.
+// IsType reports whether the unit describes a type and has no code.
 func (h *Header) IsType() bool { return h.Type == dw.UTType || h.Type == dw.UTSplitType }
 
-// IsSkeleton reports whether the unit's header says that its other half is elsewhere. In version
-// 4 an attribute does.
+// IsSkeleton reports whether the unit's header says that its other half is elsewhere. In version 4 an attribute says so
+// instead.
 func (h *Header) IsSkeleton() bool { return h.Type == dw.UTSkeleton }
 
 func (h *Header) offsetSize() uint64 {
@@ -129,16 +129,15 @@ func (h *Header) Sizes() FormSizes {
 	return s
 }
 
-// ErrBadHeader stands for damage in a header that is only counted.
+// ErrBadHeader represents damage in headers that are only counted.
 var ErrBadHeader = errors.New("bad unit header")
 
-// MaxHeader is the size of the longest header: that of a DWARF 5 type unit in
-// 64-bit DWARF.
+// MaxHeader is the size in bytes of the longest header, which a DWARF 5 type unit in 64-bit DWARF has.
 const MaxHeader = 40
 
-// ParseHeader decodes the header at off, whose first bytes are b. With an error, size is set if
-// the next header can still be found. If quiet is set, the error is ErrBadHeader: megabytes of
-// zeros are millions of bad headers.
+// ParseHeader decodes the header at off, whose first bytes are b. If it returns an error, h.Size is set if the next
+// header can still be found. If quiet is set, the error is always ErrBadHeader: megabytes of zeros are millions of bad
+// headers.
 func (d *Sections) ParseHeader(b []byte, off, total uint64, quiet bool) (h Header, t TypeHeader, err error) {
 	c := bin.NewAt(d.Section(), b, off, d.Order.byteOrder())
 	h = Header{Off: off, Type: dw.UTCompile}

@@ -41,23 +41,23 @@ type LineTable struct {
 	lengths   []byte
 	addrSize  uint8
 	lostDir   bool // the name of a directory was reported
-	lostFile  bool // and of a file
+	lostFile  bool // and the name of a file
 
 	most   uint64  // the highest address
-	faults []Fault // what is lost, unless it is all
+	faults []Fault // what is lost, unless everything is
 
 	dirs  []Value // names; for those in the program itself (Inline) the offset in data
 	files []fileEntry
 	Rows  []Row
 	Seqs  []Sequence
 
-	repeats []uint64 // where rows begin that repeat the line of the row before them
+	repeats []uint64 // addresses of rows that repeat the line of the row before them
 
 	overlaps
 }
 
-// fileEntry is an entry of the program's file table. Its name is looked up
-// when a record uses it, as most entries are there only for types.
+// fileEntry is an entry of the program's file table. Its name is looked up only when a record uses it, as most
+// entries are there only for types.
 type fileEntry struct {
 	name Value
 	dir  uint64
@@ -65,8 +65,8 @@ type fileEntry struct {
 	size uint64 // in bytes; 0 if it is unknown
 }
 
-// Read decodes the line program of u and sorts its sequences. Of a damaged
-// sequence, the rows before the damage are kept.
+// Read decodes the line program of u and sorts its sequences. In a damaged sequence, the rows before the damage are
+// kept.
 func (t *LineTable) Read(u *Unit, w *Window) []Fault {
 	if err := t.open(u, w); err != nil {
 		return []Fault{{"lines", err}}
@@ -78,7 +78,7 @@ func (t *LineTable) Read(u *Unit, w *Window) []Fault {
 	return t.faults
 }
 
-// ReadFiles decodes only the header of u's line program: the names of files.
+// ReadFiles decodes only the header of u's line program, for the names of files.
 func (t *LineTable) ReadFiles(u *Unit, w *Window) []Fault {
 	if err := t.open(u, w); err != nil {
 		return []Fault{{"lines", err}}
@@ -86,7 +86,7 @@ func (t *LineTable) ReadFiles(u *Unit, w *Window) []Fault {
 	return t.faults
 }
 
-// open finds the program of u and decodes its header. It returns an error if all of the program is lost.
+// open finds the program of u and decodes its header. It returns an error if the whole program is lost.
 func (t *LineTable) open(u *Unit, w *Window) error {
 	t.Clear()
 	if err := t.load(u, w); err != nil {
@@ -155,12 +155,12 @@ type lineState struct {
 	past  bool // the sequence had addresses past the highest one
 
 	cut bool   // what follows in the sequence is lost
-	hi  uint64 // where it was cut; 0 if that is no address
+	hi  uint64 // where it was cut; 0 if not at an address
 
 	program
 }
 
-// next begins a sequence whose first row has a number.
+// next begins a sequence whose first row has index first.
 func (s *lineState) next(first int) {
 	*s = lineState{file: 1, num: 1, first: first, program: s.program}
 }
@@ -172,11 +172,11 @@ func (s *lineState) add(n uint64) {
 	}
 }
 
-// wrap records that the address passed the highest one. That of dropped code is no address from the beginning.
+// wrap records that the address passed the highest one. An address of dropped code was never valid.
 func (s *lineState) wrap() { s.past, s.none = s.past || !s.none, true }
 
-// run executes the program. Rows that only repeat the line of the row before
-// are dropped, of which the address stays in repeats, and of several rows at the same address the last one is kept.
+// run executes the program. A row that only repeats the line of the row before it is dropped, and its address
+// recorded in repeats. Of several rows at the same address, the last one is kept.
 func (t *LineTable) run(u *Unit) {
 	special := t.specials()
 	var s lineState
@@ -208,8 +208,7 @@ func (t *LineTable) run(u *Unit) {
 	t.close(&s, s.hi)
 }
 
-// specialOp is what a special opcode adds: bytes (operations on VLIW machines)
-// and lines.
+// specialOp is what a special opcode adds: bytes (operations on VLIW machines) and lines.
 type specialOp struct {
 	addr uint64
 	num  int32
@@ -280,11 +279,11 @@ func (t *LineTable) endSequence(u *Unit, s *lineState, pos int) {
 	s.next(len(t.Rows))
 }
 
-// close makes a sequence of the open rows, which ends at hi.
+// close makes a sequence that ends at hi from the open rows.
 func (t *LineTable) close(s *lineState, hi uint64) {
 	rows := t.Rows[s.first:]
 	if !slices.IsSortedFunc(rows, byAddr) {
-		// Not allowed (6.2.5), but seen; ordered addresses are worth more.
+		// Not allowed (6.2.5), but it occurs; sorting is better than losing the rows.
 		slices.SortStableFunc(rows, byAddr)
 	}
 	if len(rows) > 0 && rows[0].Addr < hi {
@@ -294,9 +293,8 @@ func (t *LineTable) close(s *lineState, hi uint64) {
 
 func byAddr(a, b Row) int { return cmp.Compare(a.Addr, b.Addr) }
 
-// frequent executes the opcodes that compilers write most often, with operands
-// of one byte, for which it takes a quarter of the time. It returns -1 for all
-// others, which standard executes.
+// frequent executes the opcodes that compilers write most often, with operands of one byte, in a quarter of the
+// time that standard takes. It returns -1 for all others, which are left to standard.
 func (t *LineTable) frequent(s *lineState, op byte, pos int) int {
 	if op == dw.LNSCopy {
 		t.emit(s)
@@ -322,8 +320,8 @@ func (t *LineTable) frequent(s *lineState, op byte, pos int) int {
 	return pos + 1
 }
 
-// standard executes a standard or extended opcode whose operands are at pos;
-// it returns -1 if the program ends within them.
+// standard executes a standard or extended opcode whose operands are at pos. It returns -1 if the program ends
+// within them.
 func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 	var n uint64
 	if t.lineRange == 0 && (op >= t.opBase || op == dw.LNSConstAddPC) {
@@ -392,7 +390,7 @@ func (t *LineTable) extended(u *Unit, s *lineState, pos int) int {
 		c.CStr()
 		e := fileEntry{name: Value{Inline, uint64(pos + 1)}, dir: c.ULEB()}
 		if c.Err() != nil {
-			e = fileEntry{} // it has a number
+			e = fileEntry{} // it still takes up a number
 			t.faults = append(t.faults, Fault{fmt.Sprintf("file %d", len(t.files)), t.errorf(u, pos, "definition of a file ends within it")})
 		}
 		t.files = append(t.files, e)

@@ -2,18 +2,18 @@ package dwarf
 
 import "fmt"
 
-// Damage of a line program costs what follows it in its sequence: the rows before it are right, as readelf and gdb show
-// them, and the next sequence begins with a state and an address of its own.
+// Damage in a line program costs what follows it in the same sequence. The rows before it are right, as readelf and gdb
+// show them, and the next sequence begins with a fresh state and its own address.
 
-// program is what the state has of the sequences before.
+// program is the part of the state that spans sequences.
 type program struct {
-	ended    int   // sequences that were ended
-	broken   int   // sequences whose rest is lost, up to the open one
-	firstCut Fault // what is lost of the first of them
+	ended    int   // number of sequences that ended
+	broken   int   // number of sequences whose rest is lost, including the open one
+	firstCut Fault // what is lost in the first of them
 }
 
-// cut records that the rest of the open sequence is lost, from the state's address on. Only the first sequence of a
-// program that is cut has a message.
+// cut records that the rest of the open sequence is lost, from the state's address on. Only the first cut sequence of a
+// program gets a message.
 func (t *LineTable) cut(u *Unit, s *lineState, pos int, format string, args ...any) {
 	if s.cut {
 		return
@@ -32,7 +32,7 @@ func (s *lineState) keep() {
 	s.cut, s.none = true, true
 }
 
-// rest describes what is lost if nothing more is known of the open sequence.
+// rest describes what is lost when nothing more is known about the open sequence.
 func (s *lineState) rest() string {
 	switch {
 	case s.cut:
@@ -43,7 +43,7 @@ func (s *lineState) rest() string {
 	return fmt.Sprintf("lines of sequence %d", s.ended+1)
 }
 
-// finish ends the program at pos, and reports what is lost if that is within an opcode or a sequence.
+// finish ends the program at pos, and reports what is lost if pos is within an opcode or a sequence.
 func (t *LineTable) finish(u *Unit, s *lineState, pos int, open bool) {
 	if s.broken > 1 {
 		s.firstCut.Lost += fmt.Sprintf(", and parts of %d more sequences", s.broken-1)
@@ -60,7 +60,7 @@ func (t *LineTable) finish(u *Unit, s *lineState, pos int, open bool) {
 	}
 }
 
-// stop ends the program at an opcode that it ends within. Sequences may follow.
+// stop ends the program inside an opcode. More sequences may have followed.
 func (t *LineTable) stop(u *Unit, s *lineState, pos int, open bool) {
 	lost := "lines"
 	switch {
@@ -73,9 +73,8 @@ func (t *LineTable) stop(u *Unit, s *lineState, pos int, open bool) {
 	s.keep()
 }
 
-// end ends the open sequence before pos. It returns the address where its rows end, and reports whether there is one.
-// What left the address space has none: the extent of its rows is unknown. The end of code may be just past the highest
-// address.
+// end ends the open sequence before pos. It returns the address where its rows end, and reports false if there is none:
+// the extent of rows that left the address space is unknown. The end of code may be just past the highest address.
 func (t *LineTable) end(u *Unit, s *lineState, pos int) (hi uint64, ok bool) {
 	s.ended++
 	if s.cut {

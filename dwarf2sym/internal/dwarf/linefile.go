@@ -7,11 +7,10 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// Path returns the name of a file of the line table: the entry's name joined
-// with its directory, and with the unit's directory if that is relative, too.
-// It is otherwise unchanged: "." and ".." stay, and no file is looked up. In
-// DWARF 5 (6.2.4) directory 0 is the compilation directory, which is not
-// joined with itself: GCC's relative ones would double.
+// Path returns the name of a file of the line table: the entry's name joined with its directory, and with the unit's
+// directory if that is relative, too. The name is otherwise unchanged: "." and ".." stay, and no file is looked up. In
+// DWARF 5 (6.2.4), directory 0 is the compilation directory, which is not joined with itself: GCC writes relative ones,
+// which would double. It reports false if the table has no such file.
 func (t *LineTable) Path(u *Unit, file uint64) (string, bool) {
 	dir, name, inCompDir, ok := t.entry(u, file)
 	if inCompDir {
@@ -29,8 +28,8 @@ func (t *LineTable) RelativePath(u *Unit, file uint64) string {
 	return srcmap.Join(dir, name)
 }
 
-// FileFault returns the reason why a file of the line table has no name, or not all of it; nil if it has one. File 0 of
-// versions 2 to 4 is none.
+// FileFault returns the reason why a file of the line table has no name or an incomplete one, or nil if the name is
+// complete. Versions 2 to 4 have no file 0.
 func (t *LineTable) FileFault(u *Unit, file uint64) error {
 	first := uint64(t.firstFile())
 	if len(t.files) == int(first) {
@@ -55,13 +54,13 @@ func (t *LineTable) FileFault(u *Unit, file uint64) error {
 	return nil
 }
 
-// InCompDir reports whether the directory of a file is the unit's.
+// InCompDir reports whether a file's directory is the compilation directory.
 func (t *LineTable) InCompDir(file uint64) bool {
 	return file < uint64(len(t.files)) && t.files[file].dir == 0
 }
 
-// entry returns the directory and the name of a file, and whether the directory is one in the compilation
-// directory. An absolute name has no directory.
+// entry returns the directory and the name of a file. inCompDir reports whether the directory is relative to the
+// compilation directory. An absolute name has no directory.
 func (t *LineTable) entry(u *Unit, file uint64) (dir, name string, inCompDir, ok bool) {
 	if file >= uint64(len(t.files)) {
 		return "", "", false, false

@@ -53,8 +53,8 @@ func (t *LineTable) header(u *Unit) error {
 	return t.knownFiles(c.Err())
 }
 
-// knownFiles returns the error that ended the tables of names, if no file is known. Otherwise the program is run: lines
-// of files that are not known have a message of their own.
+// knownFiles returns err, which ended the tables of names, if no file is known. Otherwise it returns nil, so that the
+// program is run: lines of unknown files have a message of their own.
 func (t *LineTable) knownFiles(err error) error {
 	if n := len(t.files); err != nil && n > t.firstFile() {
 		t.faults = append(t.faults, Fault{fmt.Sprintf("files from number %d on", n), err})
@@ -71,8 +71,8 @@ func (t *LineTable) firstFile() int {
 	return 1
 }
 
-// oldTables reads the directory and file tables of versions 2 to 4. Numbers
-// start at 1; entry 0 is the compilation directory or, among files, unused.
+// oldTables reads the directory and file tables of versions 2 to 4. Numbers start at 1; entry 0 is the compilation
+// directory or, among files, unused.
 func (t *LineTable) oldTables(c *bin.Cursor) {
 	t.dirs = append(t.dirs, Value{})
 	for c.Err() == nil {
@@ -96,8 +96,7 @@ func (t *LineTable) oldTables(c *bin.Cursor) {
 	}
 }
 
-// entryTables reads the tables of version 5, which have the form of each
-// field.
+// entryTables reads the tables of version 5, which declare the form of each field.
 func (t *LineTable) entryTables(u *Unit, c *bin.Cursor, offsetSize int) {
 	for _, files := range []bool{false, true} {
 		var formats [255][2]uint64
@@ -125,7 +124,8 @@ func (t *LineTable) entryTables(u *Unit, c *bin.Cursor, offsetSize int) {
 	}
 }
 
-// addEntry appends an entry to the table of files or of directories. The first of each whose name is lost is reported.
+// addEntry appends an entry to the table of files or of directories. It reports the first entry of each kind whose name
+// is lost.
 func (t *LineTable) addEntry(u *Unit, pos int, files bool, e fileEntry) {
 	kind, n, lost := "file", len(t.files), &t.lostFile
 	if !files {
@@ -143,8 +143,7 @@ func (t *LineTable) addEntry(u *Unit, pos int, files bool, e fileEntry) {
 	}
 }
 
-// entryField reads a field of a form that 6.2.4.1 allows, or of any other form
-// of known size.
+// entryField reads a field of a form that 6.2.4.1 allows, or of any other form of known size.
 func (t *LineTable) entryField(u *Unit, c *bin.Cursor, offsetSize int, format [2]uint64, e *fileEntry) {
 	kind, form := format[0], format[1]
 	at := c.Pos()

@@ -30,12 +30,12 @@ const (
 	lleGNUOffsetPair  = 4
 )
 
-// LocCost is the work charged for an entry of a location list.
+// LocCost is the work charged for a location list entry.
 const LocCost = 16
 
-// Locations calls fn with the entries of the location list that an attribute refers to: code, in
-// addresses of the file, and an expression. Entries without code are left out; an entry for
-// everywhere else has lo 0 and hi the highest address.
+// Locations calls fn with each entry of the location list that an attribute refers to: the code
+// [lo, hi), in addresses of the file, and an expression. Entries without code are left out; a
+// default location, which applies everywhere else, has lo 0 and hi the highest address.
 func (u *Unit) Locations(a *Attr, fn func(lo, hi uint64, expr []byte)) error {
 	off := a.U
 	switch {
@@ -95,7 +95,7 @@ func (u *Unit) oldLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 	}
 }
 
-// shortExpr reads an expression after a length of 2 bytes.
+// shortExpr reads an expression with a 2-byte length before it.
 func (u *Unit) shortExpr(data []byte, off uint64) (expr []byte, next uint64, ok bool) {
 	if off > uint64(len(data)) || uint64(len(data))-off < 2 {
 		return nil, 0, false
@@ -159,7 +159,7 @@ func (u *Unit) splitLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error 
 	}
 }
 
-// listAddrx reads an index into .debug_addr, and the address.
+// listAddrx reads an index into .debug_addr and returns the address there.
 func (u *Unit) listAddrx(data []byte, pos int) (addr uint64, next int, ok bool) {
 	i, next := uleb(data, pos)
 	if next < 0 {
@@ -230,7 +230,7 @@ func locPair(data []byte, kind uint8, pos int) (a, b uint64, next int, ok bool) 
 	return a, b, pos, ok
 }
 
-// shortULEB reads a ULEB128 of one or two bytes, which must exist.
+// shortULEB reads a ULEB128 of one or two bytes, which must be in data.
 func shortULEB(data []byte, pos int) (v uint64, next int, ok bool) {
 	lo := data[pos]
 	if lo < 0x80 {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Effort is the work spent on the units of a file and of the files that belong to it.
+// Effort is the work spent on the units of a file and of its companions, with its limit.
 type Effort struct {
 	Limit uint64
 	Spent atomic.Uint64
@@ -14,7 +14,7 @@ type Effort struct {
 // Over reports whether the limit was exceeded.
 func (e *Effort) Over() bool { return e.Spent.Load() > e.Limit }
 
-// ErrExhausted ends work whose result is discarded.
+// ErrExhausted ends work whose result will be discarded.
 var ErrExhausted = errors.New("too much work")
 
 // effortStep is the amount of work that a worker does before it charges the

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Columns of a package's indexes: the sections that units have a part of.
+// Columns of a package's indexes: the sections that are divided among units.
 const (
 	SectInfo = iota
 	SectTypes
@@ -50,14 +50,15 @@ const (
 	TUIndex = ".debug_tu_index"
 )
 
-// PackIndex is an index of a package: the places of its units' parts.
+// PackIndex is an index of a package: it locates the parts of sections that belong to a
+// unit.
 type PackIndex struct {
 	Name  string // of its section
 	File  string
 	Order Order
 
 	Rows    map[uint64]int // by dwo id or signature; from 0
-	Holds   int            // the section that has the units
+	Holds   int            // the section that holds the units
 	columns [SectCount]int // of each section, or -1
 	width   int            // number of columns
 	offsets []byte         // rows of width 4-byte numbers
@@ -79,7 +80,7 @@ func (x *PackIndex) Read(data []byte) error {
 	}
 	version := c.U32()
 	if v := x.Order.u16(data); v == 5 {
-		version = 5 // a version of 2 bytes, and 2 without meaning
+		version = 5 // version 5: a version of 2 bytes and 2 bytes of padding
 	}
 	if version != 2 && version != 5 {
 		return x.Errorf(0, "index version %d, want 2 or 5", version)
@@ -142,8 +143,7 @@ func (x *PackIndex) readColumns(c *bin.Cursor, version uint32, width int) error 
 	return nil
 }
 
-// Part returns a unit's part of a section, which is empty if the section has
-// no column.
+// Part returns a unit's part of a section. It is empty if the section has no column.
 func (x *PackIndex) Part(row, sect int) Part {
 	col := x.columns[sect]
 	if col < 0 {

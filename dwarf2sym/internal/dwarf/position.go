@@ -7,21 +7,21 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// Position is what a row of a line table has about an address, with what a Row leaves out.
+// Position is what a row of a line table says about an address, including what a [Row] leaves out.
 type Position struct {
 	Addr                        uint64
 	File                        uint32 // as the line program numbers it
 	Line, Column, Discriminator uint32 // 0 for none
 }
 
-// Positions are all rows of a line table. Those of a sequence are in order of address; of several with the same
-// address the last counts.
+// Positions are all rows of a line table. The rows of a sequence are in order of address; of several at the same
+// address, the last one counts.
 type Positions struct {
 	Rows []Position
 	Seqs []Sequence // in the order of the program
 }
 
-// bytesPerRow is how many bytes of a line program make a row, by experience: compilers that write columns take 4 to 6.
+// bytesPerRow is the typical number of bytes of a line program per row: compilers that write columns take 4 to 6.
 const bytesPerRow = 5
 
 // positionReader runs a line program for its positions.
@@ -29,11 +29,11 @@ type positionReader struct {
 	*LineTable
 	out   Positions
 	state lineState // first is an index in out.Rows
-	now   Position  // its column and discriminator
+	now   Position  // only its column and discriminator
 }
 
-// Positions runs the line program of u. Of a damaged sequence, the rows before the damage are returned. The names of the
-// files can be had afterwards.
+// Positions runs the line program of u. In a damaged sequence, the rows before the damage are returned. The names of
+// files are available afterwards.
 func (t *LineTable) Positions(u *Unit, w *Window) (Positions, []Fault) {
 	if err := t.open(u, w); err != nil {
 		return Positions{}, []Fault{{"lines", err}}
@@ -63,7 +63,7 @@ func (t *LineTable) Positions(u *Unit, w *Window) (Positions, []Fault) {
 // special executes a special opcode.
 func (r *positionReader) special(op specialOp) {
 	if r.maxOps == 1 {
-		r.state.add(op.addr) // specials has multiplied it
+		r.state.add(op.addr) // already multiplied in specials
 	} else {
 		r.advance(&r.state, op.addr)
 	}
@@ -71,7 +71,7 @@ func (r *positionReader) special(op specialOp) {
 	r.row()
 }
 
-// step executes an opcode that is not a special one, and returns where the next is; -1 if the program ends
+// step executes an opcode that is not a special one and returns the position of the next, or -1 if the program ends
 // within it.
 func (r *positionReader) step(u *Unit, op byte, pos int) int {
 	switch op {
@@ -124,7 +124,7 @@ func (r *positionReader) endSequence(u *Unit, pos int) {
 	r.now = Position{}
 }
 
-// close makes a sequence of the open rows, which ends at hi.
+// close makes a sequence that ends at hi from the open rows.
 func (r *positionReader) close(hi uint64) {
 	rows := r.out.Rows[r.state.first:]
 	byAddr := func(a, b Position) int { return cmp.Compare(a.Addr, b.Addr) }
@@ -136,7 +136,7 @@ func (r *positionReader) close(hi uint64) {
 	}
 }
 
-// Of returns the last row of a sequence at or before an address, which the sequence contains.
+// Of returns the last row of a sequence at or before addr, which must be in the sequence.
 func (p *Positions) Of(s *Sequence, addr uint64) Position {
 	rows := p.Rows[s.First:s.Last]
 	i, _ := slices.BinarySearchFunc(rows, addr, func(row Position, addr uint64) int {

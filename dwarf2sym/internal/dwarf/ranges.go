@@ -17,9 +17,9 @@ type Span struct{ Lo, Hi uint64 }
 // of its result.
 const SpanCost = 16
 
-// Spans appends to out the code that a DIE with these attributes covers: its
-// range list, otherwise [low_pc, high_pc). Empty pieces are left out. What the linker dropped is at an address
-// that no code has. An error is the first one; the pieces beside it are complete.
+// Spans appends to out the code covered by a DIE with these attributes: its range list, otherwise [low_pc, high_pc).
+// Empty pieces are left out. Code that the linker dropped gets an address where there is no code. Spans returns the
+// first error; the other pieces are complete.
 func (u *Unit) Spans(low, high, ranges Value, out []Span) ([]Span, error) {
 	switch ranges.Kind {
 	case None:
@@ -67,9 +67,8 @@ func (u *Unit) lowToHigh(low, high Value, out []Span) ([]Span, error) {
 // Declared appends the code covered by the unit's own DIE.
 func (u *Unit) Declared(out []Span) ([]Span, error) { return u.Spans(u.low, u.high, u.ranges, out) }
 
-// withoutISA returns [lo, hi) without the bit that selects the instruction
-// set. GNU as includes it in the description of assembly: low_pc is the value
-// of the symbol.
+// withoutISA returns [lo, hi) without the bit that selects the instruction set. GNU as includes the bit when it
+// describes assembly, as low_pc is the value of the symbol.
 func (u *Unit) withoutISA(lo, hi uint64) (uint64, uint64) {
 	if lo&u.sect.ISA == 0 {
 		return lo, hi
@@ -77,7 +76,8 @@ func (u *Unit) withoutISA(lo, hi uint64) (uint64, uint64) {
 	return lo &^ u.sect.ISA, hi &^ u.sect.ISA
 }
 
-// addressError returns the reason why v, the value of an attribute, is not an address, or nil if it is missing.
+// addressError returns the reason why v, the value of an attribute, is not an address. It returns nil if the attribute
+// is missing.
 func (u *Unit) addressError(attr string, v Value) error {
 	switch v.Kind {
 	case None:
@@ -95,17 +95,17 @@ func (u *Unit) addressError(attr string, v Value) error {
 // mostAddr returns the highest address of the unit's address size.
 func (u *Unit) mostAddr() uint64 { return ^uint64(0) >> (64 - 8*uint64(u.AddrSize)) }
 
-// dropped reports whether an address is one of those that linkers write for code that they dropped: the highest, or the
-// one before it where the highest has a meaning (lld, -z dead-reloc-in-nonalloc). They are not added to.
+// dropped reports whether addr is a value that linkers write for dropped code: the highest address, or the one before
+// it where the highest has another meaning (lld, -z dead-reloc-in-nonalloc). No offsets are added to such a value.
 func (u *Unit) dropped(addr uint64) bool { return addr >= u.mostAddr()-1 }
 
-// past reports whether an offset leads out of the address space. The end of code may be just past the highest address.
+// past reports whether addr+off is outside the address space. The end of code may be just past the highest address.
 func (u *Unit) past(addr, off uint64) bool {
 	sum, most := addr+off, u.mostAddr()
 	return sum < addr || sum > most && sum-1 > most
 }
 
-// plus adds an offset to an address. What is past the highest one is dropped code.
+// plus adds an offset to an address. A result past the highest address means dropped code.
 func (u *Unit) plus(addr, off uint64) uint64 {
 	if u.dropped(addr) || u.past(addr, off) {
 		return u.mostAddr()
@@ -113,9 +113,8 @@ func (u *Unit) plus(addr, off uint64) uint64 {
 	return addr + off
 }
 
-// endOf returns the end of code that starts at lo and ends before hi. hi may
-// have wrapped around to 0, as code can extend to the end of a 32-bit address
-// space.
+// endOf returns the end of code that starts at lo and ends before hi. hi may have wrapped around to 0, as code can
+// extend to the end of a 32-bit address space.
 func (u *Unit) endOf(lo, hi uint64) uint64 {
 	if hi == 0 && lo > 0 && u.AddrSize < 8 {
 		return u.mostAddr() + 1
@@ -164,7 +163,7 @@ func (u *Unit) rangeError(section string, off uint64, msg string) error {
 	return &bin.Error{File: u.sect.File, Section: section, Offset: off, Msg: msg}
 }
 
-// addSpan appends [lo, hi) unless it is empty. bad is the reason why it is no code.
+// addSpan appends [lo, hi) unless it is empty. bad is the reason why it cannot be code.
 func (u *Unit) addSpan(out []Span, lo, hi uint64) (_ []Span, bad string) {
 	switch hi = u.endOf(lo, hi); {
 	case lo < hi:
@@ -177,7 +176,7 @@ func (u *Unit) addSpan(out []Span, lo, hi uint64) (_ []Span, bad string) {
 	return out, bad
 }
 
-// addSized appends n bytes at lo.
+// addSized appends the n bytes at lo.
 func (u *Unit) addSized(out []Span, lo, n uint64) (_ []Span, bad string) {
 	if u.dropped(lo) {
 		n = 0
@@ -187,7 +186,7 @@ func (u *Unit) addSized(out []Span, lo, n uint64) (_ []Span, bad string) {
 	return u.addSpan(out, lo, lo+n)
 }
 
-// addPair appends [lo, hi), two offsets from base.
+// addPair appends [lo, hi), given as two offsets from base.
 func (u *Unit) addPair(out []Span, base, lo, hi uint64) (_ []Span, bad string) {
 	switch {
 	case lo == hi:
@@ -294,10 +293,10 @@ func (u *Unit) rngAddr(pos int) (uint64, int) {
 	return u.Order.uint(u.sect.Rnglists[pos : pos+size]), pos + size
 }
 
-// Cut divides s, code of an inlined function, into the part that belongs to the function around it and what is outside:
-// what begins in one of the sorted spans of that function ends with it. Compilers write no others; BOLT leaves some of
-// code that it removed, which begin at 0. Peers agree: for llvm-symbolizer, code that begins before the function is the
-// function's from its start on.
+// Cut divides s, code of an inlined function, into the part inside the surrounding function and the rest. in has the
+// sorted spans of the surrounding function; the part that begins in one of them is cut at its end. Compilers write no
+// code outside; BOLT leaves some where it removed code, beginning at 0. Other tools agree: for code that begins before
+// the function, llvm-symbolizer takes the part from the function's start on.
 func (s Span) Cut(in []Span) (inside, outside Span) {
 	k := sort.Search(len(in), func(i int) bool { return in[i].Hi > s.Lo })
 	if k == len(in) || s.Lo < in[k].Lo {

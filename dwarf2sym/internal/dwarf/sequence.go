@@ -8,12 +8,12 @@ import (
 	"github.com/symtool/symtool/internal/span"
 )
 
-// Sequences overlap in damaged files, and if functions that the linker dropped
-// got the address 0 in a program with code there.
+// Sequences overlap in damaged files, and if functions that the linker dropped got address 0 in a program
+// with code there.
 
-// overlaps is what finding rows takes if sequences of a table overlap.
+// overlaps helps to find rows in a table whose sequences overlap.
 type overlaps struct {
-	reach []uint64 // the highest end of the sequences up to each; empty if none overlap
+	reach []uint64 // by sequence: the highest end of it and all before it; empty if none overlap
 	byFit []*Sequence
 	sweep span.Sweep
 }
@@ -45,10 +45,9 @@ func (t *LineTable) from(lo uint64) int {
 	return sort.Search(len(t.Seqs), func(i int) bool { return t.Seqs[i].Hi > lo })
 }
 
-// RowsIn calls emit for each piece of [lo, hi) that one row covers, in order
-// of address. Code between sequences is not covered. Where sequences overlap,
-// the one that fits [lo, hi) best is used (betterFit). It returns the number
-// of sequences that it examined.
+// RowsIn calls emit for each piece of [lo, hi) that one row covers, in order of address. Code between
+// sequences is not covered. Where sequences overlap, it uses the one that fits [lo, hi) best (betterFit). It
+// returns the number of sequences examined.
 func (t *LineTable) RowsIn(lo, hi uint64, emit func(lo, hi uint64, r *Row)) (looked int) {
 	first := t.from(lo)
 	last := first
@@ -65,7 +64,7 @@ func (t *LineTable) RowsIn(lo, hi uint64, emit func(lo, hi uint64, r *Row)) (loo
 	return last - first
 }
 
-// Begins reports whether a row begins in [lo, hi), of the line of the row before it, too.
+// Begins reports whether a row begins in [lo, hi), including rows that repeat the line of the row before.
 func (t *LineTable) Begins(lo, hi uint64) bool {
 	for i := t.from(lo); i < len(t.Seqs) && t.Seqs[i].Lo < hi; i++ {
 		rows := t.Rows[t.Seqs[i].First:t.Seqs[i].Last]
@@ -78,7 +77,7 @@ func (t *LineTable) Begins(lo, hi uint64) bool {
 	return repeated
 }
 
-// Repeat returns the first address in [lo, hi) where a row begins that repeats the line of the row before it.
+// Repeat returns the first address in [lo, hi) where a row repeats the line of the row before it.
 func (t *LineTable) Repeat(lo, hi uint64) (addr uint64, ok bool) {
 	k, _ := slices.BinarySearch(t.repeats, lo)
 	if k == len(t.repeats) || t.repeats[k] >= hi {
@@ -106,10 +105,9 @@ func (t *LineTable) rowsOf(s *Sequence, lo, hi uint64, emit func(lo, hi uint64, 
 	}
 }
 
-// betterFit orders sequences by how well they fit the function [lo, hi): first those of exactly
-// its length, then those that contain it, then by the later start, the shorter length, and the
-// order in the program, as for the names of folded functions. A dropped function has a sequence
-// of its own, which hardly ever fits another function.
+// betterFit orders sequences by how well they fit the function [lo, hi): first those of exactly its length,
+// then those that contain it, then by later start, shorter length, and order in the program, as for the names
+// of folded functions. A dropped function has a sequence of its own, which hardly ever fits another function.
 func betterFit(a, b *Sequence, lo, hi uint64) int {
 	return cmp.Or(
 		cmp.Compare(misfit(a, lo, hi), misfit(b, lo, hi)),
@@ -126,8 +124,8 @@ func misfit(s *Sequence, lo, hi uint64) int {
 	return 2
 }
 
-// paintRows is like RowsIn, for overlapping sequences: each piece of code gets
-// the best one that covers it.
+// paintRows is like RowsIn, but for overlapping sequences: each piece of code gets the best sequence that
+// covers it.
 func (t *LineTable) paintRows(seqs []Sequence, lo, hi uint64, emit func(lo, hi uint64, r *Row)) {
 	byFit := t.byFit[:0]
 	for i := range seqs {

@@ -2,11 +2,11 @@ package dwarf
 
 import "slices"
 
-// Starts are the positions in a unit at which DIEs begin. Nothing else shows that a reference is right: bytes in the
-// middle of a DIE can often be read as one.
+// Starts is the set of positions in a unit at which DIEs begin. Only they show whether a reference is right: bytes in
+// the middle of a DIE can often be read as another DIE.
 type Starts struct {
 	bits []uint64 // by position
-	upTo int      // up to there, every DIE was added
+	upTo int      // every DIE before this position was added
 }
 
 // Reset removes all positions, for a unit of n bytes.
@@ -21,11 +21,12 @@ func (s *Starts) Has(pos int) bool {
 	return uint(pos/64) < uint(len(s.bits)) && s.bits[pos/64]>>(pos%64)&1 != 0
 }
 
-// Known reports whether each DIE at or before pos was added.
+// Known reports whether every DIE at or before pos was added.
 func (s *Starts) Known(pos int) bool { return pos < s.upTo }
 
-// Mark makes the scanner add the DIEs that it visits to starts, which was reset for the unit: all of them, or those that
-// names are taken from, which are few. Those that it passes over by a reference to a sibling are not added.
+// Mark makes the scanner add the DIEs that it visits to starts, which must have been reset for the unit: all of them
+// or, without all, the few kinds that names are taken from. DIEs skipped through a reference to a sibling are not
+// added.
 func (s *Scanner) Mark(starts *Starts, all bool) {
 	s.starts, s.mark = starts.bits, 1<<ClassFunc|1<<ClassBare|1<<ClassInline|1<<ClassScope
 	if all {
@@ -33,7 +34,7 @@ func (s *Scanner) Mark(starts *Starts, all bool) {
 	}
 }
 
-// Starts adds all DIEs of u to s, up to one that cannot be skipped.
+// Starts adds the DIEs of u to s, stopping at one that cannot be skipped.
 func (u *Unit) Starts(s *Starts) {
 	if !u.meter.Spend(uint64(len(u.data))) {
 		return

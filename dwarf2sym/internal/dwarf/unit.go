@@ -7,7 +7,7 @@ package dwarf
 
 import "github.com/symtool/symtool/internal/dw"
 
-// Unit is a unit whose bytes are in memory, with the attributes of its first DIE.
+// Unit is a unit whose bytes are in memory, with the attributes of its own DIE.
 type Unit struct {
 	Header
 	Order
@@ -18,21 +18,21 @@ type Unit struct {
 	FirstDIE int // position of the unit's own DIE in data
 	children int // position after it; len(data) if it has no children
 
-	Partial  bool // a partial unit, with what several units share
+	Partial  bool // a partial unit, whose contents several units share
 	Lang     uint64
 	Name     string
 	CompDir  string
 	DwoName  string
-	Producer Value // the compiler, for surveys
+	Producer Value // the compiler, for statistics
 	StmtList Value
 	low      Value
 	high     Value
 	ranges   Value
 
-	dwoID uint64 // DWARF 4: as a unit's id
+	dwoID uint64 // DWARF 4: the id shared by both halves
 
-	// Faults are attributes of its DIE that have no value, because of their form or because what they refer to does
-	// not exist.
+	// Faults lists attributes of the unit's DIE that have no value, because their form is wrong or because what
+	// they refer to does not exist.
 	Faults []Fault
 
 	lowPC          uint64 // base of range lists; 0 without DW_AT_low_pc
@@ -40,8 +40,8 @@ type Unit struct {
 	addrBase       uint64
 	rnglistsBase   uint64
 	loclistsBase   uint64
-	gnuRangesBase  uint64 // of a skeleton: what the other half's DW_AT_ranges are relative to
-	rangesBase     uint64 // what DW_AT_ranges are relative to in .debug_ranges
+	gnuRangesBase  uint64 // of a skeleton: added to the other half's DW_AT_ranges
+	rangesBase     uint64 // added to DW_AT_ranges in .debug_ranges
 
 	meter *Meter // charged by the reader of the unit
 }
@@ -74,7 +74,7 @@ func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) 
 		return err
 	}
 	u.Partial = dc.tag == dw.TagPartialUnit
-	// Bases first, as an attribute may precede the base that it needs.
+	// Read bases first, as an attribute may precede the base that it needs.
 	for _, a := range taken {
 		u.setBase(a.at, a.value)
 	}
@@ -202,7 +202,7 @@ func (u *Unit) Str(v Value) string {
 	return string(b)
 }
 
-// SplitID returns the id that both halves have.
+// SplitID returns the id that a skeleton and its other half share.
 func (u *Unit) SplitID() uint64 {
 	if u.Version >= 5 {
 		return u.ID
@@ -210,7 +210,7 @@ func (u *Unit) SplitID() uint64 {
 	return u.dwoID
 }
 
-// Join copies to u, the other half, the attributes that only its skeleton has.
+// Join copies to u, the other half, the attributes that only the skeleton has.
 func (u *Unit) Join(skel *Unit) {
 	u.addrBase, u.rangesBase = skel.addrBase, skel.gnuRangesBase
 	u.StmtList, u.CompDir = skel.StmtList, skel.CompDir

@@ -18,26 +18,26 @@ const (
 	Const          // a constant, or a flag
 	Addr           // an address
 	Addrx          // an index into .debug_addr
-	AddrxOff       // likewise in the upper 32 bits, with an offset to add in the lower ones
+	AddrxOff       // an index into .debug_addr in the upper 32 bits, and an offset to add in the lower ones
 	SecOff         // an offset into another section
 	Rnglistx       // an index into the unit's range list offsets
 	Ref            // a DIE, by its offset in .debug_info
-	RefSup         // a DIE of the supplementary file, likewise
+	RefSup         // a DIE of the supplementary file, by its offset in .debug_info
 	RefSig         // a DIE of a type unit, by the type's signature
 	Strp           // an offset into .debug_str
 	StrpSup        // an offset into the supplementary file's .debug_str
 	LineStrp       // an offset into .debug_line_str
 	Strx           // an index into .debug_str_offsets
 	Inline         // a string in the unit itself, by its offset there
-	Expr           // an expression, by its offset in the unit: that of its length
-	Elsewhere      // a block, or what only debuggers follow
-	Unfit          // of a form that the attribute cannot have: see Misfit
+	Expr           // an expression, by the offset of its length in the unit
+	Elsewhere      // a block, or a reference that only debuggers follow
+	Unfit          // has a form that the attribute cannot have: see Misfit
 
-	refInUnit // in steps only: a Ref by its offset in the unit
+	refInUnit // used only in steps: a Ref by its offset in the unit
 )
 
-// Value is an attribute's value as encoded in the DIE. What it needs from
-// other sections is looked up only when it is used.
+// Value is an attribute's value as encoded in the DIE. What it refers to in other sections is looked up only when
+// needed.
 type Value struct {
 	Kind Kind
 	U    uint64
@@ -131,8 +131,8 @@ func sleb(data []byte, pos int) (v int64, next int) {
 	return 0, -1
 }
 
-// skip skips, from pos, the bytes that a step of a skip program stands for; it
-// returns -1 if the unit ends within them.
+// skip skips, from pos, the bytes that a step of a skip program stands for. It returns the new position, or -1 if the
+// unit ends within them.
 func (u *Unit) skip(s *step, pos int) int {
 	n := uint64(s.n)
 	data := u.data
@@ -208,7 +208,7 @@ func (u *Unit) value(form uint64, constant int64, pos int) (v Value, next int) {
 	return u.variableValue(form, pos)
 }
 
-// kindOf returns what values of fixed size are, up to 8 bytes; None for other forms.
+// kindOf returns the kind of values of fixed size, up to 8 bytes, or None for other forms.
 func kindOf(form uint64) Kind {
 	switch form {
 	case dw.FormData1, dw.FormData2, dw.FormData4, dw.FormData8, dw.FormFlag, dw.FormFlagPresent, dw.FormImplicitConst:
@@ -265,7 +265,7 @@ func (u *Unit) taken(s *step, pos int) (v Value, next int) {
 	return v, next
 }
 
-// takenSlowly is like taken, for steps whose form must be looked at.
+// takenSlowly is like taken, for steps whose form must be examined.
 func (u *Unit) takenSlowly(s *step, pos int) (v Value, next int) {
 	form := uint64(s.form)
 	if form == dw.FormIndirect {
@@ -279,7 +279,8 @@ func (u *Unit) takenSlowly(s *step, pos int) (v Value, next int) {
 	return v, next
 }
 
-// indirect reads the form that precedes a value, and returns where the value begins; -1 if there is no such form.
+// indirect reads the form that precedes a value. It returns the form and where the value begins, or -1 if the form is
+// invalid.
 func (u *Unit) indirect(pos int) (form uint64, next int) {
 	form = dw.FormIndirect
 	for steps := 0; form == dw.FormIndirect; steps++ {
@@ -288,7 +289,7 @@ func (u *Unit) indirect(pos int) (form uint64, next int) {
 		}
 	}
 	if form == dw.FormImplicitConst {
-		return form, -1 // the abbreviation would have its constant
+		return form, -1 // its constant would be in the abbreviation
 	}
 	return form, pos
 }
@@ -389,8 +390,8 @@ func (u *Unit) addrx(i uint64) (uint64, bool) {
 	return u.Order.uint(u.sect.Addr[off : off+size]), true
 }
 
-// tableEntry returns the offset of entry i of a table at base, of entries of
-// equal size, if all of it is below limit.
+// tableEntry returns the offset of entry i of a table at base whose entries all have the same size. It reports false
+// unless all of the entry is below limit.
 func tableEntry(base, i, size, limit uint64) (uint64, bool) {
 	if base > limit || i >= (limit-base)/size {
 		return 0, false
@@ -417,7 +418,7 @@ func (u *Unit) Text(v Value) ([]byte, bool) {
 	return nil, false
 }
 
-// TextError returns the reason why a value of class string of the DIE at pos is not one.
+// TextError returns the reason why v, a value of class string of the DIE at pos, cannot be read.
 func (u *Unit) TextError(pos int, v Value) error {
 	section := ".debug_str"
 	switch v.Kind {
@@ -435,8 +436,7 @@ func (u *Unit) TextError(pos int, v Value) error {
 	return u.Errorf(pos, "string at %#x outside %s", v.U, section)
 }
 
-// inString reports whether a value of class string is in the section that it
-// names, without following indices.
+// inString reports whether a value of class string lies in the section that it refers to, without following indices.
 func (u *Unit) inString(v Value) bool {
 	switch v.Kind {
 	case Strp:
@@ -447,7 +447,7 @@ func (u *Unit) inString(v Value) bool {
 	return true
 }
 
-// StrOffset returns the offset in .debug_str that is entry i of the unit's part of .debug_str_offsets (DWARF 5, 7.26).
+// StrOffset returns the offset in .debug_str at entry i of the unit's part of .debug_str_offsets (DWARF 5, 7.26).
 func (u *Unit) StrOffset(i uint64) (uint64, bool) {
 	size := u.offsetSize()
 	off, ok := tableEntry(u.strOffsetsBase, i, size, uint64(len(u.sect.StrOffsets)))
@@ -468,7 +468,7 @@ func CString(section []byte, off uint64) ([]byte, bool) {
 	return section[off : off+uint64(n)], true
 }
 
-// Errorf returns an error at pos of the unit.
+// Errorf returns an error located at pos of the unit.
 func (u *Unit) Errorf(pos int, format string, args ...any) *bin.Error {
 	return &bin.Error{File: u.sect.File, Section: ".debug_info", Offset: u.Off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
 }

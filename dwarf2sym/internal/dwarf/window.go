@@ -4,8 +4,8 @@ package dwarf
 // make system calls rare, and few enough to stay in the cache.
 const windowSize = 256 << 10
 
-// Window reads pieces of a section that mostly follow each other. A result is
-// valid until the next call.
+// Window reads mostly consecutive pieces of a section. A result is valid until the next
+// call.
 type Window struct {
 	src Source
 	off uint64 // of data in the section

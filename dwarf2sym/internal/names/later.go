@@ -15,17 +15,17 @@ import (
 // laterName marks an ID that is an index into Table.later.
 const laterName ID = 1 << 31
 
-// Offsets are sorted together with the numbers of their names, of all tables.
+// Offsets of all tables are sorted together with the numbers of their names.
 const (
 	laterBits    = 28                    // of a number
 	mostLater    = 1 << laterBits        // names
 	mostLaterOff = 1 << (64 - laterBits) // bytes of .debug_str
 )
 
-// ReadLater leaves names in .debug_str of d for Join, as far as there is room for them. Up to jobs tables may do so.
+// ReadLater leaves names in .debug_str of d for [Join], as far as there is room. Up to jobs tables may do so.
 func (t *Table) ReadLater(d *units.Data, jobs int) { t.main, t.most = d, mostLater/jobs }
 
-// readLater returns the number of the name at an offset, if it can be read later.
+// readLater returns the number of the name at an offset. It reports false if the name must be read now.
 func (t *Table) readLater(d *units.Data, off uint64) (ID, bool) {
 	if d != t.main || len(t.later) >= t.most || off >= min(uint64(len(d.Str)), mostLaterOff) {
 		return 0, false
@@ -34,17 +34,17 @@ func (t *Table) readLater(d *units.Data, off uint64) (ID, bool) {
 	return laterName | ID(len(t.later)-1), true
 }
 
-// ErrNow means that names must be read together with units: one of them is empty, and another attribute has the
-// name then, or .debug_str has become unreadable.
+// ErrNow means that names must be read together with units: a name is empty, so that another attribute provides it,
+// or .debug_str has become unreadable.
 var ErrNow = errors.New("names must be read with the units")
 
-// Common has the common numbers of the names of a Table.
+// Common maps the names of a [Table] to their common numbers.
 type Common struct {
-	texts []uint32 // nil if they are those of the Table
+	texts []uint32 // nil if the Table's numbers are the common ones
 	later []uint32 // of names that were read later
 }
 
-// Changed reports whether any number is another one than in the Table.
+// Changed reports whether any common number differs from the Table's.
 func (c *Common) Changed() bool { return c.texts != nil || c.later != nil }
 
 // Of returns the common number of a name.
@@ -58,11 +58,11 @@ func (c *Common) Of(id ID) ID {
 	return id
 }
 
-// Join gives the names of all tables common numbers, those in the first result, and reads those that were left for
-// later from d, which is nil if there are none. The tables are empty then.
+// Join gives the names of all tables common numbers, which are those in the first result. It reads the names that
+// were left for later from d, which is nil if there are none. The tables are empty afterwards.
 func Join(ctx context.Context, d *units.Data, tables []*Table, jobs int) (*intern.Table, []Common, error) {
 	all := &intern.Table{}
-	common := make([]Common, len(tables)) // texts of the first one stay
+	common := make([]Common, len(tables)) // texts of the first one stays nil
 	for i, t := range tables {
 		if i == 0 {
 			*all = t.texts
@@ -109,8 +109,8 @@ func (l *laterNames) read(ctx context.Context, tables []*Table, jobs int) error 
 		})
 }
 
-// sortLater returns the offsets of all names, in order, each with the number of the name in its low bits. Those of
-// table i begin with bases[i].
+// sortLater returns the offsets of all names, in order, each with the number of its name in the low bits. The
+// numbers of table i start at bases[i].
 func sortLater(ctx context.Context, tables []*Table, jobs int) (order []uint64, bases []int, err error) {
 	n := 0
 	for _, t := range tables {
@@ -160,7 +160,7 @@ func mergeSorted(a, b []uint64) []uint64 {
 	return append(append(out, a...), b...)
 }
 
-// cutLater cuts sorted names into pieces of about laterStep bytes of .debug_str. Equal offsets are in one piece.
+// cutLater cuts sorted names into pieces of about laterStep bytes of .debug_str. Equal offsets stay in one piece.
 func cutLater(order []uint64) (pieces [][]uint64) {
 	first := 0
 	for i := range order {
@@ -172,8 +172,8 @@ func cutLater(order []uint64) (pieces [][]uint64) {
 	return append(pieces, order[first:])
 }
 
-// piece reads the names of a piece, of which each offset is read once. A name that begins within the one before is a
-// suffix of it: as many of these may be long, they count as work.
+// piece reads the names of a piece, each offset once. A name that begins within the one before is a suffix of it. As
+// many of these may be long, they are charged as work.
 func (l *laterNames) piece(order []uint64) (texts *intern.Table, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the section is mapped: if the file shrinks, an access faults
 	defer func() {
@@ -196,7 +196,7 @@ func (l *laterNames) piece(order []uint64) (texts *intern.Table, err error) {
 			return nil, ErrNow
 		}
 		if off < end && !meter.Spend(uint64(len(name))) {
-			name = name[:1] // all functions are given up
+			name = name[:1] // all functions are discarded
 		}
 		end = max(end, off+uint64(len(name)))
 		texts.Append(name)

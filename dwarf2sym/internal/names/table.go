@@ -15,18 +15,18 @@ import (
 // ID is the number of a name in a Table.
 type ID uint32
 
-// Table interns names as they are in the debug information. Names at the same offset of .debug_str are found without
-// examining their bytes.
+// Table interns names as they appear in the debug information. A name at a known offset of .debug_str is found
+// without examining its bytes.
 type Table struct {
-	// Places has the numbers of names, by offset in .debug_str with the tag of its Data. It is valid for one file.
+	// Places maps offsets in .debug_str, with the tag of its Data, to numbers of names. It is valid for one file.
 	Places *intern.Offsets
 
 	texts intern.Table
-	pools map[*units.Package]*intern.Offsets // places by offset in the .debug_str.dwo of a package
+	pools map[*units.Package]*intern.Offsets // like Places, by offset in the .debug_str.dwo of a package
 
 	main  *units.Data // names in its .debug_str are read later; may be nil
-	later []uint64    // their offsets
-	most  int         // number of them
+	later []uint64    // the offsets of these names
+	most  int         // how many there may be
 }
 
 // New returns an empty Table.
@@ -35,7 +35,8 @@ func New() Table { return Table{Places: &intern.Offsets{}} }
 // Intern returns the number of a name.
 func (t *Table) Intern(name []byte) ID { return ID(t.texts.Intern(name)) }
 
-// At returns the number of the name at an offset of d's .debug_str, unless there is none or it is empty.
+// At returns the number of the name at an offset of d's .debug_str. It reports false if there is none or it is
+// empty.
 func (t *Table) At(d *units.Data, off uint64) (ID, bool) {
 	place := d.Tag | off
 	if id, ok := t.Places.Get(place); ok {
@@ -53,7 +54,7 @@ func (t *Table) At(d *units.Data, off uint64) (ID, bool) {
 	return id, true
 }
 
-// Size returns the length of a name, 0 if it is read later.
+// Size returns the length of a name, or 0 if it is read later.
 func (t *Table) Size(id ID) int {
 	if id&laterName != 0 {
 		return 0
@@ -61,7 +62,7 @@ func (t *Table) Size(id ID) int {
 	return len(t.texts.At(uint32(id)))
 }
 
-// Pool returns the Places of names in a package.
+// Pool returns the Places for names in a package.
 func (t *Table) Pool(p *units.Package) *intern.Offsets {
 	if t.pools == nil {
 		t.pools = make(map[*units.Package]*intern.Offsets)
