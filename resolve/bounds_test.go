@@ -64,8 +64,8 @@ func TestRefusedOnce(t *testing.T) {
 	}
 }
 
-// The text of a function has a limit that depends on the memory that a Resolver may hold, and so
-// has the index.
+// The text of a function and the index have limits that depend on the memory that a Resolver may
+// hold.
 func TestFunctionText(t *testing.T) {
 	long := "MODULE Linux x86_64 ABC0 a\nFILE 0 a.c\nFUNC 1000 10 0 f\n" + strings.Repeat("1000 10 1 0\n", 2<<20/12) + "FUNC 2000 10 0 other\n2000 10 2 0\n"
 	path := writeFile(t, "x.sym", []byte(long))

@@ -30,9 +30,8 @@ type builder struct {
 	oldForm, newForm bool // INLINE records seen
 }
 
-// build reads text starting at offset base. Compressed text that is cut off is
-// used up to there. An index of more than most bytes is an error; 0 means no
-// limit.
+// build reads text starting at offset base. Compressed text that is cut off is used up to
+// that point. An index of more than most bytes is an error; 0 means no limit.
 func build(text io.Reader, base uint64, compressed bool, file string, most int64) (*index, []symfmt.Problem, error) {
 	b := &builder{x: newIndex(), file: file, base: int64(base), most: most}
 	b.rd = symfmt.NewReader(text, symfmt.ReadOptions{
@@ -85,8 +84,8 @@ func (b *builder) read() error {
 	}
 }
 
-// winsOf returns the table of STACK WIN records of a type, or nil for types that are of no use to
-// a walk.
+// winsOf returns the table of STACK WIN records of a type, or nil for types that a walk does not
+// use.
 func (b *builder) winsOf(kind uint32) *spanRecords {
 	switch kind {
 	case winFrameData:

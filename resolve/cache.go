@@ -20,8 +20,8 @@ type cache struct {
 	refused map[int]error
 }
 
-// heldFunctions is roughly the number of bytes of functions that a Resolver keeps: more than all of
-// a kernel.
+// heldFunctions is roughly the number of bytes of functions that a Resolver keeps: more than those
+// of a whole kernel.
 const heldFunctions = 256 << 20
 
 // slotPage has the slots of consecutive functions, starting at a multiple of

@@ -27,7 +27,8 @@ func manyFunctions(n int) string {
 	return b.String()
 }
 
-// Many goroutines ask at once, with a cache that is too small for all they ask.
+// Many goroutines look up addresses at once, with a cache that is too small for
+// all the functions.
 func TestConcurrent(t *testing.T) {
 	const n = 300
 	text := manyFunctions(n)

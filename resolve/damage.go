@@ -19,7 +19,8 @@ func (r *Resolver) Damage() []symfmt.Problem {
 	return append(slices.Clip(r.problems), r.damage...)
 }
 
-// DoubtOf returns why what symbols say may be wrong although nothing is damaged, or "".
+// DoubtOf returns why the answers of s may be wrong although nothing is damaged, or "" if there is
+// no such reason.
 func DoubtOf(s Symbols) string {
 	if r, ok := s.(*Resolver); ok {
 		return r.doubt

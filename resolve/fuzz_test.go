@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzFind reads any text: at every address where something begins or ends, the answer
-// is that of a search through all records.
+// equals that of a search through all records.
 func FuzzFind(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(head + "FILE 0 a\nINLINE_ORIGIN 0 0 x\nFUNC 0 100 0 f\nINLINE 0 5 0 10 20\nINLINE 1 6 0 18 8\n10 10 1 0\n0 10 2 0\n"))
@@ -37,7 +37,8 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// FuzzSideIndex reads any bytes as an index file: it is refused, or searches in it end.
+// FuzzSideIndex reads any bytes as an index file: it is refused, or searches in it
+// terminate.
 func FuzzSideIndex(f *testing.F) {
 	id := sideID{size: int64(len(small))}
 	overlap := small + "FUNC 800 2000 0 outer\nSTACK WIN 4 1000 10 0 0 8 0 0 0 1 $eip\n"

@@ -60,9 +60,8 @@ func (t *table) add32(v uint32) { t.data = binary.LittleEndian.AppendUint32(t.da
 //	publics:         address, offset
 //	files, origins:  number, offset
 //
-// The text of a function extends from its FUNC record to its last line or
-// INLINE record, that of a block from its STACK CFI INIT to its last STACK
-// CFI.
+// The text of a function extends from its FUNC record to its last line or INLINE record,
+// the text of a block from its STACK CFI INIT to its last STACK CFI.
 const (
 	startSize  = 8
 	spanSize   = 24

@@ -22,8 +22,8 @@ type Parts interface {
 	// must call Areas again.
 	Read(part any) (*symfmt.Module, bool)
 
-	// Name returns the name of a function of a part, or of a PUBLIC, as it is written: deriving
-	// these names may be more work than reading the part.
+	// Name returns the form in which a name from Read or Public is written, such as demangled:
+	// deriving these forms may be more work than reading the part.
 	Name(name string) string
 
 	// Order returns the indices of addresses in the order in which to look them up, one slice for
@@ -79,7 +79,7 @@ type lazy struct {
 	named byName
 }
 
-// reading is a part that is being read; whoever needs it meanwhile waits.
+// reading is a part that is being read; other callers that need it wait.
 type reading struct {
 	done chan struct{} // closed at the end
 	part *part         // nil if the areas have changed
@@ -120,7 +120,7 @@ func (p *part) rename(frames []Frame, name func(string) string) {
 }
 
 // The number of bytes of parts that a module keeps. Addresses that are looked up one at a time
-// need more than many at once, for which Order keeps those of a part together.
+// need more than many at once, because Order groups the latter by part.
 const (
 	heldParts   = heldFunctions
 	heldInOrder = 24 << 20

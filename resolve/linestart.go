@@ -41,9 +41,9 @@ func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err err
 	return v.rva + symfmt.RVA(last.off), off < last.end, nil
 }
 
-// lineCodes returns the code of the line records of function i, reading it
-// into the cache if necessary. It is ascending; of several lines that start at
-// the same address, it has the last.
+// lineCodes returns the code of the line records of function i, reading it into the cache
+// if necessary. The result is ascending; of several lines that start at the same address,
+// it has only the last.
 func (r *Resolver) lineCodes(i int, v span) (lines []lineCode, err error) {
 	r.mu.Lock()
 	lines, ok := r.cache.Load().lines[i]

@@ -49,8 +49,8 @@ func TestManyLineStarts(t *testing.T) {
 	}
 }
 
-// Of lines in any order and over one another, the one that starts last counts up to its
-// end, of several that start at the same address the last of the file.
+// Where lines overlap, in any order, the one that starts last counts, up to its end; of
+// several that start at the same address, the last in the file counts.
 func TestLineStartOrder(t *testing.T) {
 	text := head + "FILE 0 a\nFUNC 1000 100 0 f\n1020 10 1 0\n1000 40 2 0\n1020 4 3 0\nff0 40 4 0\n1080 0 5 0\n1060 200 6 0\n10f0 1x 7 0\n"
 	r := openString(t, text)

@@ -126,7 +126,7 @@ type ModuleOptions struct {
 	DebugPath string           // path of its separate debug file, for messages
 	Extents   *symfmt.Extents  // of the module's binary; nil for a module from elsewhere
 	Problems  []symfmt.Problem // what was left out of it, returned by Damage
-	Doubt     string           // why what it says may be wrong, returned by DoubtOf; usually ""
+	Doubt     string           // why its answers may be wrong, returned by DoubtOf; usually ""
 }
 
 // FromModule returns a Resolver of a Module. The Resolver refers to m, which must not change.
@@ -137,8 +137,8 @@ func FromModule(m *symfmt.Module, o ModuleOptions) *Resolver {
 	return r
 }
 
-// indexModule returns the index of a Module, whose records are in canonical order. In that of a binary, a PUBLIC at 0 is
-// a symbol there, as in object files; builder.add says what it may be in others.
+// indexModule returns the index of a Module, whose records are in canonical order. In a binary's Module, a PUBLIC at 0
+// is a symbol at that address, as in object files; see builder.add for other Modules.
 func indexModule(m *symfmt.Module, binary bool) *index {
 	x := newIndex()
 	x.OS, x.Arch, x.ID, x.Name = m.OS, m.Arch, m.ID, symfmt.CleanName(m.Name, "")

@@ -11,8 +11,8 @@ import (
 
 // NamedSymbols is implemented by Symbols that can look up code by name.
 type NamedSymbols interface {
-	// Named returns the functions and PUBLICs with a name, in order of address: the name of a record of a symbol
-	// file, or of a symbol of a binary as it is mangled. It may be called concurrently; the first call reads all
+	// Named returns the functions and PUBLICs with a name, in order of address: the name in a record of a symbol
+	// file, or the mangled name of a symbol of a binary. It may be called concurrently; the first call reads all
 	// names.
 	Named(name string) []Code
 }
@@ -28,7 +28,7 @@ type Code struct {
 	Size  uint64 // in bytes; 0 if it is unknown
 }
 
-// byName has the code of a module by name.
+// byName holds the code of a module by name.
 type byName struct {
 	once sync.Once
 	code map[string][]Code
@@ -40,7 +40,7 @@ func (n *byName) add(name string, c Code) {
 	}
 }
 
-// find returns the code with a name; read adds all of a module, the first time.
+// find returns the code with a name. The first call uses read to add all the code of the module.
 func (n *byName) find(name string, read func()) []Code {
 	n.once.Do(func() {
 		n.code = make(map[string][]Code)
@@ -69,7 +69,8 @@ func (r *Resolver) Named(name string) []Code {
 	})
 }
 
-// Named implements NamedSymbols with the symbols of the binary. Of several at an address it knows one.
+// Named implements NamedSymbols with the symbols of the binary. Of several symbols at an address it
+// knows only one.
 func (l *lazy) Named(name string) []Code {
 	return l.named.find(name, func() {
 		for rva := symfmt.RVA(math.MaxUint64); ; rva-- {
@@ -85,7 +86,8 @@ func (l *lazy) Named(name string) []Code {
 	})
 }
 
-// MappedSymbols is implemented by Symbols of binaries, which say which bytes of the file are where in memory.
+// MappedSymbols is implemented by Symbols of binaries, which know where in memory the bytes of the
+// file are.
 type MappedSymbols interface {
 	// AtOffset returns the address of the byte at an offset in the file, if it is loaded.
 	AtOffset(offset uint64) (symfmt.RVA, bool)

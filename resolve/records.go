@@ -20,8 +20,8 @@ type records struct {
 // maxFields is the maximum number of fields of a record.
 const maxFields = 4
 
-// Chunks are small in a small file, and otherwise as large as leaves little of
-// them unused.
+// Chunks are small for a small file, and otherwise of a size that leaves little
+// of them unused.
 const (
 	smallChunk = 1 << 9
 	largeChunk = 1 << 16

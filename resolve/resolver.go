@@ -41,7 +41,7 @@ type Resolver struct {
 
 	damaged   atomic.Int32     // the length of damage
 	damage    []symfmt.Problem // found in functions, and in variables
-	varsRead  bool             // those of variables are in damage
+	varsRead  bool             // damage includes the problems of variables
 	damagedAt map[uint64]bool
 
 	unmap func() // releases the index file; nil if there is none
@@ -351,8 +351,8 @@ func (r *Resolver) keep(i int, v span, name string, f packed) (*cache, *slot, er
 	return c, s, nil
 }
 
-// makeRoom returns the cache, or a new one if it has no room for n bytes. Only one goroutine may
-// call it at a time.
+// makeRoom returns the cache, or a new one if it has no room for size bytes. Only one goroutine
+// may call it at a time.
 func (r *Resolver) makeRoom(size int64) *cache {
 	c := r.cache.Load()
 	if c.held > 0 && c.held+size > r.limit {

@@ -137,8 +137,8 @@ func TestFind(t *testing.T) {
 		{"one inlined function into two", "FILE 0 a\nINLINE_ORIGIN 0 x\nINLINE_ORIGIN 1 y\nINLINE_ORIGIN 2 z\nFUNC 0 100 0 f\nINLINE 0 5 0 0 10 10\nINLINE 0 6 0 1 20 10\nINLINE 1 7 0 2 18 10\n", answers{
 			0x18: "z < x a:7 < f a:5", 0x20: "z < y a:7 < f a:6", 0x28: "y < f a:6",
 		}},
-		// Calls have no file: the caller's is used instead, which is that of
-		// its INLINE_ORIGIN or that of the function's own lines.
+		// Calls have no file: the caller's is used instead, from its
+		// INLINE_ORIGIN or from the function's own lines.
 		{"the old form of INLINE", "FILE 0 a\nFILE 1 b\nFILE 2 c\nINLINE_ORIGIN 0 1 x\nINLINE_ORIGIN 1 -1 y\nINLINE_ORIGIN 2 2\nFUNC 0 100 0 f\nINLINE 0 5 0 10 20\nINLINE 1 6 1 18 8\nINLINE 2 7 2 1c 2\n10 10 1 1\n0 10 2 0\n18 8 9 2\n", answers{
 			0: "f a:2", 0x10: "x b:1 < f a:5", 0x18: "y c:9 < x b:6 < f a:5", 0x1c: " c:9 < y :7 < x b:6 < f a:5", 0x20: "x < f a:5",
 		}},

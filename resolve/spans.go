@@ -122,7 +122,7 @@ func (s *spans) overlaps() bool {
 	return false
 }
 
-// last returns the last address of all spans, of which there must be one. Of the spans around the
+// last returns the last address of all spans; there must be at least one. Of the spans around the
 // last one, the outermost ends last.
 func (s *spans) last() uint64 {
 	place := s.len() - 1
@@ -133,8 +133,8 @@ func (s *spans) last() uint64 {
 	return v.last()
 }
 
-// find returns the index of the span that contains an address, or -1. Of
-// several, it is the one that starts last, and of those the first in the file.
+// find returns the index of the span that contains an address, or -1. Of several, it is
+// the one that starts last and, among equal starts, the first in the file.
 func (s *spans) find(rva symfmt.RVA) int { return s.around(rva, s.below(rva)-1) }
 
 // around returns the result of find, given the index of the last span that

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Of STACK WIN records that overlap in any way, type 4 has precedence over type 0, and of one
-// type the record that starts last.
+// Where STACK WIN records overlap in any way, type 4 takes precedence over type 0 and, within
+// a type, the record that starts last.
 func TestWin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for run := range 300 {

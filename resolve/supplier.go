@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Module is what is known of a module whose symbols are wanted. Unknown fields are empty. All of
-// it may come from a forged dump.
+// Module is what is known about a module whose symbols are wanted. Unknown fields are empty. All
+// of it may come from a forged dump.
 type Module struct {
 	Name      string // of its file; leading folders are ignored, here and in DebugFile
 	DebugFile string // the name of its debug information, "test_app.pdb"; on other systems usually the same as Name
@@ -23,7 +23,7 @@ type Module struct {
 type Supplier interface {
 	// Symbols returns a module's symbols, or nil. tried lists the places where they were not found.
 	// The error joins the errors of symbols that were found but could not be used, because they are
-	// damaged or another module's, and of invalid names. It may be non-nil even if r is, too.
+	// damaged or another module's, and of invalid names. It may be non-nil even if r is non-nil.
 	//
 	// A module without an id gets the symbols stored under its name, if they are unambiguous.
 	//
@@ -48,7 +48,7 @@ func (m *Module) Names() (names []string) {
 	return names
 }
 
-// Is reports whether id is, or may be, the module's: it may be if one of the two is unknown.
+// Is reports whether id is the module's, or may be because the module's id is unknown.
 func (m *Module) Is(id string) bool { return m.DebugID == "" || strings.EqualFold(m.DebugID, id) }
 
 // String returns the module's name and id for messages.

@@ -56,7 +56,7 @@ type Symbols interface {
 
 var _ Symbols = (*Resolver)(nil)
 
-// SourceSymbols is implemented by Symbols of binaries with DWARF, which have more about an address than a symbol
+// SourceSymbols is implemented by Symbols of binaries with DWARF, which know more about an address than a symbol
 // file: columns, discriminators, mangled names of inlined functions, and where functions and variables are declared.
 type SourceSymbols interface {
 	// Source returns the functions at an address, innermost first, as the debug information describes them,
@@ -68,17 +68,18 @@ type SourceSymbols interface {
 
 var _ SourceSymbols = (*lazy)(nil)
 
-// TableSymbols is implemented by Symbols of binaries, which have more about a symbol than a PUBLIC, and symbols of data.
+// TableSymbols is implemented by Symbols of binaries, which know more about a symbol than a PUBLIC
+// says, and also have the symbols of data.
 type TableSymbols interface {
 	// EachSymbol calls found with the defined symbols of the tables from which the PUBLICs are chosen, in the order of
-	// the tables. With own, the tables are those that the binary has itself, not those of its debug file.
+	// the tables. If own is true, the tables are the binary's own, not its debug file's.
 	EachSymbol(own bool, found func(*symfmt.TableSymbol))
 }
 
 var _ TableSymbols = (*lazy)(nil)
 
-// ContentsOf returns what s has about the contents of a source file of the functions at an address. They are zero if that
-// is nothing, as for symbol files.
+// ContentsOf returns what s knows about the contents of a source file of the functions at an address. The result is
+// zero if s knows nothing, as for symbol files.
 func ContentsOf(s Symbols, rva symfmt.RVA, file string) symfmt.Contents {
 	switch s := s.(type) {
 	case *Resolver:
@@ -104,7 +105,7 @@ const (
 	LineDetail                 // functions and source lines
 )
 
-// Identity says which module the symbols are those of, and where they were read.
+// Identity says which module the symbols belong to, and where they were read.
 type Identity struct {
 	OS, Arch, ID, Name string // the MODULE record; empty if there is none
 	Path               string // of the file; may be empty

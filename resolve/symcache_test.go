@@ -17,7 +17,7 @@ import (
 )
 
 // The answers from a symcache equal those of this package for every address: by the look-up that the
-// documentation of symbolic-symcache describes, in a decoder of its own, and by this package from the
+// documentation of symbolic-symcache describes, in a separate decoder, and by this package from the
 // module that symcache.Read returns.
 func TestSymcacheAnswers(t *testing.T) {
 	if testing.Short() {
@@ -32,7 +32,7 @@ func TestSymcacheAnswers(t *testing.T) {
 	}
 }
 
-// TestSymcacheFile is TestSymcacheAnswers for a large one, the symbol file that
+// TestSymcacheFile is TestSymcacheAnswers for a large file: the symbol file that
 // SYMTOOL_SYMCACHE_FILE names, with the base SYMTOOL_SYMCACHE_BASE.
 func TestSymcacheFile(t *testing.T) {
 	path, o := symcacheFile(t)

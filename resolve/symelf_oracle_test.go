@@ -27,8 +27,8 @@ var symelfGoldens = []string{
 	"scopes-clang5", "split-gcc5", "line0", "lto-gcc", "icf-lld",
 }
 
-// symelfInputs returns symbol files as text: goldens, that of a C++ program and, if there
-// is time, that of a Go program.
+// symelfInputs returns symbol files as text: goldens, a C++ program's and, if there is
+// time, a Go program's.
 func symelfInputs(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

@@ -107,7 +107,7 @@ func (t *textSource) function(p *functionParser, v span) (function, error) {
 	return f, nil
 }
 
-// changed returns why a record is not where the index has it: the error of the record that is
+// changed returns why a record is not where the index says: the error of the record that is
 // there, or errChanged.
 func changed(rd *symfmt.Reader) error {
 	if problems := rd.Report().Problems; len(problems) > 0 {

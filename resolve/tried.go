@@ -23,8 +23,8 @@ func OtherModules(tried []symfmt.Tried) []string {
 	return lines(tried, func(k symfmt.TriedKind) bool { return k == symfmt.OtherID })
 }
 
-// OtherDebugFiles returns the debug files of tried that do not belong to the binary whose symbols were found, if something
-// is missing in these for that reason.
+// OtherDebugFiles returns the debug files of tried that do not belong to the binary whose symbols were found, if the
+// symbols lack something for that reason.
 func OtherDebugFiles(found Symbols, tried []symfmt.Tried) (others []symfmt.Tried) {
 	for _, t := range tried {
 		if found != nil && (t.Kind == symfmt.OtherSupplement || (t.Kind == symfmt.OtherDebug || t.Kind == symfmt.OtherPDB) && found.Detail() == PublicDetail) {

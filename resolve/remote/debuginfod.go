@@ -13,8 +13,8 @@ import (
 // Debuginfod configures debuginfod servers. The environment variables of elfutils say where files
 // are cached and what requests may cost (debuginfod-client-config(7)).
 type Debuginfod struct {
-	URLs   []string            // such as os.Getenv; nil for no variables, without which there is no cache
-	Getenv func(string) string // os.Getenv; nil for no variables, which name the cache
+	URLs   []string            // base URLs of the servers; if empty, those in DEBUGINFOD_URLS
+	Getenv func(string) string // such as os.Getenv; nil for no variables, and so no cache
 
 	UserAgent string
 	// Log, if non-nil, is called before each request. It may be called concurrently.

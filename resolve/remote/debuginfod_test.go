@@ -87,7 +87,7 @@ func newBinaries(t testing.TB, roots ...string) resolve.Supplier {
 	return s
 }
 
-// answers returns those to all addresses.
+// answers returns the answers for all addresses.
 func answers(t testing.TB, r resolve.Symbols) (all []string) {
 	t.Helper()
 	for rva := symfmt.RVA(0); rva <= r.Last(); rva++ {

@@ -32,7 +32,7 @@ func NewPrograms(cfg Servers) (*Programs, error) {
 }
 
 // PDB returns the path of the PDB with a name and an id, as in MODULE, in the cache, or "". tried lists the
-// places that do not have it. The error joins those of files that were refused.
+// places that do not have it. The error joins the errors of files that were refused.
 func (p *Programs) PDB(ctx context.Context, name, id string) (path string, tried []symfmt.Tried, err error) {
 	s := &search{m: resolve.Module{DebugFile: name, DebugID: id}}
 	if want, err := databaseOf(&s.m); err != nil {
@@ -46,8 +46,9 @@ func (p *Programs) PDB(ctx context.Context, name, id string) (path string, tried
 	return path, s.tried, errors.Join(s.errs...)
 }
 
-// programs returns the symbols of a Windows module from its PDB and its program, which has the rules for
-// the stack of x86-64 and arm64, if servers have one of them. An error is that of the context.
+// programs returns the symbols of a Windows module from its PDB and its program, if servers have at
+// least one of them. The program has the rules for the stack of x86-64 and arm64. The only error is the
+// context's.
 func (c *serverSupplier) programs(ctx context.Context, s *search) (resolve.Symbols, error) {
 	var paths []string
 	for _, of := range []func(*resolve.Module) (*wanted, error){databaseOf, programOf} {
@@ -80,7 +81,7 @@ func (c *serverSupplier) programs(ctx context.Context, s *search) (resolve.Symbo
 }
 
 // program returns the path of a file in the cache, into which it is fetched from the first server that has it, or
-// "". An error is that of the context.
+// "". The only error is the context's.
 func (c *serverSupplier) program(ctx context.Context, s *search, want *wanted) (string, error) {
 	place := want.in(c, nil)
 	if place.Known() {
@@ -138,7 +139,8 @@ func programOf(m *resolve.Module) (*wanted, error) {
 	return program(p, func(path string) error { return checkBinary(path, p.ID) }), nil
 }
 
-// program returns a file that servers have as it is or, with _ as the last character of its name, in a cabinet.
+// program returns a file that servers have either unchanged or in a cabinet, with _ as the last
+// character of its name.
 func program(p store.Place, check func(path string) error) *wanted {
 	copy := func(w io.Writer, body io.Reader) error {
 		_, err := io.Copy(w, body)

@@ -192,7 +192,7 @@ func (c *serverSupplier) path(p store.Place, ext string) string {
 type wanted struct {
 	place store.Place
 	name  string // of the file in the cache, which has the folders of place, too
-	what  string // that distinguishes it from the module's symbol file, or ""
+	what  string // distinguishes it from the module's symbol file, or ""
 	forms []form // each costs a round trip
 	check func(path string) error
 }
@@ -221,7 +221,7 @@ func (c *serverSupplier) text(p store.Place, ext string, m resolve.Module) *want
 	return want
 }
 
-// in returns the path in the cache of a file of a server, or of any if from is nil.
+// in returns the place in the cache of the file from a server, or from any server if from is nil.
 func (want *wanted) in(c *serverSupplier, from *fetch.Server) *fetch.Place {
 	path := filepath.Join(c.cache, want.place.Name, want.place.ID, want.name)
 	place := &fetch.Place{Cache: c.cache, Path: path, MissAge: missAge, Check: want.check}

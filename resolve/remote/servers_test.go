@@ -145,7 +145,7 @@ func TestServerFaults(t *testing.T) {
 	redirect := func(to string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
 	}
-	const quiet = "quiet: " // listed among what was tried, and no error
+	const quiet = "quiet: " // listed as tried, but not as an error
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		cfg     Servers
@@ -377,7 +377,7 @@ func TestServerDamagedCache(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written, a file in place of a folder, and a cancelled call.
+// A folder that cannot be written, a file instead of a folder, and a cancelled call.
 func TestServerFails(t *testing.T) {
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, resolvetest.SymbolFile("my app", resolvetest.ID, "found"))

@@ -11,7 +11,7 @@ import (
 type AddOptions struct {
 	Compression *Compression // nil for no compression
 	Damaged     bool         // accept files with unreadable records
-	Replace     bool         // replace an existing file with another text
+	Replace     bool         // replace an existing file whose text differs
 	At          *Place       // if non-nil, refuse files of other modules
 	MaxText     int64        // refuse files with more bytes when they are not compressed; 0 for no limit
 }
@@ -33,8 +33,8 @@ type WriteError struct{ Err error }
 func (e *WriteError) Error() string { return e.Err.Error() }
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Add adds a symbol file, which may be compressed, at the place given by MODULE's
-// name and id; a file of variables alone gets its place beside it. The file is read to its end while it is written: a truncated file,
+// Add adds a symbol file, which may be compressed, at the place given by MODULE's name and id; a file with only
+// variables gets its place beside the symbol file. The file is read to its end while it is written: a truncated file,
 // or one with unreadable records, is not added.
 func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 	p, err := s.Begin()

@@ -17,14 +17,14 @@ type checked struct {
 	problems int    // number of unreadable records, without cut
 	first    error  // the first of their errors
 	damage   error  // what ended the text early, such as damaged compressed data, or nil
-	cut      error  // the last line, which the text ends inside of, or nil
+	cut      error  // set if the text ends inside its last line
 	digest   bool   // the text has a digest
 	empty    bool
 	symbols  bool // there are records other than MODULE and INFO
 	vars     bool // there are records of variables
 }
 
-// ext returns the extension of the file's name without that of its compression.
+// ext returns the extension of the file's name without the compression's.
 func (c *checked) ext() string {
 	if c.vars && !c.symbols {
 		return variablesExt
@@ -46,8 +46,8 @@ func (l *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// check reads a symbol file to its end, and passes its text on to use. An error is that of
-// reading the file or of use.
+// check reads a symbol file to its end, and passes its text on to use. The error is from
+// reading the file or from use.
 func check(r io.Reader, use io.Writer) (c checked, err error) {
 	text, _, err := symfmt.Decompress(r)
 	if err != nil {
@@ -91,7 +91,7 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 // variableRecords checks the records of variables of a file.
 type variableRecords struct {
 	parser   vars.Parser
-	started  bool // the record with a version that is known was read
+	started  bool // the record with a known version was read
 	line     int  // of the last record
 	problems int
 	first    *symfmt.SyntaxError
@@ -131,7 +131,7 @@ func (v *variableRecords) note(bad *vars.BadRecord) {
 	}
 }
 
-// head reads what identifies the file's module, and what the file has.
+// head records what identifies the file's module, and what the file contains.
 func (c *checked) head(rec *symfmt.Record) {
 	switch rec.Kind {
 	case symfmt.KindModule:

@@ -52,10 +52,10 @@ type collector struct {
 	Collected
 }
 
-// Collect removes the leftovers of writers that have ended, empty folders, and versions according
-// to a policy. A version is as old as its newest symbol file; versions of the same age are
-// removed in the order of name and id. One that is dated in the future is the newest. A version whose files were rewritten, or added again,
-// after they were listed is not touched.
+// Collect removes the leftovers of writers that have ended, empty folders, and versions according to a policy. A
+// version is as old as its newest symbol file; versions of the same age are removed in the order of name and id. A
+// version dated in the future counts as the newest. A version whose files were rewritten, or added again, after they
+// were listed is not touched.
 func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collected, error) {
 	l, err := s.List(now)
 	if err != nil {

@@ -166,7 +166,7 @@ func findings(t *testing.T, dir string) (all []string) {
 // killCase is work that is killed at each of its steps.
 type killCase struct {
 	work, compression string
-	before            []string // versions that are there: the newest last
+	before            []string // existing versions, the newest last
 	stays             []string // files that must exist whenever it is killed
 }
 

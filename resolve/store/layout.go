@@ -18,14 +18,14 @@ const (
 
 var contentNames = [...]string{"a symbol file", "an executable", "debug information"}
 
-// File has what determines the place of a file.
+// File holds what determines the place of a file.
 type File struct {
 	Contents Contents
 	OS       string // from MODULE, like Name and ID; symbol files only
 	Name     string
 	ID       string
 	BuildID  string // hexadecimal, or ""; INFO CODE_ID for symbol files
-	Ext      string // of a symbol file: ".sym", followed by that of the compression
+	Ext      string // of a symbol file: ".sym", followed by the compression's
 }
 
 // layout is a way to name the files of a store. See Sentry's page "Symbol
@@ -57,8 +57,8 @@ func TakesELF(layout string) bool { return layout != "breakpad" }
 // TakesSymbols reports whether a layout has places for symbol files.
 func TakesSymbols(layout string) bool { return layout == "breakpad" || layout == "unified" }
 
-// layoutOf returns the layout, other than breakpad, that a path below the root of a store has the
-// form of, or "".
+// layoutOf returns the layout, other than breakpad, whose form a path below the root of a store
+// has, or "".
 func layoutOf(path string) string {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	if len(parts) != 3 {
@@ -157,9 +157,9 @@ func debuginfodPath(f *File) (string, error) {
 	return filepath.Join("buildid", folder+name, elfNames[f.Contents]), nil
 }
 
-// unifiedPath returns xx/yyyy/ followed by executable, debuginfo or breakpad.
-// The id of a symbol file is that of its binary: the build-id if INFO CODE_ID
-// has one, otherwise MODULE's, without the age on Apple's systems.
+// unifiedPath returns xx/yyyy/ followed by executable, debuginfo or breakpad. A symbol
+// file has the id of its binary: the build-id if INFO CODE_ID has one, otherwise
+// MODULE's, without the age on Apple's systems.
 func unifiedPath(f *File) (string, error) {
 	id, last := f.BuildID, elfNames[f.Contents]
 	if f.Contents == Symbols {

@@ -10,13 +10,13 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// ProgramID returns the id under which Microsoft's symbol servers have the PE file or PDB in the first
-// size bytes of r: for a PDB, that of its debug information, as in MODULE; for a PE file, its time and the size of its
-// image, as in INFO CODE_ID. Damage is a *bin.Error, with path as its file.
+// ProgramID returns the id under which Microsoft's symbol servers have the PE file or PDB in the first size bytes of
+// r: for a PDB, the id of its debug information, as in MODULE; for a PE file, its time and the size of its image, as
+// in INFO CODE_ID. Damage is a *bin.Error, with path as its file.
 type ProgramID func(r io.ReaderAt, size int64, path string) (string, error)
 
 // AddProgram adds a PE file or a PDB as it is at NAME/ID/NAME, where Microsoft's symbol servers have it. id is
-// that of ProgramID.
+// the result of a ProgramID.
 func (s *Store) AddProgram(in io.Reader, name, id string) (*Addition, error) {
 	place, err := NewPlace(name, id)
 	if err != nil {

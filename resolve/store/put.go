@@ -46,7 +46,7 @@ func isTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && name != lockName
 }
 
-// isLocked reports whether a temporary file is of this package.
+// isLocked reports whether a temporary file belongs to this package.
 func isLocked(path string) bool { return strings.HasSuffix(path, tempSuffix) }
 
 // Pending is a file of a store that has not been published.
@@ -63,7 +63,7 @@ type Pending struct {
 	// Replace then sets Unchanged.
 	Restat, Unchanged bool
 
-	// Overwrite makes Publish replace an existing file with another text.
+	// Overwrite makes Publish replace an existing file whose text differs.
 	Overwrite bool
 
 	// Renew makes Publish update the time of an existing file with the same text,
@@ -170,9 +170,9 @@ func (p *Pending) gone() {
 	p.dropBuffer()
 }
 
-// Publish gives the file its place in the store unless that is taken, by a
-// file with the same text, compressed or not, or with another text. existing
-// is then its path.
+// Publish gives the file its place in the store unless another file has that place, with
+// the same text, compressed or not, or with a different one. existing is then the path of
+// that file.
 func (p *Pending) Publish(place string) (o Outcome, existing string, err error) {
 	defer p.Abort()
 	if err := p.Flush(); err != nil {
@@ -201,8 +201,8 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 	}
 }
 
-// freshAge is the age from which Renew updates the time of a file. It spares
-// files built from a newer one from being built again.
+// freshAge is the age from which Renew updates the time of a file. It keeps whatever
+// depends on a younger file from being built again.
 const freshAge = time.Hour
 
 // compare compares the file with the one that has its place. It waits for

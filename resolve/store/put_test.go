@@ -283,7 +283,6 @@ func TestNoLinks(t *testing.T) {
 	}
 }
 
-// A file replaces an existing one, and takes its permissions.
 // A finished file waits for its name with little memory, and can still be written to.
 func TestFinished(t *testing.T) {
 	s := open(t)
@@ -305,6 +304,7 @@ func TestFinished(t *testing.T) {
 	}
 }
 
+// A file replaces an existing one, and takes its permissions.
 func TestReplace(t *testing.T) {
 	s := open(t)
 	place := filepath.Join("a", "A0", "a.sym")

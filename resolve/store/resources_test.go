@@ -83,7 +83,7 @@ func TestFilesAreClosed(t *testing.T) {
 	}
 }
 
-// A process that ends early has the list of files that are being written.
+// A process that ends early knows which files are being written.
 func TestTemporary(t *testing.T) {
 	var calls []string
 	s, err := Create(t.TempDir(), Options{Temporary: func(path string, exists bool) {
@@ -146,7 +146,8 @@ func TestFindingsOrder(t *testing.T) {
 	}
 }
 
-// Verify has a finding of each kind and no others; two forms of one text are not a finding.
+// Verify reports a finding of each kind and no others; two forms of one text are not a
+// finding.
 func TestKinds(t *testing.T) {
 	s := open(t)
 	good := string(symbols("a", "A0", 100))
@@ -186,7 +187,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What cannot be written is an error of the store, what has no place one of the file.
+// What cannot be written is an error of the store; what has no place is an error of the
+// file.
 func TestNoPlace(t *testing.T) {
 	s := open(t)
 	if err := os.RemoveAll(s.Dir); err != nil {

@@ -69,7 +69,7 @@ func Create(dir string, o Options) (*Store, error) {
 	return Open(dir, o)
 }
 
-// Close closes the store. Pending files must be finished before.
+// Close closes the store. Pending files must be finished first.
 func (s *Store) Close() error { return s.root.Close() }
 
 // Path returns the path of a file of the store.

@@ -23,7 +23,7 @@ type Entry struct {
 	mode  fs.FileMode
 }
 
-// Version has a store's files for a module with one id.
+// Version holds a store's files for a module with one id.
 type Version struct {
 	Name, ID string  // the folders' names
 	Files    []Entry // symbol files and files of variables: usually one of each, more if stored in several compressions
@@ -52,8 +52,8 @@ func (v *Version) Time() (last time.Time) {
 	return last
 }
 
-// clockSlack is by how much a file may be newer than this computer's clock says: those of a store on
-// a network differ.
+// clockSlack is how far a file's time may be ahead of this computer's clock: the clocks of computers
+// that share a store differ.
 const clockSlack = time.Hour
 
 // future returns the files that are dated in the future, which count as the newest until then.

@@ -37,7 +37,7 @@ var Compressions = []Compression{
 	}},
 }
 
-// The extensions of symbol files, and of those that have the variables of a module alone.
+// The extensions of symbol files, and of files with only the variables of a module.
 const (
 	symbolExt    = ".sym"
 	variablesExt = ".vars"
@@ -118,7 +118,8 @@ func sameBytes(a, b io.Reader) (bool, error) {
 	}
 }
 
-// unlessDamaged returns the error of reading a file, but nil for an error in its contents.
+// unlessDamaged returns err if it is from reading a file, and nil if it is an error in the file's
+// contents.
 func unlessDamaged(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -130,7 +131,7 @@ func unlessDamaged(err error) error {
 // Inspected is what a symbol file says about itself.
 type Inspected struct {
 	Place            Place
-	Ext              string   // ".sym", or ".vars" if it has variables alone: of its name in a store
+	Ext              string   // of its name in a store: ".sym", or ".vars" if it has only variables
 	OS, Arch         string   // of MODULE
 	CodeID, CodeFile string   // of INFO CODE_ID, or ""
 	Faults           []string // of a file that was accepted nevertheless

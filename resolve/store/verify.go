@@ -37,8 +37,8 @@ type Report struct {
 	Problems []symfmt.Problem
 }
 
-// Verify reads all symbol files of the store, those of variables, with jobs workers, and the ids of PE files and PDBs. Each file must be complete and
-// belong where it is. What cannot be read is reported as a Problem.
+// Verify reads all symbol files and files of variables in the store, and the ids of PE files and PDBs, with jobs
+// workers. Each file must be complete and belong where it is. What cannot be read is reported as a Problem.
 func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, error) {
 	l, err := s.List(now)
 	if err != nil {

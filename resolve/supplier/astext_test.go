@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A binary answers for an address as the symbol file that is made of it: around the start and the end of each function and
+// A binary gives the same answers as the symbol file made from it, around the start and the end of each function and
 // symbol. There are two differences:
 //
 //   - the binary has the sizes of symbols and the end of its code; how far a PUBLIC extends is a guess from other records;

@@ -51,28 +51,30 @@ func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
 type BinaryOptions struct {
 	DebugDirs []string // folders with separate debug files
 	Fetcher   Fetcher  // gets missing files by build-id
-	// AtPaths says that a module's binary is also looked for at the module's own path, where it is on the machine on
-	// which the process ran. Its id must be the module's. If there is no binary, its debug file is used alone.
+	// AtPaths means that a module's binary is also looked for at the module's own path, where it is on the machine
+	// on which the process ran. Its id must be the module's. If there is no binary, its debug file is used alone.
 	AtPaths bool
-	// LibraryDirs are folders of this machine that have, with AtPaths, the binaries of modules without a folder in their
-	// path: Crashpad's minidumps of Linux name libraries by their DT_SONAME.
+	// LibraryDirs are folders of this machine where AtPaths also looks for the binaries of modules without a folder in
+	// their path: Crashpad's minidumps of Linux name libraries by their DT_SONAME.
 	LibraryDirs []string
-	// Package is a .dwp file with the split DWARF of the binaries; "" means that of each is beside it, as FILE.dwp.
+	// Package is a .dwp file with the split DWARF of the binaries; "" means FILE.dwp beside each
+	// binary.
 	Package string
-	// SymbolTables says that functions are known by the symbols of binaries and of their debug files alone: no other
-	// debug information is read than call frame information.
+	// SymbolTables means that functions come only from the symbols of binaries and of their debug files: the only
+	// debug information that is read is call frame information.
 	SymbolTables bool
-	// Hermetic says that debug files and PDBs beside a binary count only if they are below a root or in DebugDirs.
+	// Hermetic means that debug files and PDBs beside a binary count only if they are below a root
+	// or in DebugDirs.
 	Hermetic bool
 }
 
 // Fetcher gets files from elsewhere. Its methods may be called concurrently. Package remote
 // implements it for debuginfod servers.
 type Fetcher interface {
-	// Fetch returns the path of a file with this build-id: of kind "debuginfo", the one with debug
-	// information, or "executable", the one that runs; of kind "source" followed by an absolute path, the source file
-	// that the debug information names by it. tried has a line for each place that does not
-	// have it. The error is fs.ErrNotExist if no place has it.
+	// Fetch returns the path of the file of a kind that belongs to a build-id: "debuginfo" is the file with debug
+	// information, "executable" the one that runs, and "source" followed by an absolute path the source file that the
+	// debug information names by this path. tried has a line for each place that does not have it. The error is
+	// fs.ErrNotExist if no place has it.
 	Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error)
 }
 
@@ -217,8 +219,8 @@ func (s *search) openBinary(path string) *object.File {
 	return nil
 }
 
-// wantedID returns the build-id of the module: without one, what its id has before the age, which is the UUID of a
-// binary of macOS.
+// wantedID returns the module's build-id or, without one, the part of its id before the age, which is the UUID of
+// a macOS binary.
 func (s *search) wantedID() []byte {
 	const guidDigits = 32
 	if len(s.m.BuildID) > 0 || len(s.m.DebugID) < guidDigits {
@@ -314,8 +316,8 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 }
 
 // Variables reads the parameters and local variables of a module's binary and its separate debug file, and the
-// symbols that they belong to, which have the same records as those of Symbols. It returns nil if there is no
-// binary. Problems are those of reading all of it.
+// symbols that they belong to, which have the same records as the result of Symbols. It returns nil if there
+// is no binary. The problems are those found in reading all of it.
 func (b *Binaries) Variables(ctx context.Context, m resolve.Module) (resolve.VariableSymbols, []symfmt.Problem, error) {
 	var symbols resolve.VariableSymbols
 	var problems []symfmt.Problem

@@ -367,8 +367,8 @@ func BenchmarkBinary(b *testing.B) {
 // hasID reports whether an id is more than zeros.
 func hasID(id string) bool { return strings.Trim(id, "0") != "" }
 
-// A debug file alone has no id if its program has no build-id. It is found where the only file is asked for, and two of
-// them are two builds.
+// A debug file alone has no id if its program has no build-id. It is found if it is the only file, and two of them
+// count as two builds.
 func TestDebugFileWithoutID(t *testing.T) {
 	image := testenv.ReadInput(t, "no-dot-text.elf")
 	sections := binary.LittleEndian.Uint64(image[0x28:])

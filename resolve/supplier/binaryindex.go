@@ -40,11 +40,11 @@ type BinaryFile struct {
 	Object  bool   // is input of a linker, or a kernel module
 	PDB     bool
 
-	Supplement   string // the id of the file that dwz moved a part of the debug information to, or ""
+	Supplement   string // the id of the file to which dwz moved a part of the debug information, or ""
 	SupplementID string // the id of the file itself, if dwz made it for others, or ""
 }
 
-// names returns the names of the modules that the file may be the binary of.
+// names returns the names of the modules whose binary the file may be.
 func (f *BinaryFile) names() []string {
 	name := filepath.Base(f.Path)
 	if f.Name == "" || f.Name == name {
@@ -79,7 +79,7 @@ func (x *binaryIndex) find(s *search) []int {
 }
 
 // builds lists a file of each build of a module without an id, with or without code, and returns the index of the last.
-// Each file without an id is a build.
+// Each file without an id counts as a build.
 func (x *binaryIndex) builds(s *search, code bool) (last int, builds []string) {
 	for i := range x.files {
 		f := &x.files[i]
@@ -145,7 +145,7 @@ func (x *binaryIndex) list(ctx context.Context, root string, paths []string) []s
 	return paths
 }
 
-// ListBinaries returns the binaries and PDBs below a folder, in order of path. A file with several binaries is there
+// ListBinaries returns the binaries and PDBs below a folder, in order of path. A file with several binaries appears
 // once for each. Other files, and folders that cannot be read, are left out.
 func ListBinaries(ctx context.Context, dir string) ([]BinaryFile, error) {
 	return readAll(ctx, new(binaryIndex).list(ctx, dir, nil))
@@ -203,14 +203,15 @@ func ReadFile(path string) []BinaryFile {
 	return ReadBinaries(f, size, path)
 }
 
-// IsBinary reports whether a file that begins with these bytes, at least HeadSize, is to be read by ReadBinaries.
+// IsBinary reports whether ReadBinaries can read a file that begins with head, which has at least
+// HeadSize bytes.
 func IsBinary(head []byte) bool { return pdb.Match(head) || objfile.Begins(head) }
 
 // HeadSize is how many bytes of a file IsBinary needs.
 const HeadSize = max(objfile.HeadSize, pdb.HeadSize)
 
-// ReadBinaries reads the ids of the binary in the first size bytes of r, or of each in a file with several; nil if it
-// is not a binary or a PDB, by which most files are rejected cheaply. Damage is ignored.
+// ReadBinaries reads the ids of the binary in the first size bytes of r, or of each binary in a file with several. It
+// returns nil, at little cost, if r is neither a binary nor a PDB. Damage is ignored.
 func ReadBinaries(r io.ReaderAt, size int64, path string) (files []BinaryFile) {
 	var head [HeadSize]byte
 	n, _ := r.ReadAt(head[:], 0)

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// finder returns where the files that belong to a binary are looked for: in the usual places, anywhere in the folders, and on
-// servers.
+// finder returns a Finder that looks for the files that belong to a binary in the usual places, anywhere in the
+// folders, and on servers.
 func (b *Binaries) finder(s *search) *debugset.Finder {
 	return &debugset.Finder{Dirs: b.debugDirs, Hermetic: b.hermetic, Limits: object.DefaultLimits(), Fetcher: b.fetcher,
 		ByID: func(ctx context.Context, id string) (paths []string, err error) {
@@ -76,8 +76,9 @@ func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []
 	return f
 }
 
-// FetchSource returns the path of a copy of a source file, by the absolute path that the debug information of the binary
-// with a build-id names it by. The error is fs.ErrNotExist if no server has it, or there are no servers.
+// FetchSource returns the path of a copy of a source file. path is the absolute path by which the debug information of
+// the binary with the build-id names the file. The error is fs.ErrNotExist if no server has it, or there are no
+// servers.
 func (b *Binaries) FetchSource(ctx context.Context, buildID []byte, path string) (string, error) {
 	if b.fetcher == nil || len(buildID) == 0 {
 		return "", fs.ErrNotExist

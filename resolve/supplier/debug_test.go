@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A module of which nothing is known gets the binary if there is only one; it gets none of
-// several, and none in a folder.
+// A module about which nothing is known gets the binary if there is only one; it gets none
+// of several, and none in a folder.
 func TestLoneBinary(t *testing.T) {
 	lone, other, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "gcc-dwarf5.elf"), testenv.Input(t, "pair.debug")
 	folder := t.TempDir()
@@ -55,7 +55,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Variables are also those of a separate debug file.
+// Variables include those of a separate debug file.
 func TestVariables(t *testing.T) {
 	folder := t.TempDir()
 	testenv.Copy(t, testenv.Input(t, "pair.elf"), folder, "pair.elf")

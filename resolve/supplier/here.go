@@ -44,8 +44,8 @@ func (b *Binaries) pathsHere(path string) (paths []string) {
 	return paths
 }
 
-// isForeign reports whether a path is one of Windows, on a system with other paths: it names no file here, and is no
-// name of a file to be looked for in folders. It begins with a drive or a backslash.
+// isForeign reports whether a path is a Windows path on a system with other paths: it neither names a file here nor
+// is the name of a file to look for in folders. It begins with a drive or a backslash.
 func isForeign(path string) bool {
 	if filepath.Separator == '\\' {
 		return false

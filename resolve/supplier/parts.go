@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// parts implements resolve.Parts for a binary, a unit being a part.
+// parts implements resolve.Parts for a binary, whose units are the parts.
 type parts struct {
 	*dwarf2sym.Lookup
 	file *object.File
@@ -76,7 +76,7 @@ func (p *parts) Close() error {
 	return closeAll(p.set)
 }
 
-// AtOffset implements resolve.MappedSymbols. A file with debug information only has other offsets.
+// AtOffset implements resolve.MappedSymbols. A file with only debug information has other offsets.
 func (p *parts) AtOffset(offset uint64) (symfmt.RVA, bool) {
 	if !p.file.HasCode() {
 		return 0, false

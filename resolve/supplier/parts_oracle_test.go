@@ -16,8 +16,8 @@ import (
 )
 
 // copiesSource is a unit of a program whose units all have the inline functions of a header: the linker
-// keeps one copy of each. clash is a different function with the same name in each unit; GCC moves what
-// throws to a cold part with -O2.
+// keeps one copy of each. clash is a different function with the same name in each unit; with -O2, GCC
+// moves the code that throws to a cold part.
 const copiesSource = `
 #include <algorithm>
 #include <map>
@@ -118,7 +118,7 @@ func TestOracleParts(t *testing.T) {
 	compare("dwz-bfd", path, "")
 }
 
-// hasColdParts says whether there are symbols of functions' cold parts, as GCC names them.
+// hasColdParts reports whether there are symbols of functions' cold parts, as GCC names them.
 func hasColdParts(t *testing.T, path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {

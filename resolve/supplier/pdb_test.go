@@ -74,7 +74,7 @@ func TestProgramDatabases(t *testing.T) {
 	}
 }
 
-// A PDB answers for a module of which nothing or only the name is known, if it is the only one.
+// A PDB is used for a module about which nothing or only the name is known, if it is the only PDB.
 func TestOnlyPDB(t *testing.T) {
 	dir := t.TempDir()
 	place(t, "pdb-x64.pdb.gz", filepath.Join(dir, "x.pdb"))

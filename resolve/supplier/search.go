@@ -45,7 +45,7 @@ func called(m *resolve.Module, names ...string) bool {
 }
 
 // Places returns the places of the module's symbols in a store; without an id, all folders of its
-// name. The error joins those of invalid names and ids.
+// name. The error joins the errors of invalid names and ids.
 func Places(m *resolve.Module) (places []store.Place, err error) {
 	var refused []error
 	for _, name := range m.Names() {

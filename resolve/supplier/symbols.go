@@ -19,9 +19,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// NewSymbols returns a Supplier of the symbol file at path, for its module and for a module of
-// which nothing is known. If path is a folder, it supplies the symbol files in the layout
-// NAME/ID/STEM.sym (see resolve/store). Symbol files may be compressed.
+// NewSymbols returns a Supplier of the symbol file at path, for its module and for a module
+// about which nothing is known. If path is a folder, it supplies the symbol files in the
+// layout NAME/ID/STEM.sym (see resolve/store). Symbol files may be compressed.
 func NewSymbols(path string, open Opener) (resolve.Supplier, error) {
 	st, err := os.Stat(path)
 	if err == nil && st.IsDir() {
@@ -163,11 +163,10 @@ func (f *folderSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 	return s.done(nil)
 }
 
-// byID returns the places of symbols with the module's id under other names:
-// libraries have the name of their file, libstdc++.so.6.0.30, and their own,
-// DT_SONAME, libstdc++.so.6, which need not be similar. Similar names come
-// first. Some cores have no names at all, but a build-id in memory. All
-// modules without an id have one of zeros.
+// byID returns the places of symbols with the module's id under other names: libraries
+// have the name of their file, libstdc++.so.6.0.30, and their own, DT_SONAME,
+// libstdc++.so.6, which need not be similar. Similar names come first. Some cores have no
+// names at all, but a build-id in memory. An id of zeros stands for none.
 func (f *folderSupplier) byID(s *search, known []store.Place) (places []store.Place) {
 	id := strings.ToUpper(s.m.DebugID)
 	if strings.Trim(id, "0") == "" {

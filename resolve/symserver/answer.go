@@ -127,8 +127,8 @@ func take(ctx context.Context, places chan struct{}) bool {
 	}
 }
 
-// compute calls symbolicate, for some requests at a time. The slot is released before the client
-// reads its answer, however slowly.
+// compute calls symbolicate, for a limited number of requests at a time. The slot is released
+// before the client reads its answer, however slowly.
 func (s *Server) compute(ctx context.Context, jobs []*job) (*answers, error) {
 	if !take(ctx, s.answers) {
 		return nil, context.Cause(ctx)

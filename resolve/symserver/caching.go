@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// freshness is how long an answer holds. Handlers set it; what caches may do with the answer is decided here alone.
+// freshness is how long an answer holds. Handlers set it; what caches may do with the answer is
+// decided only here.
 type freshness uint8
 
 const (
@@ -21,12 +22,12 @@ const (
 	cacheNothing = "no-store"
 )
 
-// guards are the fields of a request in which a token can be; ?key= is a part of the URL, by which caches distinguish
+// guards are the fields of a request that can hold a token; ?key= is a part of the URL, by which caches distinguish
 // answers anyway.
 const guards = "Authorization, Auth-Token"
 
-// setCaching sets the fields by which caches decide. What needs a token is for the client that has it: a shared
-// cache in front of the server would give it to everybody.
+// setCaching sets the fields by which caches decide. An answer that needs a token is only for the client that
+// has it: a shared cache in front of the server would give it to everybody.
 func (w *recorder) setCaching(status int) {
 	h := w.Header()
 	who := "public, "

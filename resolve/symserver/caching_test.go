@@ -68,8 +68,8 @@ var guardedRequests = [][]string{
 	{"Content-Encoding", "gzip"},
 }
 
-// TestPrivateCaching asks for everything that the router knows, with and without a token. What a token decides is never
-// for caches that others share, and every answer has a policy.
+// TestPrivateCaching asks for everything that the router knows, with and without a token. An answer that depends on a
+// token is never for shared caches, and every answer has a policy.
 func TestPrivateCaching(t *testing.T) {
 	seen := map[string]bool{}
 	for _, private := range []bool{false, true} {
@@ -126,7 +126,7 @@ func checkCaching(t *testing.T, r *http.Response, guarded bool, what string) {
 	}
 }
 
-// TestTooManyCaching wants a policy for a request that is refused before anything else.
+// TestTooManyCaching checks that a request that is refused before anything else has a policy.
 func TestTooManyCaching(t *testing.T) {
 	s := guardedServer(t, Config{Private: true, MaxRequests: 1})
 	s.requests <- struct{}{}

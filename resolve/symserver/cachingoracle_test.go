@@ -89,8 +89,8 @@ func fetch(t *testing.T, method, url, token string, fields ...string) *http.Resp
 	return r
 }
 
-// TestOraclePrivateCache has a client with a token and one without ask for the same through nginx's cache. It keeps
-// the answers of an open server, so it would give those of a private one to the second client.
+// TestOraclePrivateCache has a client with a token and one without ask for the same through nginx's cache. The
+// cache keeps an open server's answers, so it would also give a private server's answers to the second client.
 func TestOraclePrivateCache(t *testing.T) {
 	testenv.Oracle(t)
 	for _, private := range []bool{false, true} {

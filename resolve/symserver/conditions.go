@@ -23,9 +23,9 @@ func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool
 	return true
 }
 
-// decided returns a request whose conditions net/http understands. Of several lines of a field it
-// reads only the first, while together they are one list (RFC 9110, section 5.3). Conditions that
-// preconditionFailed let pass are removed.
+// decided returns a request whose conditions net/http understands. net/http reads only the first
+// of several lines of a field, while together they are one list (RFC 9110, section 5.3).
+// Conditions that preconditionFailed let pass are removed.
 func decided(r *http.Request) *http.Request {
 	tags := r.Header.Values("If-None-Match")
 	if len(tags) < 2 && len(r.Header.Values("If-Match"))+len(r.Header.Values("If-Unmodified-Since")) == 0 {
@@ -73,8 +73,8 @@ func matchesTag(lines []string, etag string, same func(a, b string) bool) bool {
 	return false
 }
 
-// sameStrongly is the comparison of If-Match, for which weak tags are never
-// equal; sameWeakly is that of If-None-Match (RFC 9110, section 8.8.3.2).
+// sameStrongly is the comparison of If-Match, for which weak tags are never equal;
+// sameWeakly is the comparison of If-None-Match (RFC 9110, section 8.8.3.2).
 func sameStrongly(a, b string) bool { return a == b && !strings.HasPrefix(a, "W/") }
 
 func sameWeakly(a, b string) bool {

@@ -17,7 +17,7 @@
 //	GET  /healthz, /readyz            200 when the process is up; when its folders are
 //	                                  readable and it is not shutting down
 //
-// Uploads, of clients with a token:
+// Uploads, by clients with a token:
 //
 //	PUT  /NAME/ID/STEM.sym            a symbol file, also compressed; STEM.vars; a program
 //	                                  or a PDB at /NAME/ID/NAME
@@ -30,9 +30,9 @@
 // # Files
 //
 // Nothing outside the folders is ever opened: names are checked like those written to a store
-// (resolve/store), and files are opened through an os.Root, so that a symbolic link cannot lead
-// out of its folder. Of a store, only symbol files, programs and PDBs in their places are served, which are
-// always complete, but no temporary file, index or lock.
+// (resolve/store), and files are opened through an os.Root, so that a symbolic link cannot lead out of its
+// folder. From a store, only symbol files, programs and PDBs in their places are served, which are always
+// complete, but no temporary file, index or lock.
 //
 // A symbol file may be stored plain or compressed. A client that accepts the compression gets the
 // bytes as they are, with Content-Encoding; others get the text. Entity tags are made of the
@@ -56,8 +56,8 @@
 //   - from Tecken: 404 has a text; HEAD for a compressed file that the client does not
 //     accept has no length. Missing files are not downloaded from elsewhere.
 //   - from Tecken as a server of uploads: symbol files are read to their end before they are stored,
-//     and one that differs from what is there is refused with 409, while Tecken replaces
-//     it; without a known token the answer is 401 in place of 403.
+//     and one that differs from what is there is refused with 409, while Tecken replaces it; without
+//     a known token the answer is 401 instead of 403.
 //   - from Eliot: modules of any name are looked for, while Eliot refuses requests
 //     with names outside of a small set of characters; a boolean is not a number; numbers
 //     of stacks, frames and modules are limited; there is no "debug" in answers.

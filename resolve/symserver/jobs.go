@@ -127,7 +127,7 @@ func (in *jobReader) read(single bool) (jobs []*job, err error) {
 	return []*job{whole}, whole.check(0)
 }
 
-// wrong returns an error about the next value, or that of its syntax.
+// wrong returns an error about the next value, or its syntax error.
 func (in *jobReader) wrong(format string, args ...any) error {
 	if in.d.PeekKind() == 0 {
 		_, err := in.d.ReadToken()
@@ -207,7 +207,7 @@ func (in *jobReader) member(j *job, i int, name string) error {
 	return in.d.SkipValue()
 }
 
-// check checks what involves all of a job.
+// check checks what concerns a whole job.
 func (j *job) check(i int) error {
 	switch {
 	case !j.hasStacks:

@@ -43,7 +43,7 @@ func killedText(id string) []byte {
 	return symbolText("lib.so", id, 1<<20+n)
 }
 
-// child adds the files whose ids it reads, and prints each id before.
+// child adds the files whose ids it reads, and prints each id first.
 func child(dir string) {
 	s, err := store.Create(dir, store.Options{})
 	if err != nil {

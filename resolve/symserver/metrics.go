@@ -18,7 +18,7 @@ import (
 // buckets are the upper bounds of the histogram's buckets, in seconds.
 var buckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
-// statuses have a label of their own; others, such as 499, count together.
+// statuses are the statuses with their own label; others, such as 499, are counted together.
 var statuses = []int{200, 201, 204, 206, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 429, 500, 503, 507}
 
 // The results of looking up frames.
@@ -30,13 +30,13 @@ const (
 
 var frameNames = [...]string{"found", "unknown", "no_symbols"}
 
-// uploadNames are the results of uploads: those of adding a file, and one for files that are refused.
+// uploadNames are the results of uploads: the outcomes of adding a file, and one for refused files.
 var uploadNames = [...]string{store.Added: "added", store.Same: "same", store.Differs: "differs", uploadRefused: "refused"}
 
 const uploadRefused = store.Differs + 1
 
-// metrics counts requests. What the server itself reads is in atomic numbers, which the page
-// shows.
+// metrics counts requests. Numbers that the server itself reads are atomic; the metrics page
+// shows them, too.
 type metrics struct {
 	handler  http.Handler
 	requests *prometheus.CounterVec // by kind and status

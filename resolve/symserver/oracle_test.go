@@ -91,7 +91,7 @@ func elfutilsServer(t *testing.T, dir string) (url string) {
 	return url
 }
 
-// sections gets sections through elfutils' library, as no program in Debian 12 does.
+// sections gets sections through elfutils' library, because no program in Debian 12 does.
 const sections = `
 import ctypes, os, sys
 lib = ctypes.CDLL("libdebuginfod.so.1")
@@ -213,7 +213,8 @@ func TestOracleGDB(t *testing.T) {
 	}
 }
 
-// oneOfTwo gives the constructors or destructors of a complete object and of a base one name.
+// oneOfTwo gives the complete-object and base-object variants of a constructor or destructor the
+// same name.
 var oneOfTwo = strings.NewReplacer("C1E", "C2E", "D1E", "D2E")
 
 // TestOracleSymbolicate compares each frame that the API returns for a program of templates

@@ -170,7 +170,8 @@ func (d *overviewData) showModules(all []*catalog.Module) {
 	d.s.measureSoon(newest)
 }
 
-// matches reports whether a module's name has a text, which is in lower case, or an id of it begins with it.
+// matches reports whether a module's name contains q, which is in lower case, or one of its ids
+// begins with q.
 func matches(m *catalog.Module, q string) bool {
 	if strings.Contains(strings.ToLower(m.Name), q) {
 		return true
@@ -178,7 +179,7 @@ func matches(m *catalog.Module, q string) bool {
 	return slices.ContainsFunc(m.Versions, func(v *catalog.Version) bool { return len(q) >= 4 && strings.HasPrefix(strings.ToLower(v.ID), q) })
 }
 
-// pageOf returns the rows of the page that was asked for.
+// pageOf returns the rows of the requested page.
 func pageOf[T any](d *overviewData, rows []T) []T {
 	d.Pages = max(1, (len(rows)+pageRows-1)/pageRows)
 	n, _ := strconv.Atoi(d.ask.Get("page"))
@@ -205,7 +206,7 @@ func (d *overviewData) link(name, value string) string {
 	return d.Home + "?" + q.Encode()
 }
 
-// showMissed lists what was asked for in vain and is still not there.
+// showMissed lists the symbols that were requested but missing, and still are.
 func (d *overviewData) showMissed(all []*catalog.Module) {
 	q := strings.ToLower(d.Query)
 	list := slices.DeleteFunc(d.s.missed.List(), func(miss catalog.Miss) bool {
@@ -256,7 +257,7 @@ func (d *overviewData) LinkFile(name string) string {
 	return d.s.cfg.Prefix + "/" + path.Join(parts...)
 }
 
-// Share returns the share of code with unwind rules of a version, as far as it is known.
+// Share returns the share of a version's code that has unwind rules, or "" if it is not known.
 func (d *overviewData) Share(v *catalog.Version) string {
 	m := d.s.measures.Get(v)
 	if m == nil {

@@ -32,7 +32,7 @@ func symbolsWithCFI(name, id string) []byte {
 	return fmt.Appendf(nil, "MODULE Linux x86_64 %s %s\nINFO CODE_ID ABC0\nINFO GENERATOR symtool 9\nFILE 0 a.c\nFUNC 1000 20 0 f\n1000 20 1 0\nPUBLIC 2000 0 g\nSTACK CFI INIT 1010 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", id, name)
 }
 
-// TestOverview looks at the pages about a store, of a module and of a version.
+// TestOverview looks at the pages about a store, a module and a version.
 func TestOverview(t *testing.T) {
 	dir := t.TempDir()
 	add := func(name, id string, text []byte) {
@@ -41,7 +41,7 @@ func TestOverview(t *testing.T) {
 	add("a.so", "AB1", symbolsWithCFI("a.so", "AB1"))
 	add("a.so", "AB2", symbolText("a.so", "AB2", 5000))
 	add("Zlib.so", "CD1", symbolText("Zlib.so", "CD1", 2000))
-	older := time.Now().Add(-time.Minute) // versions are in order of time, of which file systems have a coarse one
+	older := time.Now().Add(-time.Minute) // versions are in order of time, which is coarse on some file systems
 	if err := os.Chtimes(filepath.Join(dir, "a.so", "AB1", "a.so.sym"), older, older); err != nil {
 		t.Fatal(err)
 	}
@@ -151,8 +151,8 @@ func TestOverviewHostile(t *testing.T) {
 	}
 }
 
-// Names cannot turn around the text of the page: neither those of modules in the stores nor those of queries, of requests
-// in vain and in answers.
+// No name can reverse the text of the page: neither names of modules in the stores nor names in queries, in failed
+// requests and in answers.
 func TestOverviewBidi(t *testing.T) {
 	for _, mark := range []string{"\u202e", "\u2066", "\u200f"} {
 		dir, escaped := t.TempDir(), url.PathEscape(mark)
@@ -171,7 +171,7 @@ func TestOverviewBidi(t *testing.T) {
 	}
 }
 
-// TestOverviewFresh adds symbols that were missing: they are on the page, and missing no more.
+// TestOverviewFresh adds symbols that were missing: they are on the page, and no longer missing.
 func TestOverviewFresh(t *testing.T) {
 	s, dir := uploadServer(t, Config{})
 	ask(t, s, "GET", uploadAt, nil)

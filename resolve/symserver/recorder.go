@@ -96,8 +96,8 @@ func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 	return sum, nil
 }
 
-// small is the number of bytes of a file up to which they are sent together with the header. The
-// system would send the header by itself before it copies the file.
+// small is the size in bytes up to which a file is sent together with the header. The system
+// would send the header by itself before it copies the file.
 const small = 8 << 10
 
 var smallBuffers = sync.Pool{New: func() any { return new([small]byte) }}

@@ -122,8 +122,8 @@ func refusedPath(err error) bool {
 	return errors.Is(err, errIrregular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, errEscapes)
 }
 
-// first opens the first of several files that exists, in the first root that
-// has one. An error is that of a file that exists but cannot be read.
+// first opens the first of several files that exists, in the first root that has one. The
+// error is from a file that exists but cannot be read.
 func (s *Server) first(needsSymbols bool, paths iter.Seq[string]) (*file, error) {
 	var failure error
 	for _, r := range s.roots {

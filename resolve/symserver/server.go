@@ -42,7 +42,7 @@ type Config struct {
 	UploadRate    int                // files a minute for each token; 0 means 1200
 	Compression   *store.Compression // of files that are added; nil for none
 	ProgramID     store.ProgramID    // for Windows programs and PDBs; nil refuses them
-	PublicURL     string             // of this server, for clients behind a proxy; "" for what they ask for
+	PublicURL     string             // of this server, for clients behind a proxy; "" for the host that they ask for
 	Temporary     func(path string, exists bool)
 
 	// Access is called with each finished request, Missing with each module whose symbols were
@@ -75,7 +75,7 @@ type Server struct {
 	roots    []*root
 	requests chan struct{} // a slot for each request
 	answers  chan struct{} // a slot for each symbolication being computed
-	held     chan struct{} // a slot for each answer of one, which a client may read slowly
+	held     chan struct{} // a slot for each symbolication's answer, which a client may read slowly
 	modules  *modules
 	metrics  *metrics
 	draining atomic.Bool
@@ -292,7 +292,8 @@ func (s *Server) methods(to target) []string {
 	return reading
 }
 
-// needs returns what a token must permit for a request: one of these, or nothing.
+// needs returns the kinds of access of which the request's token must permit one, or 0 if it needs
+// no token.
 func (s *Server) needs(r *http.Request, to target) access {
 	switch {
 	case to.kind == uploadAPI && to.name == callPut && s.store != nil:

@@ -78,7 +78,7 @@ func symbolText(name, id string, size int) []byte {
 	return b.Bytes()
 }
 
-// ask sends a request to a Server. The path goes as it is, however odd.
+// ask sends a request to a Server. The path is sent unchanged, however odd.
 func ask(t testing.TB, h http.Handler, method, path string, body []byte, fields ...string) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(method, "http://x/", bytes.NewReader(body))

@@ -71,7 +71,7 @@ func newSpool(in io.Reader) (*spool, error) {
 // whole returns the spool from its beginning.
 func (sp *spool) whole() io.Reader { return io.NewSectionReader(sp.File, 0, sp.size) }
 
-// spoolWriter distinguishes errors of writing from those of what is read.
+// spoolWriter distinguishes errors of writing from errors of reading.
 type spoolWriter struct {
 	f   *os.File
 	err error

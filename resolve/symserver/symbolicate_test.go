@@ -90,7 +90,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return string(ja) == string(jb)
 }
 
-// TestBadRequests has the messages of Eliot, if it has one for the case.
+// TestBadRequests wants Eliot's message, if Eliot has one for the case.
 func TestBadRequests(t *testing.T) {
 	s := inlineServer(t)
 	const maps, stacks = `"memoryMap":[["app.pdb","ABC1"]]`, `"stacks":[[[0,1]]]`

@@ -239,8 +239,8 @@ func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 	s.broken(w, r, f, err)
 }
 
-// broken ends an answer that cannot be completed: the client must not take what it has for all of
-// it.
+// broken ends an answer that cannot be completed: the client must not take what it has for the
+// whole.
 func (s *Server) broken(w *recorder, r *http.Request, f *file, err error) {
 	if err == nil || errors.Is(err, errClient) {
 		return

@@ -36,7 +36,7 @@ type token struct {
 }
 
 // ReadTokens reads a list of tokens, one a line: the SHA-256 of the token in hexadecimal, what it permits
-// (read, upload or all) and its name, which the access log has. Blank lines and lines that begin with #
+// (read, upload or all) and its name, which the access log shows. Blank lines and lines that begin with #
 // are skipped.
 func ReadTokens(r io.Reader) (*Tokens, error) {
 	t := &Tokens{}

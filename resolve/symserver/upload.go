@@ -34,7 +34,7 @@ func refusef(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// errBroken means that an upload has not come to its end.
+// errBroken means that an upload ended early.
 var errBroken = errors.New("the upload is incomplete")
 
 // foreign refuses requests that a page of another origin makes a browser send, with the password that the browser

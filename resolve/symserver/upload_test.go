@@ -36,7 +36,7 @@ func hashed(secret, role, name string) string {
 	return fmt.Sprintf("%x %s %s\n", sha256.Sum256([]byte(secret)), role, name)
 }
 
-// tokens returns the tokens up, read and all, each of the role of its name.
+// tokens returns the tokens up, read and all, each with the role that its name suggests.
 func tokens(t testing.TB) *Tokens {
 	t.Helper()
 	list, err := ReadTokens(strings.NewReader("# these\n\n" + hashed("up", "upload", "ci") + hashed("read", "read", "eyes") + hashed("all", "all", "root")))
@@ -141,7 +141,8 @@ func TestUploadPut(t *testing.T) {
 	}
 }
 
-// TestUploadCompressed wants files to be stored as Config says, and to be the same compressed or not.
+// TestUploadCompressed checks that files are stored as Config says, and count as the same whether
+// compressed or not.
 func TestUploadCompressed(t *testing.T) {
 	s, dir := uploadServer(t, Config{Compression: &store.Compressions[1]})
 	text := symbolText("a.so", uploadID, 2000)
@@ -260,7 +261,7 @@ func TestUploadForeign(t *testing.T) {
 	}
 }
 
-// TestReadTokens wants errors with the line, which do not repeat what may be a token.
+// TestReadTokens checks that errors name the line, and do not repeat what may be a token.
 func TestReadTokens(t *testing.T) {
 	good := hashed("x", "upload", "ci")
 	for text, want := range map[string]string{
@@ -509,7 +510,7 @@ func TestUploadAPIRefused(t *testing.T) {
 		name     string
 		put      []byte // nil to skip it
 		complete string
-		key      string // "" for that of create
+		key      string // "" for the key from create
 		token    string
 		status   int
 		want     string
@@ -541,7 +542,8 @@ func TestUploadAPIRefused(t *testing.T) {
 	}
 }
 
-// TestUploadPending fills the list of uploads that are not complete, which get room when they are too old.
+// TestUploadPending fills the list of incomplete uploads, which make room for others when they are
+// too old.
 func TestUploadPending(t *testing.T) {
 	p := pending{all: map[string]*pendingUpload{}}
 	now := time.Unix(1e9, 0)
@@ -579,7 +581,7 @@ func TestUploadsAtOnce(t *testing.T) {
 	}
 }
 
-// TestReadOnly wants a server without uploads to refuse them, as before.
+// TestReadOnly checks that a server without uploads refuses them.
 func TestReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := newServer(t, Config{Dirs: []string{dir}})

@@ -40,7 +40,7 @@ type pending struct {
 // sends no token with it.
 type pendingUpload struct {
 	mu    sync.Mutex
-	token string // the name of the one that created it
+	token string // the name of the token that created it
 	began time.Time
 	file  *spool // nil until the file was sent
 }
@@ -52,7 +52,7 @@ func (p *pending) create(by string, now time.Time) string {
 	for key, u := range p.all {
 		if now.Sub(u.began) > pendingTime {
 			delete(p.all, key)
-			go u.drop() // it may be being sent
+			go u.drop() // its file may still be arriving
 		}
 	}
 	if len(p.all) == maxPending {
@@ -102,7 +102,7 @@ func (u *pendingUpload) drop() {
 	}
 }
 
-// serveAPI answers a call of sym-upload-v2 other than that with the file.
+// serveAPI answers a call of sym-upload-v2 other than the one with the file.
 func (s *Server) serveAPI(w *recorder, r *http.Request, to target) {
 	switch to.name {
 	case callStatus:

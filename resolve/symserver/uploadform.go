@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// Limits on the fields of a form beside its file.
+// Limits on the fields of a form other than its file.
 const (
 	maxFields = 64
 	maxField  = 64 << 10 // bytes
@@ -107,8 +107,8 @@ type zipUpload struct {
 	Ignored   []string `json:"ignored_keys"` // not symbol files
 }
 
-// receiveZip takes a zip of symbol files, which is kept in a temporary file meanwhile. The first file that cannot be added
-// ends it; those before it stay.
+// receiveZip takes a zip of symbol files, which is kept in a temporary file meanwhile. The first file that cannot be
+// added ends the upload; the files before it stay.
 func (s *Server) receiveZip(w *recorder, part *multipart.Part) error {
 	began := time.Now()
 	sp, err := newSpool(part)

@@ -1,10 +1,10 @@
 package vars
 
 // Number numbers the types, variables and expressions of an Info whose groups are in order of first use, and drops
-// those that nothing refers to. Functions have the numbers of exprs, which are expressions in order of first use;
-// expressions that only types refer to are added. Variables are in order of the groups; types in order of the
-// variables, of RuntimeTypes and of the types that lead to them. Infos with the same contents become equal. The
-// order of first use puts frequent entries early, where they get short numbers.
+// those that nothing refers to. Functions already refer to expressions by their new numbers: exprs[i] is the one
+// with number i+1. Expressions that only types refer to come after these. Variables are in order of the groups;
+// types in order of the variables, of RuntimeTypes and of the types that lead to them. Infos with the same
+// contents become equal. The order of first use puts frequent entries early, where they get short numbers.
 func (in *Info) Number(exprs []ExprID) {
 	n := numbering{in: in, vars: make([]VarID, len(in.Vars)), types: make([]TypeID, len(in.Types)), exprs: make([]ExprID, len(in.Exprs))}
 	for _, e := range exprs {

@@ -52,7 +52,7 @@ func Ask(t testing.TB, s resolve.Supplier, m resolve.Module) Answer {
 	return a
 }
 
-// Check compares an answer with the wanted one, which may have parts of Tried and Err.
+// Check compares an answer with the wanted one, which may have only parts of Tried and Err.
 func (a Answer) Check(t testing.TB, what string, want Answer) {
 	t.Helper()
 	if a.Function != want.Function || (want.Tried == "") != (a.Tried == "") || !strings.Contains(a.Tried, want.Tried) ||

@@ -32,14 +32,14 @@ type Module struct {
 // Newest returns when the newest version was written.
 func (m *Module) Newest() time.Time { return m.Versions[0].Time }
 
-// Catalog is a list of the modules in stores. It is read again when it is asked for and old: others may
-// add files to the stores, and remove them.
+// Catalog is a list of the modules in stores. It is read again when it is requested and old, as others
+// may add files to the stores and remove them.
 type Catalog struct {
 	dirs []string
 	now  func() time.Time
 
 	mu      sync.Mutex
-	modules []*Module // in the order of names; never changed once it is here
+	modules []*Module // in the order of names; never changed once it is stored here
 	state   State
 	done    chan struct{} // closed when the current reading ends; nil if there is none
 	dirty   bool          // something was added since the reading began
@@ -65,8 +65,8 @@ const (
 	ageOfCost = 30
 )
 
-// Changed says that a file was added: the list is read again when it is asked for next, if reading it is cheap, or
-// when it is old.
+// Changed records that a file was added: the list is read again at the next request if reading it is cheap,
+// otherwise when it is old.
 func (c *Catalog) Changed() {
 	c.mu.Lock()
 	c.dirty = true
@@ -88,8 +88,8 @@ func (c *Catalog) old() bool {
 // renewal is how long Modules waits for a list to be read again.
 const renewal = 200 * time.Millisecond
 
-// Modules returns the list and how it was read. A list that was never read is waited for until ctx ends. One that
-// is old is read again, and returned as it was if that takes long. The list must not be changed.
+// Modules returns the list and how it was read. If the list was never read, Modules waits for it until ctx ends.
+// An old list is read again, and returned as it was if that takes long. The list must not be changed.
 func (c *Catalog) Modules(ctx context.Context) ([]*Module, State) {
 	c.mu.Lock()
 	if c.done == nil && c.old() {
@@ -182,7 +182,7 @@ func Find(list []*Module, name string) *Module {
 	return list[i]
 }
 
-// compareNames orders names as people look for them: without regard to case, if that makes a difference.
+// compareNames orders names as people look for them: by case only if they do not differ otherwise.
 func compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b))
 }

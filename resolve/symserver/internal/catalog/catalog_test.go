@@ -74,7 +74,8 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// TestCatalogWaits wants a list that is being read not to hold up who does not wait.
+// TestCatalogWaits checks that a list that is being read does not hold up callers that
+// do not wait.
 func TestCatalogWaits(t *testing.T) {
 	c := New([]string{t.TempDir()})
 	c.done = make(chan struct{}) // as if it were being read

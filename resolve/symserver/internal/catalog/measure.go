@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Measure is what a symbol file has.
+// Measure is what a symbol file contains.
 type Measure struct {
 	OS, Arch                                string
 	CodeID, Generator                       string // of INFO records; "" if there are none
@@ -91,7 +91,7 @@ func (m *Measure) count(rec *symfmt.Record) {
 	}
 }
 
-// Measures remembers what symbol files have. Its zero value remembers nothing.
+// Measures remembers what symbol files contain. Its zero value remembers nothing.
 type Measures struct {
 	mu  sync.Mutex
 	all map[measured]*Measure
@@ -124,7 +124,7 @@ func (v *Version) measured() (key measured, ok bool) {
 	return measured{filepath.Join(v.Dir, e.Path), e.Bytes, e.Time.UnixNano()}, true
 }
 
-// Get returns what the symbol file of a version has, or nil if that is not known.
+// Get returns what the symbol file of a version contains, or nil if that is not known.
 func (l *Measures) Get(v *Version) *Measure {
 	key, ok := v.measured()
 	if !ok {
@@ -135,7 +135,7 @@ func (l *Measures) Get(v *Version) *Measure {
 	return l.all[key]
 }
 
-// Add remembers what the symbol file of a version has.
+// Add remembers what the symbol file of a version contains.
 func (l *Measures) Add(v *Version, m *Measure) {
 	key, ok := v.measured()
 	if !ok {

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// maxMissed is the number of modules in a list of those that were missed: clients may ask for anything.
+// maxMissed is the maximum number of modules in a list of missing ones: clients may ask for
+// anything.
 const maxMissed = 10_000
 
-// Miss is a module whose symbols were requested in vain.
+// Miss is a module whose symbols were requested but missing.
 type Miss struct {
 	Name, ID    string
 	Count       int64
@@ -44,11 +45,11 @@ func (l *Missed) Add(name, id string, now time.Time) {
 	m.Last = now
 }
 
-// samples is the number of modules of which the least wanted makes room for another.
+// samples is the number of modules that drop compares: the least requested one makes room for
+// another.
 const samples = 16
 
-// drop removes a module that few asked for. Go's maps begin a loop anywhere, so that it is one of some
-// at random.
+// drop removes the least requested of some random modules: Go iterates over a map from a random start.
 func (l *Missed) drop() {
 	var least *Miss
 	n := 0
@@ -63,7 +64,7 @@ func (l *Missed) drop() {
 	delete(l.all, [2]string{least.Name, least.ID})
 }
 
-// List returns the modules, those that were requested most first.
+// List returns the modules, the most requested first.
 func (l *Missed) List() []Miss {
 	l.mu.Lock()
 	list := make([]Miss, 0, len(l.all))
