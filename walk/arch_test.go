@@ -27,9 +27,9 @@ type archCase struct {
 
 var archCases = []archCase{{"arm", 3}, {"arm64", 3}, {"mips64", 1}, {"riscv64", 1}, {"x86", 3}}
 
-// archTruth is the stack according to prog.c: the calls from the crash on. It varies which
-// functions of the C library gdb shows below them. The functions below a signal handler follow if
-// there is one.
+// archTruth is the stack according to prog.c: the calls from the crash on. Which functions of the
+// C library gdb shows below them varies. The functions below a signal handler follow if there is
+// one.
 var archTruth = []string{"middle", "crash", "recurse", "recurse", "recurse", "recurse", "recurse", "recurse", "compare", "compare", "sorted"}
 
 // walkWith walks a core with binaries, given as files or folders.
@@ -147,8 +147,8 @@ func (c *gdbTest) frame(got ourFrame, want walktest.GDBFrame, k int) {
 		c.Errorf("frame %d: %s in %s, gdb has %s", k, name, got.at.File, want.File)
 	case int(got.at.Line) == want.Line:
 	case k == 0 && c.first == [2]int{int(got.at.Line), want.Line}:
-		// The row of the address, as llvm-symbolizer has it, is not is_stmt (DWARF 5,
-		// 6.2.2), and gdb takes the one before.
+		// The row at the address, which llvm-symbolizer prints, is not is_stmt (DWARF
+		// 5, 6.2.2), so gdb takes the row before it.
 		c.lines++
 	default:
 		c.Errorf("frame %d: %s at line %d, gdb has %d", k, name, got.at.Line, want.Line)

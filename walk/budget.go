@@ -29,7 +29,7 @@ type Budget struct {
 	size  int64 // bytes of memory on which the limits are based
 	limit int   // maximum number of frames
 	left  int   // number of frames left; negative once it is exhausted
-	lines int   // number of lines in traces that are left
+	lines int   // number of trace lines left
 }
 
 func NewBudget(d *dump.Dump) *Budget {

@@ -25,8 +25,8 @@ import (
 // Values of Go, in all goroutines, are those that Delve shows: strings, slices, maps, what interfaces hold, closures,
 // what pointers point to.
 //
-// Where we differ: Delve fills what is optimized out of a structure or a string with zeros, and finds no location of
-// variables that it therefore does not show; it hides that a variable was moved to the heap.
+// Where we differ: Delve fills the optimized-out parts of a structure or a string with zeros, does not show variables
+// for which it finds no location, and hides that a variable was moved to the heap.
 func TestOracleDelve(t *testing.T) {
 	testenv.Oracle(t)
 	dlv := testenv.Tool(t, "dlv")
@@ -236,7 +236,7 @@ func (c *delveComparison) variable(function string, f *eval.Frame, o *eval.Varia
 	default:
 		want = v.text(true, false)
 	}
-	shown, _, cut := strings.Cut(dropChannels(ours), "...") // of what a pointer leads to, fifty parts are shown
+	shown, _, cut := strings.Cut(dropChannels(ours), "...") // fifty parts of a pointer's target are shown
 	if shown != want && !(cut && strings.HasPrefix(want, shown)) {
 		c.count["differs"]++
 		c.t.Errorf("%s: %s %s:\n%s, Delve has\n%s", function, v.Type, v.Name, ours, want)
@@ -245,7 +245,7 @@ func (c *delveComparison) variable(function string, f *eval.Frame, o *eval.Varia
 	c.count["equal"]++
 }
 
-// delveTarget is a function value, of which Delve shows only the name.
+// delveTarget matches a function value. Delve shows only its name.
 var delveTarget = regexp.MustCompile(`0x[0-9a-f]+ <([^>]*)>`)
 
 // dropChannels drops what channels point to: Delve shows their number of elements.
@@ -271,7 +271,7 @@ func dropChannels(s string) string {
 	}
 }
 
-// delveNumber is a constant in Delve's form: its name, and its number.
+// delveNumber matches a constant in Delve's form: its name and its number.
 var delveNumber = regexp.MustCompile(`^.* \((-?\d+)\)$`)
 
 // text returns a value in our form. With follow, pointers to structures show their target, but not inside the target

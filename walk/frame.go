@@ -135,8 +135,8 @@ func (f *Frame) Function() string {
 	return f.Names[len(f.Names)-1].Function
 }
 
-// maxShown is the length in bytes to which messages and traces shorten a function's name. A name may have megabytes,
-// and every message would repeat it.
+// maxShown is the length in bytes to which messages and traces shorten a function's name. A name may be megabytes
+// long, and every message would repeat it.
 const maxShown = 4 << 10
 
 // ShortFunction returns the name of the function itself, shortened for messages.

@@ -9,8 +9,8 @@ import (
 // conditions must hold:
 //
 //   - The function's first instructions, starting at the address of its FUNC record, save the old
-//     frame pointer and set the new one, and the frame's address is behind them. If compilers set
-//     it later, or not at all, there is no step.
+//     frame pointer and set the new one, and the frame's address is past them. If compilers set it
+//     later, or not at all, there is no step.
 //   - The frame made a call: at a call the function's own frame is complete, whereas a function
 //     that was interrupted may just be removing it.
 //   - The register points to a frame: it is aligned, not below the stack pointer, and in the dump's
@@ -41,7 +41,7 @@ func (u *unwinder) frameChain(f *Frame) (Step, bool) {
 const prologue = 48
 
 // setsFrame reports whether the function begins by setting up a frame, and the frame's address is
-// behind that.
+// past those instructions.
 func (u *unwinder) setsFrame(f *Frame) bool {
 	if u.cpu.MakesFrame == nil {
 		return false

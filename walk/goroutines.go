@@ -106,7 +106,7 @@ func (w *Walker) findGoroutines(ctx context.Context, res *Result, read readGorou
 	return all, err
 }
 
-// globalsFrame returns a frame with which the variables of goroutine.ReadGlobals are evaluated. It has no registers.
+// globalsFrame returns a frame for evaluating the variables that goroutine.Globals names. It has no registers.
 func globalsFrame(d *dump.Dump, m *dump.Module, info *vars.Info) *eval.Frame {
 	return &eval.Frame{
 		Arch: d.Arch, Memory: &d.Memory, Info: info, Base: m.Addr, Func: info.Func(0), Scopes: info.At(0, nil),

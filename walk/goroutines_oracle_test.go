@@ -118,7 +118,7 @@ func compareGoroutines(t *testing.T, dlv, program, core string) {
 
 const sigabrt = 6
 
-// coreOfQEMU returns the core that QEMU writes of a program that crashes.
+// coreOfQEMU returns the core that QEMU writes for a program that crashes.
 func coreOfQEMU(t *testing.T, qemu, program string) string {
 	t.Helper()
 	dir := filepath.Dir(program)

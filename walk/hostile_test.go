@@ -144,7 +144,7 @@ func TestHostileThreads(t *testing.T) {
 	}
 	a, d := stackOf(t, 20)
 	one := d.Threads[0]
-	other := dump.Region{Addr: stackAt + 1<<32, Data: make([]byte, threads*21*16)} // as if each had a stack of its own
+	other := dump.Region{Addr: stackAt + 1<<32, Data: make([]byte, threads*21*16)} // as if each had its own stack
 	d.Memory, d.Size = dump.NewMemory(d.Memory.Order, append(d.Memory.Regions, other)), int64(len(other.Data))
 	d.Threads = nil
 	for i := range threads {
@@ -252,7 +252,7 @@ func TestHostileFrames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector takes time and memory of its own")
 	}
-	// In a separate process, so that its memory is that of the walk.
+	// In a separate process, so that only the walk uses its memory.
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHostileFrames$")
 	cmd.Env = append(os.Environ(), inside+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -105,7 +105,7 @@ func TestScanChecksCalls(t *testing.T) {
 	a.At(0x400258).Bytes(nops[:3]...).Bytes(0xe8, 0, 0, 0x10, 0) // to no code
 	a.At(0x400268).Bytes(nops[:3]...).Bytes(0xe8, 0x00, 1, 0, 0) // call 0x400370
 	s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{})
-	wantStack(a, s, EndNothing, "400120 context context f", "400270 scan scan g", "400280 scan scan g") // of which the code is unknown
+	wantStack(a, s, EndNothing, "400120 context context f", "400270 scan scan g", "400280 scan scan g") // its code is unknown
 }
 
 // On x86 and x86-64 a scan finds the frame pointer where Breakpad does.
@@ -164,7 +164,7 @@ func TestScanEndsAtEntry(t *testing.T) {
 	}
 }
 
-// A scan accepts no word that points into a gap between the mappings of a module, into its data, or behind its end:
+// A scan accepts no word that points into a gap between the mappings of a module, into its data, or beyond its end:
 // none of these has code that made a call.
 func TestScanExtents(t *testing.T) {
 	file := func(addr, size uint64, exec bool) dump.Mapping {

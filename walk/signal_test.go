@@ -19,8 +19,8 @@ type signalCase struct {
 	name string
 	arch *arch.Arch
 	code string // in the order of memory
-	// frame has a field for each word from the stack pointer of the code on:
-	// the name of a register, with ":4" or ":8" if its size is not that of an
+	// frame has a field for each word from the stack pointer of the code on: the
+	// name of a register, with ":4" or ":8" if it does not have the size of an
 	// address; "+n" for n bytes of zeros; "signo", 4 bytes; and "regs", a pointer
 	// to what follows "|".
 	frame string
@@ -201,8 +201,8 @@ func (c *signalCase) bytes(t *testing.T) []byte {
 	return b
 }
 
-// Handlers return through code on a separate page, through code in a module, through a function of
-// which only the name is known, and to an unknown place.
+// Handlers return through code on a separate page, through code in a module, through a function
+// that is known only by name, and to an unknown place.
 func TestSignalFrames(t *testing.T) {
 	for _, c := range signalCases {
 		t.Run(c.name, func(t *testing.T) {

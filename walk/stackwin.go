@@ -12,16 +12,16 @@ import (
 //
 // Differences from Breakpad:
 //
-//   - The size of the arguments of the function that a frame has called belongs to this very
-//     function, as the specification says. Since Breakpad prints inlined functions, it takes the
-//     size from the topmost frame that has one (TestWinParametersOfTheCallee).
+//   - The size of the arguments on top of a frame is taken from the function that the frame called,
+//     as the specification says. Breakpad, since it prints inlined functions, takes it from the
+//     topmost frame that has a size (TestWinParametersOfTheCallee).
 //   - Registers with CodeView's numbers ($22) are registers; Breakpad takes them for variables of
 //     the program (TestWinRecords).
-//   - A PUBLIC record's size counts, as the specification says; Breakpad reads it and drops it
-//     (TestWinParameterSizes).
+//   - The parameter size of a PUBLIC record is used, as the specification says; Breakpad reads it
+//     and drops it (TestWinParameterSizes).
 //   - Programs read all memory of the dump, not only the thread's stack
 //     (TestWinProgramReadsOtherMemory).
-//   - A caller with the frame's own %esp is rejected, also for the topmost frame: a call leaves its
+//   - A caller with the frame's own %esp is rejected, even for the topmost frame: a call leaves its
 //     return address there (TestWinStuck).
 //   - The search for a saved %ebp covers at most maxSavedBytes (TestWinRecoversEBP).
 
@@ -149,7 +149,8 @@ func (w *winStep) adjust() {
 	at, pc, ok := w.scan(w.raStart, alignedWords)
 	if ok && at == w.raStart && w.win.Type == 0 && w.u.frame.Trust == TrustContext && uint64(pc) == w.u.frame.PC {
 		// A system call of Windows XP has returned, and the stack still contains the address to
-		// which it returned, in the frame itself. The frame's return address is above it.
+		// which it returned, the frame's own program counter. The frame's return address is
+		// above it.
 		at, _, _ = w.scan(at+4, alignedWords)
 	}
 	w.raStart = at

@@ -65,9 +65,9 @@ func (u *unwinder) isStart() bool {
 	return starts[name] || len(u.frame.Names) == 0 && u.isEntry(u.frame.Inst)
 }
 
-// isFirst reports whether an address is the first instruction of a function and does not follow a call, as it would
-// after a call that does not return. If symbols have no function there, call frame information gives the function's
-// start.
+// isFirst reports whether an address is the first instruction of a function and does not follow a call. It follows
+// a call if the function before it ends with a call that does not return. If symbols have no function there, call
+// frame information gives the function's start.
 func (u *unwinder) isFirst(pc uint64) bool {
 	i := u.d.ModuleAt(pc)
 	if i < 0 || pc < FirstPage {
@@ -109,8 +109,8 @@ func (u *unwinder) rulesReturn() bool {
 }
 
 // isNewThread reports whether a thread was interrupted in a function that starts threads and is itself the new thread:
-// the system call has returned 0, and the function has no rules there. On CPUs with the return address on the stack it
-// is always false.
+// the system call has returned 0, and the function has no rules there. On CPUs that keep the return address on the
+// stack, the word at the stack pointer must not be a return address.
 func (u *unwinder) isNewThread() bool {
 	result, ok := u.in.Get(u.cpu.Reg(u.cpu.Result))
 	if !ok || result != 0 || u.hasRules() {

@@ -144,7 +144,7 @@ func (s *Sources) module(d *dump.Dump, i int) *moduleState {
 	return st
 }
 
-// Close closes the symbols and the binaries.
+// Close closes the binaries, and forgets the symbols, which belong to their suppliers.
 func (s *Sources) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -313,7 +313,7 @@ func leavesOf(to map[string]leaf, path string, offset uint64, nodes []show.Node)
 	}
 }
 
-// value compares the bytes of a variable of which gdb has some.
+// value compares those bytes of a variable that gdb knows.
 func (w *truthWalk) value(place string, inlined bool, want *walktest.TruthVariable, got *eval.Variable, ours string) {
 	known, equal, wrong, lost := 0, 0, 0, 0
 	for i := 0; i+1 < len(want.Bytes); i += 2 {
@@ -365,17 +365,16 @@ var least = map[string]int{"core": 2333, "dump.dmp": 2333, "core2md.dmp": 2160}
 // Every byte of a variable that symtool shows equals the one that gdb shows, whether the symbols are read
 // from binaries or from symbol files and files of variables.
 //
-// Where we differ: gdb shows registers that a call may have changed ("clobbered"), and fills bytes that no
-// piece of a location describes with zeros; gdb's values at entry are wrong in inlined functions, and are right
-// a frame further out; constants in .rodata are in no dump, and what other modules are called with is only in those
-// that have the words with the addresses of the functions.
+// Where we differ: gdb shows registers that a call may have changed ("clobbered"), and fills bytes that no piece of
+// a location describes with zeros; gdb's values at entry are wrong in inlined functions, and are right a frame
+// further out; constants in .rodata are in no dump, and what is passed to functions of other modules is known only
+// from dumps that have the words with the addresses of these functions.
 //
 // Blocks in which no variable has a location are not in the records, such as gcc's copies of the variables
 // of inlined functions, and those that rustc has in the abstract instance alone: gdb lists their variables, all of
 // them optimized out.
 //
-// Members equal those of gdb, with paths, offsets, sizes and bytes, except for the characters of Fortran's
-// strings.
+// Members equal gdb's, with paths, offsets, sizes and bytes, except for the characters of Fortran's strings.
 func TestVariables(t *testing.T) {
 	shared := testenv.Shared(t, "data")
 	for _, text := range []bool{false, true} {

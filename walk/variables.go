@@ -84,7 +84,7 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 	base := v.result.Dump.Modules[f.Module].Addr
 	at := symfmt.RVA(f.Inst - base)
 	if f.Inst != f.PC {
-		at = symfmt.RVA(f.PC - base - 1) // the ranges of what a call changes end at its last byte
+		at = symfmt.RVA(f.PC - base - 1) // location ranges that a call invalidates end at its last byte
 	}
 	e := &eval.Frame{
 		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Memory: &v.result.Dump.Memory,

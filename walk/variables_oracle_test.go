@@ -179,8 +179,8 @@ func TestOracleVariablesCPUs(t *testing.T) {
 // truthScript prints gdb's values.
 var truthScript = filepath.Join("testdata", "variables", "truth.py")
 
-// programSources returns the symbol file of a program, those of libraries beside it, and others as they are on this
-// machine.
+// programSources returns the symbol file of a program, the symbol files of the libraries beside it, and other
+// libraries as they are on this machine.
 func programSources(t *testing.T, program string) *walk.Sources {
 	t.Helper()
 	symbols := varSymbols{}
@@ -204,7 +204,7 @@ func gdbTruth(t *testing.T, program, core string) *walktest.Truth {
 		"-ex", "handle SIGUSR1 SIGURG nostop noprint pass",
 		"-ex", "run", "-ex", "generate-core-file "+core, "-ex", "kill", "-ex", "core-file "+core, "-x", truthScript, program)
 	truth := truthOf(t, cmd)
-	if !testenv.OracleFull() && len(truth.Threads) > 1 { // the others stand where the scheduler left them, each time elsewhere
+	if !testenv.OracleFull() && len(truth.Threads) > 1 { // the others are wherever the scheduler left them, which differs each time
 		truth.Threads = truth.Threads[:1]
 	}
 	return truth

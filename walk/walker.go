@@ -59,7 +59,7 @@ func NewWalker(sources *Sources, config Config) *Walker {
 // machine is a CPU with the rules that were parsed for it.
 type machine struct {
 	cpu   *cpu.CPU
-	steps []technique // functions for cpu.techniques
+	steps []technique // functions for cpu.Techniques
 	names *cfi.Names
 	rows  rowCache
 	win   winCache
@@ -416,8 +416,8 @@ const FirstPage = 4096
 // for instance if a signal handler has its own stack.
 const maxJumps = 64
 
-// invents reports whether rules find a caller without reading the stack, although the function has
-// made a call, and not in a register that contains an address after a call either.
+// invents reports whether rules give a caller without a source for it: the function has made a
+// call, but the rules read neither the stack nor a register that contains an address after a call.
 func (u *unwinder) invents(f *Frame) bool {
 	byRules := f.By == BySymbols || f.By == ByEHFrame || f.By == BySFrame
 	return byRules && u.reads == 0 && !u.frame.Interrupted && !f.Interrupted && !(u.held && u.isReturn(f.PC))
@@ -462,7 +462,7 @@ func (u *unwinder) end(e End, format string, args ...any) {
 	u.note("end (%v): %s", e, u.stack.Why)
 }
 
-// maxTrace limits a trace to the lines of some ten thousand frames.
+// maxTrace limits a trace to the lines of about ten thousand frames.
 const maxTrace = 1 << 15
 
 // note adds to the trace.

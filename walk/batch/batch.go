@@ -130,7 +130,7 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 	return nil
 }
 
-// maxRendered is the maximum size in bytes of a dump's Rendered: some hundred
+// maxRendered is the maximum size in bytes of a dump's Rendered: a few hundred
 // threads as JSON.
 const maxRendered = 4 << 20
 
@@ -144,8 +144,8 @@ func (b *Runner) render(walked *Walked) {
 	walked.text, walked.Rendered = text, text.data
 }
 
-// texts keeps the memory of closed dumps for later dumps, so that workers do not share the cost of
-// collecting the garbage of all.
+// texts reuses the memory of closed dumps, because the cost of collecting it as garbage would be
+// shared by all workers.
 var texts = sync.Pool{New: func() any { return &limitedText{limit: maxRendered} }}
 
 // limitedText keeps what is written to it, up to a limit.

@@ -23,12 +23,13 @@ import (
 	"github.com/symtool/symtool/walk/verify"
 )
 
-// Nobody is to blame for processes that are at rest: each is walked as it lives and from gcore's core. Their stacks
-// have the frames that gdb finds, by their addresses, and not fewer of them.
+// The verdict on a process at rest blames nothing, for the live process and for gcore's core. Its stacks have at least
+// the frames that gdb finds, compared by their addresses.
 //
-// Where we differ: gdb also prints frames of functions that have ended with a tail call, if there is one way only that they
-// can have been called; we never do, as no stack has them. Behind compiled code of Java and JavaScript, functions of Go's runtime
-// that change the stack, and code without rules, gdb goes on with the words that it finds; those frames are not counted.
+// Where we differ: gdb also prints frames of functions that have ended with a tail call, if they can have been called
+// in only one way; we never do, because they are not on the stack. After compiled code of Java and JavaScript,
+// functions of Go's runtime that change the stack, and code without rules, gdb continues with the words that it finds;
+// those frames are not counted.
 func TestOracleHealthy(t *testing.T) {
 	testenv.Oracle(t)
 	h := &healthyTest{gdb: testenv.Tool(t, "gdb"), dir: t.TempDir()}
@@ -65,7 +66,7 @@ type healthy struct {
 	child bool     // the process is the first child of the one that runs
 	stop  bool     // it does not rest, and is stopped
 	want  []string // functions of a thread, in this order, possibly among others
-	lacks string   // why its binary has no rules for some code, for which it is to blame; "" if it has
+	lacks string   // why the binary is to blame: it lacks rules for some code; "" if it has them all
 }
 
 type healthyTest struct {
@@ -133,7 +134,7 @@ func walkHealthy(t *testing.T, o dumpfile.Options, path string) *batch.Walked {
 	return w
 }
 
-// otherStack are functions of Go's runtime behind which gdb continues with the words of the stack that they have left.
+// otherStack are functions of Go's runtime after which gdb continues with words of the stack that they have left.
 var otherStack = map[string]bool{
 	"runtime.mcall": true, "runtime.systemstack": true, "runtime.morestack": true, "runtime.asmcgocall": true, "runtime.cgocallback": true, "crosscall1": true,
 	"runtime.nanotime1": true, "runtime.walltime": true, "time.now": true,

@@ -96,7 +96,7 @@ func (a *a64) accesses() {
 	}
 }
 
-// accessKind returns WriteAccess or ReadAccess.
+// accessKind returns ReadAccess if is is set, otherwise WriteAccess.
 func accessKind(is bool) AccessKind {
 	if is {
 		return ReadAccess

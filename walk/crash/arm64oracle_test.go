@@ -120,7 +120,7 @@ func armSize(d disassembled) uint64 {
 }
 
 // Every instruction of the C and the mathematical library and the loader for arm64 accesses what
-// llvm's operands say. Those of SVE and of tags are left out.
+// llvm's operands say. SVE and tag instructions are left out.
 func TestOracleARM64Operands(t *testing.T) {
 	testenv.Oracle(t)
 	context := anyContext(arch.ARM64)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The confidence is that of rust-minidump: 0.625 comes from a report of its users,
+// The confidence equals rust-minidump's: 0.625 comes from a report of its users,
 // about an address that became 0 and was not low.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {

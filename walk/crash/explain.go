@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Explanation adds to the system's reason what that leaves open: which system call, instruction or address was at
+// Explanation returns what the system's reason leaves open: which system call, instruction or address was at
 // fault. It returns "" if there is nothing to add.
 func (a *Analysis) Explanation() string {
 	if c := a.d.Crash; c == nil || c.Syscall != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // What the system's reason leaves open is explained by the instruction, by the instruction before it if that raised the
-// exception, or by the system call. Registers are those of someRegisters.
+// exception, or by the system call. The registers are walktest.SomeRegisters.
 func TestExplanation(t *testing.T) {
 	const move = "89d8" // mov eax, ebx
 	general := dump.Crash{Code: sigSEGV, Flags: siKernel}

@@ -15,7 +15,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// instructions lists instructions with what they access; registers are those of someRegisters.
+// instructions lists instructions with what they access; the registers are
+// walktest.SomeRegisters.
 var instructions = []struct {
 	arch   *arch.Arch
 	asm    string

@@ -124,8 +124,8 @@ func TestOracleX86Kinds(t *testing.T) {
 	t.Logf("%d kinds of instructions, of which llvm-mca knows %d, %d by the rule", len(lines), len(known), ruled)
 }
 
-// notInMCA matches prefixes that objdump shows as instructions, and instructions of which
-// llvm-mca only knows that they have effects.
+// notInMCA matches prefixes that objdump shows as instructions, and instructions about
+// which llvm-mca knows only that they have side effects.
 var notInMCA = regexp.MustCompile(`^([c-gs]s|addr32|(stos|movs|outs|lods|scas|ins|cmps))$`)
 
 // kindRules match instructions that llvm-mca treats differently. It counts the word of the stack as

@@ -5,9 +5,9 @@ package dump
 //
 // Writers take sizes from mappings. Breakpad's client for Linux joins consecutive mappings of a file; so it includes
 // parts of its own file that a program maps again, lists such a part as a module if it is executable, and leaves out
-// what is behind a gap. LLDB writes the size of the first segment. The program headers in memory take precedence:
+// what follows a gap. LLDB writes the size of the first segment. The program headers in memory take precedence:
 // loaded, if non-nil, returns the size that they give for the module at an address. Otherwise the mappings of the
-// process count, as far as the dump contains them.
+// process decide, as far as the dump contains them.
 func (d *Dump) SetListed(list []Module, main int, loaded func(addr uint64) (size uint64, ok bool)) []Overlap {
 	b := d.newBounds(list)
 	out, at := make([]Module, 0, len(list)), -1
@@ -123,7 +123,7 @@ func (d *Dump) allocated(first int) uint64 {
 	return end - base
 }
 
-// room returns the largest size that an image may have: its mappings, and the memory behind them that may be its .bss,
+// room returns the largest size that an image may have: its mappings, and the memory after them that may be its .bss,
 // which belongs to no file and is not executable.
 func (d *Dump) room(g *Image) uint64 {
 	end := g.Addr + g.Size

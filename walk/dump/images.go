@@ -95,8 +95,8 @@ func ImageFrom(maps []Mapping, first int) Image {
 	return g
 }
 
-// MappedRange returns the part of a module that is mapped from its file, in whole pages and without .bss; elfutils list
-// modules in this way. It returns the module's own range if the mappings of its file are unknown.
+// MappedRange returns the part of a module that is mapped from its file, in whole pages and without .bss, as elfutils
+// lists modules. It returns the module's own range if the mappings of its file are unknown.
 func (d *Dump) MappedRange(m *Module) Range {
 	i, ok := slices.BinarySearchFunc(d.Maps, m.Addr, func(at Mapping, addr uint64) int { return cmp.Compare(at.Addr, addr) })
 	if !ok || !d.Maps[i].IsFile() {

@@ -86,7 +86,7 @@ func signalName(a *arch.Arch, signal int) string {
 }
 
 // Stopped reports whether the process was only stopped to be dumped, as gcore and debuggers do:
-// nothing ends by SIGSTOP.
+// SIGSTOP does not end a process.
 func (d *Dump) Stopped() bool {
 	return d.Crash != nil && (d.System.OS == Linux || d.System.OS == Android) && signalName(d.Arch, int(d.Crash.Code)) == "SIGSTOP"
 }

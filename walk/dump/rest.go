@@ -128,8 +128,8 @@ func (d *Dump) Rest(format Holding) ([]byte, error) {
 	return marshal(&v)
 }
 
-// marshal is like json.Marshal, whose buffer doubles until it holds megabytes of mappings. The
-// buffer of marshal is allocated once the size is known.
+// marshal is like json.Marshal, but computes the size first and allocates the buffer once.
+// json.Marshal's buffer doubles until it holds megabytes of mappings.
 func marshal(v any) ([]byte, error) {
 	var size counter
 	if err := jsonv2.MarshalWrite(&size, v, jsonv1.DefaultOptionsV1()); err != nil {

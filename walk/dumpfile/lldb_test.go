@@ -28,7 +28,7 @@ func TestOracleLLDB(t *testing.T) {
 	threads, images, registers := 0, 0, 0
 	for _, path := range walktest.SharedDumps(t) {
 		if filepath.Base(path) != "core" || !strings.Contains(path, "crashes") && !strings.Contains(path, "x86") {
-			continue // LLDB has no contexts of the other CPUs of Linux in minidumps but ARM's
+			continue // of the other CPUs, LLDB reads only ARM's contexts in minidumps of Linux
 		}
 		d := walktest.Opened(t, path)
 		data, _ := walktest.Written(t, "minidump", d)

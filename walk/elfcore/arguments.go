@@ -14,9 +14,8 @@ const maxString = 32 * 4096
 
 // readArguments reads the command line and the environment from the stack of the first thread. From
 // lower to higher addresses, the kernel puts there the number of arguments, pointers to them, 0,
-// pointers to the environment, 0, and the auxiliary vector. NT_AUXV is a copy of that vector, which
-// is searched for to find the arguments; NT_PRPSINFO has only the first 80 bytes of the command
-// line.
+// pointers to the environment, 0, and the auxiliary vector. readArguments finds that vector by its
+// copy in NT_AUXV. NT_PRPSINFO has only the first 80 bytes of the command line.
 func (r *reader) readArguments() {
 	stack, at := r.findAuxv()
 	if stack == nil {

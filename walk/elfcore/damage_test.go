@@ -327,7 +327,7 @@ func FuzzCore(f *testing.F) {
 	f.Add(vmcore("NUMBER(pgtable_l5_enabled)=1\nNUMBER(sme_mask)=0x800000000000\n" + paging))
 	for _, name := range fixtureCores {
 		data := coreData(f, name)
-		f.Add(data[:min(len(data), 6<<10)]) // headers and notes: of more the minimizer makes little, in minutes
+		f.Add(data[:min(len(data), 6<<10)]) // only headers and notes: with more, the minimizer takes minutes for little effect
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { readDamaged(t, data) })
 }

@@ -134,7 +134,7 @@ func (k *keeper) wantThread(t *dump.Thread) {
 // start returns the address in memory l from which a stack is kept.
 func start(sp uint64, l dump.Range) uint64 { return max(sp, l.Addr+belowStack) - belowStack }
 
-// wantEnd keeps the last bytes of memory, from an address on.
+// wantEnd keeps the end of memory l: at most most bytes, and none below from.
 func (k *keeper) wantEnd(l dump.Range, from, most uint64) {
 	end := l.Addr + l.Size
 	start := max(from, end-min(most, end-l.Addr))
@@ -255,7 +255,7 @@ func (k *keeper) debug(at uint64) {
 	})
 }
 
-// linkMap keeps a struct link_map, its name and those that follow it.
+// linkMap keeps a struct link_map, its name, and the structs that follow it in the list.
 func (k *keeper) linkMap(at uint64) {
 	word := k.r.word
 	key := dump.Range{Addr: at}

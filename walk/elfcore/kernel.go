@@ -20,7 +20,7 @@ const ownerVMCoreInfo = "VMCOREINFO"
 // kernelName is the name of the kernel's binary with its symbols.
 const kernelName = "vmlinux"
 
-// kernelInfo has the lines KEY=VALUE of a VMCOREINFO note (Linux, Documentation/admin-guide/kdump/vmcoreinfo.rst).
+// kernelInfo holds the KEY=VALUE lines of a VMCOREINFO note (Linux, Documentation/admin-guide/kdump/vmcoreinfo.rst).
 type kernelInfo map[string]string
 
 func (r *reader) readVMCoreInfo(n note) {
@@ -100,8 +100,8 @@ func (r *reader) unlikeKernel(f *elfobj.File, m *dump.Module) string {
 	return why
 }
 
-// kernelStacks returns the memory with that of stacks which no segment has at their addresses: most kernels allocate
-// them page by page, and the core has the pages by their physical addresses.
+// kernelStacks adds to memory the stacks that no segment has at their virtual addresses: most kernels allocate
+// stacks page by page, and the core has those pages by their physical addresses.
 func (r *reader) kernelStacks(memory []dump.Region) []dump.Region {
 	known := dump.NewMemory(r.order(), memory)
 	lost := 0
@@ -152,7 +152,7 @@ const (
 	pageLarge      = 1 << 7
 	entryAddr      = 1<<52 - 1<<pageBits
 	kernelMap      = 0xffffffff80000000 // where x86-64 maps the kernel (Linux, Documentation/arch/x86/x86_64/mm.rst)
-	maxKernelStack = 64 << 10           // of a kernel, with sanitizers
+	maxKernelStack = 64 << 10           // bytes of a kernel's stack, with sanitizers
 )
 
 // pageTables returns the page tables of the kernel.

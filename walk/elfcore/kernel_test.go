@@ -153,7 +153,7 @@ func TestKernel(t *testing.T) {
 func TestKernelStacksShared(t *testing.T) {
 	core := vmcore(paging)
 	order := binary.LittleEndian
-	// The second page of the stack is what the first one is, and so is the one after it.
+	// The second page of the stack is the same as the first, and so is the third.
 	tables := bytes.Index(core, order.AppendUint64(nil, (stackPhys+0x1000)|1<<63|3))
 	for i := range 3 {
 		order.PutUint64(core[tables+8*i:], (stackPhys+0x1000)|1<<63|3)

@@ -77,8 +77,8 @@ func numbered(prefix string, from, to int) string {
 	return b.String()
 }
 
-// slots lays out registers consecutively from off on, in words of size bytes; ":4" sets the size
-// of the following words, and "-" is a word without a register.
+// slots lays out registers consecutively, starting at off, in words of size bytes; ":4" sets the
+// size of the following words, and "-" is a word without a register.
 func slots(a *arch.Arch, off, size int, names string) (out []slot) {
 	for _, name := range strings.Fields(names) {
 		if name[0] == ':' {

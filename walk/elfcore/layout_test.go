@@ -19,8 +19,8 @@ var (
 	gdbFloat   = regexp.MustCompile(`^(f\d+): +(0x[0-9a-f]{16}) `)
 )
 
-// TestOracleFloat compares floating-point registers with gdb's: FXSAVE's of x86-64, and those of
-// MIPS. In the cores of other CPUs, which QEMU wrote, gdb finds none.
+// TestOracleFloat compares floating-point registers with gdb's: FXSAVE's on x86-64, and MIPS's.
+// In the cores of other CPUs, which QEMU wrote, gdb finds none.
 func TestOracleFloat(t *testing.T) {
 	testenv.Oracle(t)
 	compared, notZero := 0, 0

@@ -237,7 +237,7 @@ func (f fileMap) behind(n uint64) fileMap {
 }
 
 // mapping returns the first size bytes of an entry that no segment covers: gdb's gcore leaves out the
-// code of binaries. Nothing is known about it but that it was mapped.
+// code of binaries. Nothing is known about it except that it was mapped.
 func (f fileMap) mapping(size uint64) dump.Mapping {
 	return dump.Mapping{Range: dump.Range{Addr: f.Addr, Size: size}, Read: true, Unknown: true, Offset: f.offset, Path: f.path}
 }

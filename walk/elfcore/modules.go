@@ -48,7 +48,7 @@ func (r *reader) imageAt(base uint64) *image {
 	img := &image{f: f, base: base, bias: r.addr(base - f.HeaderAddr())}
 	for _, p := range f.Segments {
 		if p.Type == elf.PT_NOTE && img.buildID == nil {
-			notes := r.d.Memory.Bytes(r.addr(img.bias+p.Addr), headPage) // Go's linker puts the build-id behind the segment
+			notes := r.d.Memory.Bytes(r.addr(img.bias+p.Addr), headPage) // Go's linker puts the build-id after the segment
 			img.buildID = elfobj.FindBuildID(notes, max(4, min(8, p.Align)), r.order())
 		}
 	}
@@ -158,7 +158,7 @@ func (r *reader) identify(m *dump.Module, id []byte) {
 }
 
 // mappedModules returns the modules among the files that NT_FILE names. The program headers say where a module is:
-// other mappings of its file, for instance of a payload behind its sections, are not part of it. If the core lacks the
+// other mappings of its file, for instance of a payload after its sections, are not part of it. If the core lacks the
 // program headers, which a bit of coredump_filter omits, the module consists of the mappings that follow each other
 // like segments.
 func (r *reader) mappedModules() (list []dump.Module) {

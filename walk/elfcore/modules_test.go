@@ -335,7 +335,7 @@ func TestHeaderTwice(t *testing.T) {
 	if len(d.Modules) != 1 || m.Addr != 0x10000000 || !m.Contains(0x10010000) || len(m.BuildID) != 20 || m.Bias != 0 || d.Main != 0 || len(d.Problems) > 0 {
 		t.Errorf("%+v, %v", d.Modules, d.Problems)
 	}
-	v, _ := d.Crash.Context.Get("$s0") // as the program set it, of which 32 bits are an address
+	v, _ := d.Crash.Context.Get("$s0") // as the program set it; 32 of its bits are an address
 	if int32(v) != -0x76543211 || v>>32 != 0 {
 		t.Errorf("s0 is %#x", v)
 	}

@@ -76,7 +76,7 @@ func (l *kernelLog) bytes(addr uint64, n int) []byte {
 	return out
 }
 
-// number returns a number of a size in bytes.
+// number returns the number of size bytes at an address.
 func (l *kernelLog) number(addr uint64, size int) uint64 {
 	b := l.bytes(addr, size)
 	order := l.r.d.Order
@@ -216,7 +216,8 @@ func lastLines(lines []string) []string { return lines[max(0, len(lines)-maxLogL
 // (dump_stack_print_info in lib/dump_stack.c).
 var panicsOn = regexp.MustCompile(`\] CPU: ([0-9]{1,5}) (?:UID: [0-9]+ )?PID: `)
 
-// panicVariables are the kernel's variables with the CPU that panicked, which crash reads; -1 before it does.
+// panicVariables are the kernel's variables that hold the CPU that panicked, or -1 before a panic. The crash utility
+// reads the same variables.
 var panicVariables = []string{"crashing_cpu", "panic_cpu"}
 
 // cpuAt returns the CPU in a variable, or -1.
@@ -228,7 +229,7 @@ func (l *kernelLog) cpuAt(addr uint64) int {
 	return -1
 }
 
-// panicIn finds the CPU that panicked by the kernel's binary, which has the addresses of variables.
+// panicIn finds the CPU that panicked by means of the kernel's binary, which has the addresses of variables.
 func (r *reader) panicIn(f *elfobj.File, m *dump.Module) {
 	k := r.d.Kernel
 	if k == nil || k.PanicCPU >= 0 || r.log == nil {

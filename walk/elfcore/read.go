@@ -12,10 +12,9 @@
 //
 // # Where we differ
 //
-//   - from gdb: threads have the registers that their NT_PRSTATUS holds, also
-//     where it is too short for all (TestShortStatus); a core is read without
-//     its program, and modules come from NT_FILE and the memory, so that the
-//     vdso is one of them (TestModules);
+//   - from gdb: threads have the registers that their NT_PRSTATUS holds, even if it is too short
+//     for all (TestShortStatus); a core is read without its program, and modules come from NT_FILE
+//     and the memory, so that the vdso is one of them (TestModules);
 //   - from Breakpad, which merges mappings of a file by their neighbourhood: a
 //     module is where its program headers say, with its .bss, and a file that
 //     is mapped again is another module only if its code is loaded there
@@ -157,8 +156,8 @@ type reader struct {
 	log      *kernelLog // nil unless the kernel's memory was read
 	loads    []dump.Region
 	segments []dump.Mapping // the PT_LOAD segments, by address
-	places   []*place       // memory is missing because it was not considered worth keeping
-	chosen   bool           // memory that is missing was not thought worth keeping
+	places   []*place       // the entries of Options.Binaries
+	chosen   bool           // missing memory was not considered worth keeping
 }
 
 func (r *reader) order() binary.ByteOrder { return r.f.Order }

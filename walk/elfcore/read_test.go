@@ -22,18 +22,18 @@ var realCores = []string{
 	"arch/arm", "arch/arm64", "arch/mips64", "arch/riscv64", "arch/x86",
 }
 
-// fixtureCores are those in golden/input: QEMU's, of two threads.
+// fixtureCores are the cores in golden/input, which QEMU wrote for programs with two threads.
 var fixtureCores = []string{"qemu-mips", "qemu-mips64", "qemu-ppc", "qemu-ppc64", "qemu-ppc64le", "qemu-s390x"}
 
-// stacksCore is the kernel's, of a program with a library and three threads.
+// stacksCore is a core that the kernel wrote for a program with a library and three threads.
 const stacksCore = "crashes/stacks"
 
 // n32Core has MIPS's n32 ABI. gdb 13 ends with an internal error on it, and elfutils 0.188 prints
 // none of its registers.
 const n32Core = "qemu-mipsn32"
 
-// anyCore is one of realCores or fixtureCores, where a tool may open it, and its
-// program, "" for fixtureCores.
+// anyCore reads one of realCores or fixtureCores. core is a path where a tool
+// may open it; program is its program, or "" for fixtureCores.
 func anyCore(t testing.TB, name string) (d *dump.Dump, core, program string) {
 	t.Helper()
 	if !strings.HasPrefix(name, "qemu-") {
@@ -70,7 +70,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// describe prints what the reader found, as inspect does in fewer words.
+// describe returns what the reader found, like inspect but in fewer words.
 func describe(d *dump.Dump) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -186,7 +186,7 @@ func (s *stream) readLoads(loads []elfobj.Segment) error {
 		end, err := s.readLoad(p, &at)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			lost += end - at
-			continue // so are the others
+			continue // the segments that follow are lost, too
 		}
 		if err != nil {
 			return err

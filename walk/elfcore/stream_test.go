@@ -147,7 +147,7 @@ func TestStreamLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := b.Bytes()
-	// The first segment becomes as large as nothing that fits into memory: its bytes are zeros.
+	// The first segment becomes too large for memory: its bytes are zeros.
 	first := bytes.IndexByte(data[64:], 1) // PT_LOAD, after PT_NOTE
 	if first < 0 {
 		t.Fatal("no segment")
@@ -190,8 +190,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A core that is read from front to back takes time and memory in proportion to its size, whatever is in it, and what is
-// read of it at random is read so, too.
+// A core that is read from front to back takes little time, whatever is in it. If it can only be read at random,
+// SeekError.Rest has all of it.
 func FuzzStream(f *testing.F) {
 	f.Add(small(f))
 	for _, name := range fixtureCores {

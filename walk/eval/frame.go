@@ -77,7 +77,7 @@ func (f *Frame) Read(addr uint64, size int) Value {
 	return v
 }
 
-// readBytes reads memory of which the dump may have only a part.
+// readBytes reads memory that the dump may have only in part.
 func (f *Frame) readBytes(v *Value, size int) {
 	v.Bytes, v.States = make([]byte, size), make([]State, size)
 	for i := 0; i < size; {

@@ -42,7 +42,7 @@ type budget struct {
 
 func (f *Frame) newBudget() *budget { return &budget{maxOps, maxDepth, f} }
 
-// charge charges n operations, and reports whether there were as many left.
+// charge charges n operations, and reports whether that many were left.
 func (b *budget) charge(n int) bool {
 	if b.ops < n || b.frame.spent+n > maxFrameOps {
 		b.ops = 0
@@ -66,7 +66,7 @@ func (f *Frame) ops(e vars.ExprID, b *budget) []vars.Op {
 }
 
 // opSize is how many bytes in packed form are charged as one operation when they are decoded. Real
-// expressions have fewer; a constant may have as many as ten thousand times that.
+// operations are shorter; a constant may be ten thousand times as long.
 const opSize = 16
 
 // enter enters an expression that another one needs; leave leaves it.

@@ -334,7 +334,7 @@ func TestPartBeyond(t *testing.T) {
 	}
 }
 
-// A descriptor, also that of a member, says where elements are; they need not be adjacent.
+// A descriptor, including a member's, says where elements are; they need not be adjacent.
 func TestDescriptorAxes(t *testing.T) {
 	in := testTypes()
 	at := func(n int64) vars.Bound { return vars.Bound{Kind: vars.ConstBound, Value: n} }

@@ -99,7 +99,7 @@ func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
 	return f.bitField(v, m, size), true
 }
 
-// knows reports whether count bits are known.
+// knows reports whether count bits, starting at bit, are known.
 func (v *Value) knows(bit, count uint64, bigEndian bool) bool {
 	if v.Whole() {
 		return true

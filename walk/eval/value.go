@@ -137,7 +137,7 @@ func (v *Value) Hex() string {
 	return b.String()
 }
 
-// missing returns a value of size bytes, but at most MaxValue, none of which is known.
+// missing returns a value of size bytes, or of MaxValue bytes if size is larger. All of them are unknown.
 func missing(size int, s State, why string) Value {
 	size = min(size, MaxValue)
 	v := Value{Bytes: make([]byte, size), States: make([]State, size), Why: why}

@@ -67,13 +67,14 @@ func (r bare) word(at, i uint64) uint64 {
 	return v
 }
 
-// isG reports whether a goroutine's runtime.g, of a goroutine that has run, is at an address.
+// isG reports whether the runtime.g of a goroutine that has run is at an address.
 func (r bare) isG(at uint64) bool {
 	lo, hi := r.word(at, wordLo), r.word(at, wordHi)
 	return lo != 0 && lo < hi && r.word(at, wordSelf) == at
 }
 
-// refers reports whether the words of a runtime.g after its sched contain the address of a runtime.m, as lockedm.
+// refers reports whether the words of a runtime.g after its sched contain the address of a runtime.m, as its lockedm
+// does.
 func (r bare) refers(g, m uint64) bool {
 	for i := uint64(wordAfter); i < wordsRead; i++ {
 		if r.word(g, i) == m {

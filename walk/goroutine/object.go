@@ -72,8 +72,8 @@ func (o *object) at(name string, addr uint64, id vars.TypeID) (object, error) {
 	return typed(o.f, name, id, o.f.Read(addr, int(size)))
 }
 
-// uint returns a number or the address in a pointer. For a structure it returns that of its member value,
-// as in the types of internal/runtime/atomic.
+// uint returns a number or the address in a pointer. For a structure, such as the types of
+// internal/runtime/atomic, it reads the member named value.
 func (o *object) uint() (uint64, error) {
 	if o.has("value") {
 		v, err := o.member("value")

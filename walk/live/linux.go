@@ -24,7 +24,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// cpu is the CPU of this process and so of the ones that it can capture.
+// cpu is the CPU of this process, and therefore of every process that it can capture.
 var cpu = map[string]*arch.Arch{"amd64": arch.X86_64, "arm64": arch.ARM64}[runtime.GOARCH]
 
 // Capture stops all threads of a process, reads their registers and stacks and what is known about

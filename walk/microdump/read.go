@@ -49,8 +49,8 @@ func Sniff(head []byte) bool {
 	return bytes.Contains(line, []byte(tag)) || bytes.HasPrefix(line, []byte("--------- beginning of "))
 }
 
-// Read reads the first microdump in data, which is the text of a log; path is used in messages. The error is a
-// *bin.Error if there is none. Other damage is reported in Dump.Problems.
+// Read reads the first microdump in data, which is the text of a log; path is used in messages. If there is
+// none, the error is a *bin.Error. Other damage is reported in Dump.Problems.
 func Read(data []byte, path string) (*dump.Dump, error) {
 	r := &reader{path: path, crash: dump.Crash{Unknown: true}, d: &dump.Dump{Format: Format, Order: binary.LittleEndian, Main: -1}}
 	for n := 1; len(data) > 0; n++ {

@@ -117,7 +117,8 @@ func (r *reader) stackLine(text string) {
 	r.stack = append(r.stack, dump.Region{Addr: addr[0], Data: data})
 }
 
-// decode decodes bytes up to the first character that is not a digit, if there is one.
+// decode decodes hexadecimal digits, up to the first character that is not one; bad means that
+// there is such a character.
 func decode(text string) (data []byte, bad bool) {
 	data = make([]byte, len(text)/2)
 	n, err := hex.Decode(data, []byte(text))

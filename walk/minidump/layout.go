@@ -152,7 +152,7 @@ func amd64Layout() *layout {
 	return l
 }
 
-// armLayout returns Breakpad's layout or, with only the registers that Breakpad's has too, that of Windows.
+// armLayout returns Breakpad's layout, or Windows' layout with only the registers that Breakpad's has, too.
 func armLayout(cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM, flagsSize: 4, cpu: cpu, size: 336}

@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// yamlStream is a stream as obj2yaml prints it: its own fields, those of the
-// entries of its list, flattened, and the lines of its text.
+// yamlStream is a stream as obj2yaml prints it: its own fields, the fields of
+// its list's entries, flattened, and the lines of its text.
 type yamlStream struct {
 	kind    string
 	fields  map[string]string
@@ -267,7 +267,7 @@ func (y *yamlCheck) system(fields map[string]string) {
 	revision := y.number(fields, "Processor Revision")
 	model := fmt.Sprintf("family %d model %d stepping %d", y.number(fields, "Processor Level"), revision>>8, revision&0xff)
 	// Crashpad and Windows store feature bits there on x86-64, which obj2yaml
-	// takes for a vendor all the same.
+	// takes for a vendor.
 	if vendor := fields["Vendor ID"]; vendor != "" && !strings.Contains(vendor, `\`) {
 		model = vendor + " " + model
 	}

@@ -143,7 +143,7 @@ func (r *reader) at(l location) (data []byte, whole bool) {
 	return r.data[l.off : l.off+n : l.off+n], n == l.size
 }
 
-// take charges the bytes of a record or a list against the file's size.
+// take charges the bytes of a record or a list against the file's size, and reports whether that many were left.
 func (r *reader) take(data []byte) bool {
 	if len(data) > r.restLeft {
 		r.restLeft = 0

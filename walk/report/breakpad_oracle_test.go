@@ -132,8 +132,7 @@ var breakpadDumps = []struct {
 	frames int
 }{
 	// Where the saved $rbp is 0, the chain of frame pointers ends with that frame. Breakpad drops
-	// the frame and takes the first word of the stack in its place that looks like a return
-	// address.
+	// the frame and instead takes the first word of the stack that looks like a return address.
 	{"breakpad/linux_divide_by_zero", 2},
 	{"breakpad/linux_inline", 1},
 	{"breakpad/linux_null_read_av", -1},
@@ -178,7 +177,8 @@ func TestOracleBreakpadDumps(t *testing.T) {
 	t.Logf("%d lines are equal", lines)
 }
 
-// With a Breakpad at hand, so are the crashes, whose symbols are our own.
+// If Breakpad is available, its output for the crashes equals ours, too. Their symbols are our
+// own.
 func TestOracleBreakpadCrashes(t *testing.T) {
 	tool := os.Getenv(breakpadVar)
 	if tool == "" {
@@ -208,8 +208,8 @@ func withoutSignals(theirs, ours string) (string, string) {
 
 // breakpadRules applies the differences that are allowed to Breakpad's output, or to ours.
 func breakpadRules(theirs, ours string) (string, string) {
-	// This Breakpad is older than the one of minidump2's expected output, and does
-	// not print the parameters of an exception.
+	// This Breakpad is older than the one that wrote minidump2's expected output,
+	// and does not print the parameters of an exception.
 	lines := strings.SplitAfter(ours, "\n")
 	ours = ""
 	for _, line := range lines {

@@ -90,7 +90,7 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 		dir := filepath.Dir(dump)
 		all = append(all, peerCrash{filepath.Base(dir), dump, filepath.Join(dir, "prog"), gdbFramesOf(t, filepath.Join(dir, "gdb_bt.txt"))})
 	}
-	programs := "[cf]*-O2-dw5" // those of Go and Rust take half of the time
+	programs := "[cf]*-O2-dw5" // Go's and Rust's take half of the time
 	if testenv.OracleFull() {
 		programs = "*"
 	}
@@ -208,8 +208,8 @@ func breakpadFramesOf(t *testing.T, dump, symbols string) map[string][]peerFrame
 	return stacks
 }
 
-// lostOf returns the frames of a stack, in its order, that are missing from the one of stacks
-// that has the most of them.
+// lostOf returns the frames of a stack, in its order, that are missing from whichever of
+// stacks has the most of them.
 func lostOf(want []peerFrame, stacks map[string][]peerFrame) []peerFrame {
 	best := want
 	for _, got := range stacks {
@@ -228,8 +228,8 @@ func lostOf(want []peerFrame, stacks map[string][]peerFrame) []peerFrame {
 	return best
 }
 
-// Breakpad's walker finds more of the frames that gdb finds with the symbol files of
-// symtool than with those of Breakpad's dump_syms, in each crash.
+// In each crash, Breakpad's walker finds more of gdb's frames with symtool's symbol
+// files than with the files of Breakpad's dump_syms.
 func TestOracleBreakpadPeers(t *testing.T) {
 	testenv.Oracle(t)
 	cases := peerCrashes(t)
@@ -258,8 +258,8 @@ func TestOracleBreakpadPeers(t *testing.T) {
 		all, found, peer = all+total, found+n, peer+m
 	}
 	t.Logf("%d of %d frames, %d with dump_syms", found, all, peer)
-	// Full: 980 of 1,017, and 894. Lost are names that gdb spells differently, libc's inlined
-	// functions, and frames after the signal handlers of x86 and mips64.
+	// Full: 980 of 1,017, and 894. The lost ones are names that gdb spells differently,
+	// libc's inlined functions, and frames after the signal handlers of x86 and mips64.
 	if share := 100 * found / all; share < 94 || found-peer < all/20 {
 		t.Errorf("%d of %d frames, %d with dump_syms; want 94 %%, and 5 %% more", found, all, peer)
 	}

@@ -172,7 +172,7 @@ func marshal(v any) []byte {
 	return b
 }
 
-// shortName returns the part of a name that a page shows, in the form in which it shows it.
+// shortName returns a name as a page shows it: cut to maxPageName bytes, without control characters.
 func shortName(name string) string {
 	if name = text.Printable(name); len(name) > maxPageName {
 		return strings.ToValidUTF8(name[:maxPageName], "") + "..."

@@ -72,7 +72,7 @@ type docExtra struct {
 	Handles  int            `json:"handles"` // number of handles that the dump lists, on Windows
 	Kernel   *docKernel     `json:"kernel,omitempty"`
 	Problems []string       `json:"problems"` // damage
-	Schema   int            `json:"schema"`   // DocumentSchema
+	Schema   int            `json:"schema"`   // version of the added fields
 	Verdict  any            `json:"verdict"`  // null without --verify
 	Version  string         `json:"version"`  // of symtool
 }

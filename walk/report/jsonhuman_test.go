@@ -17,7 +17,7 @@ import (
 // output for people.
 type humanFrame struct {
 	place string            // "test_app.exe!main [test_app.cc : 65 + 0x4]", without "+ 0x4"
-	regs  map[string]string // nil of an inlined function
+	regs  map[string]string // nil for an inlined function
 	found string            // "call frame info", "inlining"
 }
 

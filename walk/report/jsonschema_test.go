@@ -129,7 +129,7 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 	t.Logf("%d documents, %d frames", dumps, frames)
 }
 
-// A document with the values of variables, of inlined functions, too, matches the schema.
+// A document with the values of variables, including those of inlined functions, matches the schema.
 func TestVariablesAreOfTheSchema(t *testing.T) {
 	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), walked.BinarySources(t, testenv.Input(t, "walk-sources.elf")), walk.Config{})
 	variables := NewVariables(r.Variables(context.Background()), VariableOptions{Locals: true})
@@ -200,8 +200,8 @@ func (n *schemaNode) find(root *schemaNode, key string) *schemaNode {
 	return n.Properties[key]
 }
 
-// peerKeys are all keys of json-schema.md of rust-minidump 0.26 but those below
-// mac_crash_info, which is null.
+// peerKeys are all keys of json-schema.md of rust-minidump 0.26 except those
+// below mac_crash_info, which is null.
 var peerKeys = strings.Fields(`status pid crash_info.type crash_info.address crash_info.adjusted_address.kind
 	crash_info.adjusted_address.address crash_info.adjusted_address.offset crash_info.instruction
 	crash_info.memory_accesses.address crash_info.memory_accesses.size crash_info.memory_accesses.is_likely_guard_page

@@ -20,7 +20,7 @@ import (
 type TextOptions struct {
 	Registers bool // known registers of each frame
 	Stack     bool // bytes of the stack between a frame and its caller, and the functions that words there point to
-	Brief     bool // only frames, of the thread that crashed or requested the dump; without such a thread, of all
+	Brief     bool // only frames, of the thread that crashed or requested the dump; of all threads if there is none or the process was only stopped
 
 	// Ends adds what Breakpad does not print: ids and names of threads,
 	// unloaded modules, notes, and why each walk ended.

@@ -58,7 +58,7 @@ INFO VAR F 0 40 0 1=1=2=3=4=5
 func libraryMemory() []byte {
 	m := make([]byte, 0x1000)
 	put := func(at int, values ...uint64) { copy(m[at:], words(values...)) }
-	// 130 ints in two blocks of 128, of which the first begins at its third.
+	// 130 ints in two blocks of 128, beginning at the third place of the first block.
 	put(0x110, 0x1608, 0x1600, 0x1800, 0x1e00)
 	put(0x130, 0x1810, 0x1800, 0x1a00, 0x1e08)
 	put(0xe00, 0x1600, 0x1800)
@@ -111,7 +111,7 @@ func TestLibraryShapesDamaged(t *testing.T) {
 	}
 }
 
-// ownedTypes are durations and weak pointers of libstdc++, as libraryTypes.
+// ownedTypes are durations and weak pointers of libstdc++, in the form of libraryTypes.
 const ownedTypes = `INFO VAR 1 all full
 INFO VAR T b#8 "long~int %5
 INFO VAR T s#8 "std::chrono::duration<long~int,~std::ratio<1,~1000>~> .1@0:__r
@@ -151,7 +151,7 @@ func TestDurationsAndOwners(t *testing.T) {
 	}
 }
 
-// hashTypes are a map and a set of Rust, as libraryTypes.
+// hashTypes are a map and a set of Rust, in the form of libraryTypes.
 const hashTypes = `INFO VAR 1 all full
 INFO VAR T b#8 "usize %7
 INFO VAR T s#20 "std::collections::hash::map::HashMap<u32,~u16,~S,~A> .3@0:base
@@ -177,7 +177,7 @@ INFO VAR L r
 INFO VAR F 0 40 0 1=1=2=3
 `
 
-// The elements of a table of hashbrown lie before its control bytes, the first one last.
+// The elements of a hashbrown table precede its control bytes, in reverse order.
 func TestHashes(t *testing.T) {
 	memory := func(changes map[int][]uint64) []byte {
 		m := make([]byte, 0x1000)

@@ -32,10 +32,10 @@ func TestInterfaces(t *testing.T) {
 		0x1110, 0x1080,
 		0x1040, 0x1080,
 		0x1999, 0x1080,
-		0, 0x1120, // a table of methods that the program made
+		0, 0x1120, // an itab that the program made
 		0, 0,
 		0x1130, 0x1080,
-		0x1120, 0x9000, // a table of the linker's, whose type is known without it
+		0x1120, 0x9000, // an itab that the linker made; its address alone gives the type
 		42)
 	want := []string{
 		"(int) 42", "(*main.Dog) 0x1080 <sym>: {Age:42}", "(main.Dog) {Age:42}", "{_type:0x1999 <sym> data:0x1080 <sym>}", "nil",

@@ -74,7 +74,7 @@ func nodeMemory() []byte {
 	put(0x600, 0x1920, 0, 0x1920, 3)
 	put(0x920, 0b101)
 	put(0x700, 0x1940, 0, 0x1a00)
-	put(0x940, 2, 0, 0x1980, 0)                                   // a group in place of a directory
+	put(0x940, 2, 0, 0x1980, 0)                                   // a group instead of a directory
 	put(0x980, 0x8080_8080_02_80_01_80, 0, 10<<32|1, 0, 30<<32|3) // slots 1 and 3 are full
 	put(0xa00, 2, 0, 0x1a40, 2)
 	put(0xa40, 0x1a60, 0x1a60) // one table twice

@@ -12,7 +12,8 @@ import (
 	"github.com/symtool/symtool/walk/signature"
 )
 
-// This example prints the signature of a core, by own rules followed by the default ones.
+// This example prints the signature of a core, made with custom rules followed by the
+// default rules.
 func ExampleMaker() {
 	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {

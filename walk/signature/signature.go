@@ -1,7 +1,7 @@
 // Package signature names crashes: equal signatures have the same cause, as far as stacks say. A
 // signature is made from the functions at the top of the stack that crashed, in the way of Mozilla's
-// crash statistics: frames that say nothing are left out, and those that say little have their
-// caller behind them.
+// crash statistics: frames that say nothing are left out, and those that say little are followed by
+// their callers.
 package signature
 
 import (

@@ -1,6 +1,6 @@
 // Package summary says what the walks of many dumps say together: which crashes there are, by their
 // signatures, and which modules lack the symbols and rules that their stacks need. The memory that it
-// takes depends on the number of signatures and modules, not on that of dumps.
+// takes depends on the number of signatures and modules, not on the number of dumps.
 package summary
 
 import (

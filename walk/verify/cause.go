@@ -18,7 +18,7 @@ type cause struct {
 var noCause = cause{-1, -1}
 
 // consequences are the kinds of findings that follow from a stack lost above. Two sources that differ at the
-// same address do so whatever the stack.
+// same address do so on any stack.
 var consequences = []string{KindFramePointer, KindRulesFail, KindNoCall, KindMemory, KindBroken}
 
 // lose records the reason why the current stack was lost, unless it was lost before: below frame f no caller is

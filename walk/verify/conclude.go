@@ -54,7 +54,8 @@ const (
 	maxShownName  = 32  // runes of the name of a function or module in it
 )
 
-// conclusion formats the finding as the conclusion of a verdict that has more further errors.
+// conclusion formats the finding as the conclusion of a verdict. more is the number of further
+// errors.
 func (x *Finding) conclusion(more int) string {
 	who := "not decided"
 	if x.Blame != NoBlame {

@@ -177,8 +177,8 @@ func (v *verifier) isFull(s Severity) bool {
 	return len(v.verdict.Findings) >= limit
 }
 
-// number returns the index of a frame in the current stack, the current frame or the one before
-// it.
+// number returns the index in the current stack of f, which is the current frame or the one
+// before it.
 func (v *verifier) number(s *walk.Stack, f *walk.Frame) int {
 	if v.current > 0 && f == &s.Frames[v.current-1] {
 		return v.current - 1
@@ -186,8 +186,8 @@ func (v *verifier) number(s *walk.Stack, f *walk.Frame) int {
 	return v.current
 }
 
-// sortFindings sorts errors first, then findings that lost a stack, then by kind and weight, then
-// by location.
+// sortFindings sorts by severity; within a severity, findings at which a stack was lost come
+// first, and then kind, weight and location decide.
 func sortFindings(list []Finding) {
 	slices.SortStableFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
 }

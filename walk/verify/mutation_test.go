@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// cfiBlock is the lines of a STACK CFI INIT record and those that belong to it.
+// cfiBlock holds a STACK CFI INIT record and the records that belong to it.
 type cfiBlock struct {
 	start, size uint64
 	records     []cfiRecord // the first is INIT

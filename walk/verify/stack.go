@@ -144,8 +144,9 @@ func (v *verifier) guess(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps 
 	v.lose(f)
 }
 
-// isThere reports whether a frame belongs to the stack, as far as known: after a guess for another
-// reason it may not.
+// isThere reports whether a frame belongs to the stack, as far as is known. After the stack was
+// lost it may not, unless only rules were missing and the frame was found at least by the frame
+// pointer.
 func (v *verifier) isThere(f *walk.Frame) bool {
 	return v.after == nil || *v.after == noCause && f.Trust >= walk.TrustFramePtr
 }

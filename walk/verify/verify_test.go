@@ -208,7 +208,7 @@ func checkVerdict(x *walktest.Program, t *testing.T, name string, v *Verdict) {
 }
 
 // A wrong rule is reported with the answers of .eh_frame, .sframe and the frame pointer or, without
-// the binary, with that of the frame pointer only.
+// the binary, with only the frame pointer's.
 func TestVerifyWrongRule(t *testing.T) {
 	x := walktest.NewProgram(t)
 	for _, c := range []struct {

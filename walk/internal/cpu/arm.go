@@ -35,9 +35,9 @@ var cpuARM = newCPU(CPU{
 // armSigcontext are the registers in struct sigcontext, in order.
 const armSigcontext = "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr pc cpsr"
 
-// armTrampolines returns the trampolines for a system call number, in two hexadecimal digits: those
-// of the kernel and the C libraries, in both instruction sets, and those of the old ABI, whose
-// number is in the instruction.
+// armTrampolines returns the trampolines for a system call number, given as two hexadecimal digits:
+// the kernel's and the C libraries', in both instruction sets, and the old ABI's, which have the
+// number in the instruction.
 func armTrampolines(nr string) []Trampoline {
 	return []Trampoline{
 		{code: "e3a070" + nr + " ef000000", Steps: starts0(0, 4)}, // mov r7,#nr; svc 0

@@ -59,7 +59,7 @@ type CPU struct {
 	PC, SP cfi.Reg
 	RA     cfi.Reg   // the link register, or NoReg
 	Saved  []cfi.Reg // callee-saved
-	Kept   []cfi.Reg // general registers, whose values a frame without rules keeps
+	Kept   []cfi.Reg // general registers, whose values Frame.Registers records
 }
 
 // Technique is a way to find the caller of a frame.

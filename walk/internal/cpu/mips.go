@@ -61,8 +61,8 @@ const mips64PC = 2*32*8 + 8*8
 const mipsSigcontext = "- $at $v0 $v1 $a0 $a1 $a2 $a3 $t0 $t1 $t2 $t3 $t4 $t5 $t6 $t7 " +
 	"$s0 $s1 $s2 $s3 $s4 $s5 $s6 $s7 $t8 $t9 - - $gp $sp $fp $ra"
 
-// mips recognises jumps and branches that link, with their delay slot, and those of release 6,
-// which have none (MIPS32 and MIPS64 Architecture, volume II).
+// mips recognises jumps and branches that link, with their delay slot, and release 6's, which
+// have no delay slot (MIPS32 and MIPS64 Architecture, volume II).
 func (c callCode) mips() CallAnswer {
 	if w, ok := c.word(c.order, 4); ok && (w>>26 == 0x3a || w>>26 == 0x3e && w>>21&31 == 0) { // BALC, JIALC
 		return CallYes

@@ -67,7 +67,7 @@ func GDBName(text string) string {
 func PlainName(name string) string {
 	name = strings.TrimSuffix(strings.ReplaceAll(name, "operator()", "operator"), " const")
 	depth, end := 0, len(name)
-	for i := len(name) - 1; i >= 0 && strings.HasSuffix(name, ")"); i-- { // the last closing parenthesis is that of the parameters
+	for i := len(name) - 1; i >= 0 && strings.HasSuffix(name, ")"); i-- { // the last closing parenthesis ends the parameters
 		switch name[i] {
 		case ')':
 			depth++
