@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// CheckDumps checks the operands of a command that reads dumps, one of which may be standard input. name is what the
-// command's help calls them.
+// CheckDumps checks the operands of a command that reads dumps. At most one operand may be standard input. name is
+// what the command's help calls the operands.
 func CheckDumps(name string, files []string) error {
 	stdin := 0
 	for _, file := range files {
@@ -27,7 +27,7 @@ func CheckDumps(name string, files []string) error {
 	return nil
 }
 
-// CheckFiles checks the operands of a command that reads files, one of which may be standard input.
+// CheckFiles checks the operands of a command that reads files. At most one operand may be standard input.
 func CheckFiles(files []string) error {
 	stdin := 0
 	for _, file := range files {
@@ -44,9 +44,8 @@ func CheckFiles(files []string) error {
 	return nil
 }
 
-// permute moves a command's flags before its operands, as the flag package requires, so that
-// users may mix both; "--" ends the flags. It accepts a value attached to a short name (-j4) and
-// finds --help anywhere.
+// permute moves a command's flags before its operands, as the flag package requires, so that users may mix both;
+// "--" ends the flags. It accepts a value attached to a short name (-j4) and finds --help anywhere.
 func permute(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
@@ -71,8 +70,8 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	return slices.Concat(args[:2], p.flags, []string{"--"}, p.operands), nil
 }
 
-// checkRootFlags checks arguments of which the first is no command: flags of the program itself,
-// up to the first that is none.
+// checkRootFlags checks arguments that do not begin with a command: the flags of the program itself, up to the first
+// argument that is not a flag.
 func checkRootFlags(app *cli.App, args []string) error {
 	for _, arg := range args {
 		switch {
@@ -155,7 +154,7 @@ func Spaced(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// Quoted returns text as one word of a shell.
+// Quoted returns text quoted as one word for a shell.
 func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // ShellWord returns a name as a word of a command line, quoted if necessary.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The short help, which COMMAND --help prints: what fits on a screen. symtool help COMMAND prints
-// all.
+// The short help, printed by COMMAND --help, has what fits on a screen. symtool help COMMAND prints
+// everything.
 
 // screenLines and screenColumns are the size of a screen.
 const (
@@ -15,14 +15,14 @@ const (
 	screenColumns = 80
 )
 
-// flagGroup is a line of the short help, or a few: flags about the same thing, in any command.
+// flagGroup is one or a few lines of the short help: flags on the same subject, of any command.
 type flagGroup struct{ title, names string }
 
 // groupColumn is where the flags of a group begin.
 const groupColumn = 12
 
-// flagGroups are in the order of the short help. A test fails for a flag that has no group: add new
-// ones here.
+// flagGroups lists the groups in the order of the short help. A test fails for a flag that has no
+// group: add new flags here.
 var flagGroups = []flagGroup{
 	{"Symbols", "symbols symbols-b binaries binary debuginfod no-debuginfod symbol-url symbol-cache local index index-dir"},
 	{"Input", "from build-id arch debug-file debug-dir dwo-dir dwp no-object-timestamp hermetic module base address add " +
@@ -48,8 +48,8 @@ func groupOf(name string) int {
 	return slices.IndexFunc(flagGroups, func(g flagGroup) bool { return slices.Contains(strings.Fields(g.names), name) })
 }
 
-// briefHelp returns the text of `symtool COMMAND --help`: whole, that of `symtool help COMMAND`, if
-// it fits on a screen.
+// briefHelp returns the text of `symtool COMMAND --help`. This is whole, the text of `symtool help
+// COMMAND`, if it fits on a screen.
 func briefHelp(m *CommandModel, whole string) string {
 	if strings.Count(whole, "\n") <= screenLines {
 		return whole
@@ -70,7 +70,8 @@ func briefHelp(m *CommandModel, whole string) string {
 	return b.String()
 }
 
-// lines returns the group with the flags that a command has of it, or "".
+// lines returns the title of the group followed by heads, the command's flags in this group, or ""
+// if there are none.
 func (g flagGroup) lines(heads []string) string {
 	var b strings.Builder
 	column := screenColumns

@@ -9,11 +9,11 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// GOGC of the commands for which a goal other than Go's 100 measured better.
-// dump has Go's 100: 200 took as much time, and a tenth to a third more memory.
+// GOGC for the commands that measured better with a value other than Go's 100. dump keeps Go's 100: 200 took as much
+// time, and a tenth to a third more memory.
 const (
-	// For diff: nearly all it keeps lives to the end. For two files of 500 MB, 50
-	// takes a quarter less memory (319 MB instead of 423) and no more time.
+	// For diff: nearly all of its heap lives to the end. For two files of 500 MB, 50 takes a quarter less memory (319 MB
+	// instead of 423) and no more time.
 	DiffCollectorPercent = 50
 
 	// For resolve: for 20,000 addresses of a binary of 650 MB, 50 takes an eighth less memory and no more
@@ -24,21 +24,21 @@ const (
 	ServeCollectorPercent = 50
 )
 
-// The first collection is put off until the heap has firstCollection bytes, not the 4 MB of the runtime: two
-// collections of 4 and 9 MB took 4 of the 30 ms of a crash that is walked with the binaries, and no memory less.
+// The first collection is put off until the heap has firstCollection bytes, instead of the runtime's 4 MB. Walking a
+// crash with its binaries took 30 ms, 4 of them for two collections at 4 and 9 MB, which saved no memory.
 const (
 	firstCollection = 16 << 20
-	runtimeFirst    = 4 << 20 // with GOGC=100; in proportion to it (runtime, heapMinimum)
+	runtimeFirst    = 4 << 20 // with GOGC=100, and proportional to GOGC (runtime, heapMinimum)
 )
 
 // collector is the collector's goal after the first collection.
 var collector = struct {
 	sync.Mutex
 	percent int
-	begun   bool // there was a collection, or it is not put off
+	begun   bool // the first collection has run, or is not put off
 }{percent: 100, begun: true}
 
-// putOffCollector puts off the first collection, and the goal of TuneCollector until then, unless the user set one.
+// putOffCollector puts off the first collection, and TuneCollector's goal until then, unless the user set GOGC.
 var putOffCollector = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -47,7 +47,7 @@ var putOffCollector = sync.OnceFunc(func() {
 	defer collector.Unlock()
 	collector.begun = false
 	debug.SetGCPercent(100 * firstCollection / runtimeFirst)
-	runtime.AddCleanup(&struct{ *int }{}, func(struct{}) { // the first collection finds it
+	runtime.AddCleanup(&struct{ *int }{}, func(struct{}) { // after the first collection
 		collector.Lock()
 		defer collector.Unlock()
 		collector.begun = true
@@ -55,7 +55,7 @@ var putOffCollector = sync.OnceFunc(func() {
 	}, struct{}{})
 })
 
-// TuneCollector sets the collector's goal unless the user did.
+// TuneCollector sets the collector's goal, a GOGC percentage, unless the user set GOGC.
 func TuneCollector(percent int) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -67,28 +67,27 @@ func TuneCollector(percent int) {
 	}
 }
 
-// With variables, which take two to three times the memory of what else is read of a large file: for vmlinux, 50 takes
-// an eighth less than 100 (142 MB instead of 163), and 5 % more time. For a smaller one it would take 15 % more.
+// Variables take two to three times the memory of everything else that is read from a large file. For vmlinux, 50
+// takes an eighth less memory than 100 (142 MB instead of 163), and 5 % more time. For a smaller file it would take
+// 15 % more time.
 const (
 	largeVars            = 64 << 20 // bytes of .debug_info
 	varsCollectorPercent = 50
 )
 
-// For a file of gigabytes, memory runs out first.
+// For a file of gigabytes, memory is the first limit.
 const (
 	largeInfo = 512 << 20 // bytes of .debug_info
 
-	// The soft memory limit for a large file, in percent of its .debug_info. Near
-	// it, free memory is returned to the system and collections are more frequent;
-	// the runtime lets them take at most half of the time. At most 18 percent are
-	// live (make scale). With a smaller GOGC as well, collections took half of all
-	// time.
+	// The soft memory limit for a large file, in percent of its .debug_info. Near it, free memory is returned to the
+	// system and collections are more frequent; the runtime lets them take at most half of the time. At most 18
+	// percent are live (make scale). With a smaller GOGC as well, collections took half of the total time.
 	limitPercent = 20
 )
 
-// For a PDB, in which half of all bytes may be names of inlined functions, of which each is kept once: for one of 229 MB
-// that has 461,000 of them, 110 MB are live, and without these the program takes 228 MB, with them 160 MB and as much
-// time.
+// In a PDB, half of all bytes may be names of inlined functions; each different name is held once. For a PDB of 229 MB
+// with 461,000 of them, 110 MB are live. The program takes 228 MB without these settings, and 160 MB with them, in the
+// same time.
 const (
 	largePDB            = 32 << 20 // bytes
 	pdbCollectorPercent = 50
@@ -103,7 +102,8 @@ var tuned struct {
 	limit int64 // for the largest file
 }
 
-// limitMemory sets the soft memory limit, unless that for another file is higher or the user set one.
+// limitMemory sets the soft memory limit in bytes, unless the limit for another file is higher or the user set
+// GOMEMLIMIT.
 func limitMemory(limit int64) {
 	tuned.Lock()
 	defer tuned.Unlock()
@@ -124,7 +124,8 @@ func TuneCollectorForPDB(size int64) {
 	}
 }
 
-// TuneCollectorFor sets the collector's goal for a large file, of which variables are read or not; debug may be nil.
+// TuneCollectorFor sets the collector's goal for a large file; variables says whether its variables are read. debug
+// may be nil.
 func TuneCollectorFor(variables bool, binary, debug *object.File) {
 	for _, f := range []*object.File{binary, debug} {
 		if f == nil {

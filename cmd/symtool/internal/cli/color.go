@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// ColorFlag returns the flag of the commands whose text has colours.
+// ColorFlag returns the --color flag, for commands that print coloured text.
 func ColorFlag(to *ColorWhen) Flag {
 	return OneOf("color", "use colours `WHEN`: auto (default: on a terminal, unless NO_COLOR is\nset), always or never", to, []Word[ColorWhen]{{"auto", colorAuto}, {"always", colorAlways}, {"never", colorNever}})
 }
@@ -22,7 +22,7 @@ const (
 	colorNever
 )
 
-// Colored reports whether text for an output has colours.
+// Colored reports whether text written to output is coloured.
 func (when ColorWhen) Colored(output string, stdout io.Writer) bool {
 	if when != colorAuto {
 		return when == colorAlways
@@ -30,8 +30,7 @@ func (when ColorWhen) Colored(output string, stdout io.Writer) bool {
 	return output == "-" && IsTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// CreateColored is CreateOutput for text with colours, whose escape sequences it lets through: the text is safe by
-// itself.
+// CreateColored is like CreateOutput, but lets escape sequences through: the text must be safe already.
 func CreateColored(path string, stdout io.Writer) (Output, error) {
 	if path == "-" {
 		return &Stdout{Writer: bufio.NewWriterSize(GoneWriter{W: stdout}, OutputBuffer)}, nil

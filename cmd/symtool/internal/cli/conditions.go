@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Condition is what the use of a flag requires. It returns what is wrong.
+// Condition checks what the use of a flag requires. It returns an error that says what is wrong, or nil.
 type Condition func(c *cli.Context, flag string) error
 
 // conditionedFlag is a flag with conditions, which are checked before the command runs if the flag is on.
@@ -26,7 +26,7 @@ type words struct {
 	list   bool // the value is a comma-separated list of them
 }
 
-// Where returns a flag with conditions, in the order in which they are checked.
+// Where returns a flag with conditions, which are checked in order.
 func Where(f cli.Flag, conditions ...Condition) cli.Flag {
 	c, ok := f.(*conditionedFlag)
 	if !ok {
@@ -36,7 +36,7 @@ func Where(f cli.Flag, conditions ...Condition) cli.Flag {
 	return c
 }
 
-// bare returns a flag without its conditions, and its words.
+// bare returns a flag without its conditions, and the words of the flag, if any.
 func bare(f cli.Flag) (cli.DocGenerationFlag, *words) {
 	if c, ok := f.(*conditionedFlag); ok {
 		return c.DocGenerationFlag, c.words
@@ -60,7 +60,7 @@ func checkConditions(c *cli.Context, flags []cli.Flag) error {
 	return nil
 }
 
-// On reports whether a flag was given, and is not a switch that was given as false.
+// On reports whether a flag was given, other than a switch that was given as false.
 func On(c *cli.Context, flag string) bool {
 	on, isSwitch := c.Value(flag).(bool)
 	return c.IsSet(flag) && (on || !isSwitch)
@@ -76,7 +76,7 @@ func Given(c *cli.Context) (names []string) {
 	return names
 }
 
-// NotEmpty wants a value that is not empty, or values none of which is.
+// NotEmpty requires a value that is not empty. Of a repeated flag, no value may be empty.
 func NotEmpty(c *cli.Context, flag string) error {
 	empty := false
 	switch v := c.Value(flag).(type) {
@@ -91,7 +91,7 @@ func NotEmpty(c *cli.Context, flag string) error {
 	return nil
 }
 
-// Without wants none of some other flags.
+// Without returns a condition that rejects the flag together with any of others.
 func Without(others ...string) Condition {
 	return func(c *cli.Context, flag string) error {
 		for _, other := range others {
@@ -103,7 +103,7 @@ func Without(others ...string) Condition {
 	}
 }
 
-// With wants one of some other flags, to which the flag belongs.
+// With returns a condition that requires one of others, the flags to which this one belongs.
 func With(others ...string) Condition {
 	return func(c *cli.Context, flag string) error {
 		if slices.ContainsFunc(others, func(other string) bool { return On(c, other) }) {
@@ -113,7 +113,8 @@ func With(others ...string) Condition {
 	}
 }
 
-// Wanted wants a text that is what its name says.
+// Wanted returns a condition that requires a text for which is returns true; what describes such a text
+// in messages.
 func Wanted(what string, is func(text string) bool) Condition {
 	return func(c *cli.Context, flag string) error {
 		if text := c.String(flag); !is(text) {
@@ -123,7 +124,7 @@ func Wanted(what string, is func(text string) bool) Condition {
 	}
 }
 
-// Within wants a duration in a range.
+// Within returns a condition that requires a duration from low to high, inclusive.
 func Within(low, high time.Duration) Condition {
 	return func(c *cli.Context, flag string) error {
 		if d := c.Duration(flag); d < low || d > high {
@@ -133,7 +134,7 @@ func Within(low, high time.Duration) Condition {
 	}
 }
 
-// Between wants a whole number in a range.
+// Between returns a condition that requires a whole number from low to high, inclusive.
 func Between(low, high int) Condition {
 	return func(c *cli.Context, flag string) error {
 		if n := c.Int(flag); n < low || n > high {
@@ -143,7 +144,7 @@ func Between(low, high int) Condition {
 	}
 }
 
-// AtLeast wants a whole number of some size.
+// AtLeast returns a condition that requires a whole number not less than low.
 func AtLeast(low int) Condition {
 	return func(c *cli.Context, flag string) error {
 		if n := c.Int(flag); n < low {
@@ -153,7 +154,7 @@ func AtLeast(low int) Condition {
 	}
 }
 
-// percentage wants a share in percent.
+// percentage requires a number from 0 to 100.
 func percentage(c *cli.Context, flag string) error {
 	if p := c.Float64(flag); !(p >= 0 && p <= 100) { // excludes NaN, too
 		return fmt.Errorf("--%s is %v, want a percentage", flag, p)
@@ -161,7 +162,7 @@ func percentage(c *cli.Context, flag string) error {
 	return nil
 }
 
-// Choice formats words for a message: "a, b or c".
+// Choice formats words as alternatives for a message: "a, b or c".
 func Choice(words []string) string {
 	last := len(words) - 1
 	if last == 0 {

@@ -18,27 +18,28 @@ const progressVar = "DEBUGINFOD_PROGRESS"
 // timeoutVar is the variable with elfutils' timeout.
 const timeoutVar = "DEBUGINFOD_TIMEOUT"
 
-// unnamedPatience is how long servers may take in vain that the environment names, often without the knowledge of who
-// runs symtool. elfutils' client, and gdb with it, waits 90 seconds for each file.
+// unnamedPatience is how long servers named by the environment may take without result. Users of symtool often do not
+// know of these servers. elfutils' client, and gdb with it, waits 90 seconds for each file.
 var unnamedPatience = 30 * time.Second
 
-// SetPatience changes how long servers may take in vain that the environment names, for tests.
+// SetPatience sets unnamedPatience, for tests. restore sets it back.
 func SetPatience(d time.Duration) (restore func()) {
 	old := unnamedPatience
 	unnamedPatience = d
 	return func() { unnamedPatience = old }
 }
 
-// UntilTold is how long a request to such servers may take before a message says what is waited for.
+// UntilTold returns how long a request to servers named by the environment may take before a message says what
+// symtool is waiting for.
 func UntilTold() time.Duration { return unnamedPatience / 6 }
 
-// Debuginfod is what flags say about servers of debug files.
+// Debuginfod holds the values of the flags for debuginfod servers.
 type Debuginfod struct {
-	URLs []string // nil for those of the environment
+	URLs []string // nil for the environment's
 	No   bool
 }
 
-// Flags returns --debuginfod with its help, and with --no-debuginfod as the help calls it.
+// Flags returns the flags --debuginfod and --no-debuginfod, with usage and no as their help.
 func (d *Debuginfod) Flags(usage, no string, conditions ...Condition) []cli.Flag {
 	return []cli.Flag{
 		Repeated("debuginfod", usage, &d.URLs, append(conditions, Without("no-debuginfod"))...),
@@ -46,8 +47,8 @@ func (d *Debuginfod) Flags(usage, no string, conditions ...Condition) []cli.Flag
 	}
 }
 
-// Client returns the client for the servers, or nil without any. verbose prints what is asked for, as the environment may
-// want unless quiet.
+// Client returns the client for the servers, or nil if there are none. It prints each request if verbose is set, or
+// if the environment asks for it and quiet is not set.
 func (d *Debuginfod) Client(msgs *Messages, verbose, quiet bool) (*debuginfod.Client, error) {
 	if d.No {
 		return nil, nil

@@ -57,8 +57,8 @@ func ArchFlag(to *string) cli.Flag {
 	return Text("arch", "of a universal file of macOS, read the binary for `CPU`: x86_64, arm64,\narm64e", to)
 }
 
-// DebugDirs returns the folders with separate debug files: those that a flag names, or the system's, unless only what is
-// named is read.
+// DebugDirs returns the folders with separate debug files: named, the values of a flag,
+// or else the system's folder, unless hermetic is set.
 func DebugDirs(named []string, hermetic bool) []string {
 	if named == nil && !hermetic {
 		return []string{"/usr/lib/debug"}
@@ -66,7 +66,7 @@ func DebugDirs(named []string, hermetic bool) []string {
 	return named
 }
 
-// List splits values of a flag at commas.
+// List splits each of values at commas.
 func List(values []string) (list []string) {
 	for _, value := range values {
 		for name := range strings.SplitSeq(value, ",") {
@@ -87,7 +87,7 @@ func PrefixMapFlag(usage string, to *[]srcmap.Prefix) cli.Flag {
 	})
 }
 
-// ModuleName wants the name of a module, or none.
+// ModuleName requires a valid module name, or an empty value.
 func ModuleName(c *cli.Context, flag string) error {
 	name := c.String(flag)
 	if strings.ContainsAny(name, `/\`) || !text.IsPrintable(name) || name != strings.TrimSpace(name) {

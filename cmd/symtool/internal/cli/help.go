@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Topic is a text of help that belongs to no single command.
+// Topic is a help text that belongs to no single command.
 type Topic struct {
 	Name  string
 	Title string // one line
@@ -119,7 +119,7 @@ func commandHelp(m *CommandModel) string {
 	return b.String()
 }
 
-// helpColumn is where a flag's text begins.
+// helpColumn is the column in which a flag's text begins.
 const helpColumn = 27
 
 // columns formats a flag with its text beside it, or below it if the flag is long.

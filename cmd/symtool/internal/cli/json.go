@@ -15,13 +15,13 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Absence is a module without symbols.
+// Absence is a module without symbols, in a document.
 type Absence struct {
 	Name string `json:"name"`
 	ID   string `json:"id"`
 }
 
-// ProblemSummary is a problem of a file.
+// ProblemSummary is a problem of a file, in a document.
 type ProblemSummary struct {
 	File    string `json:"file,omitempty"`
 	Section string `json:"section,omitempty"`
@@ -30,7 +30,7 @@ type ProblemSummary struct {
 	Lost    string `json:"lost,omitempty"`
 }
 
-// NewProblemSummary returns p for a document.
+// NewProblemSummary returns p as a ProblemSummary.
 func NewProblemSummary(p bin.Problem) ProblemSummary {
 	s := ProblemSummary{Message: p.Err.Error(), Lost: p.Lost}
 	var e *bin.Error
@@ -49,8 +49,8 @@ func EncodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// PrintJSON writes v as EncodeJSON formats it, but piece by piece: encoding/json holds a whole
-// document twice before it writes any of it.
+// PrintJSON writes v in the same form as EncodeJSON, but in pieces: encoding/json holds a whole document twice
+// before it writes any of it.
 func PrintJSON(w io.Writer, v any) error {
 	e := &escapingWriter{w}
 	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
@@ -61,7 +61,8 @@ func PrintJSON(w io.Writer, v any) error {
 	return err
 }
 
-// JSONList is a list of a document, whose elements are made as they are printed: a core has a hundred thousand mappings.
+// JSONList is a list in a document. Its elements are made as they are printed: a core has a hundred thousand
+// mappings.
 type JSONList[T any] struct {
 	n  int
 	at func(i int) T
@@ -88,10 +89,11 @@ func (l *JSONList[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.EndArray)
 }
 
-// escapingWriter escapes what is unprintable in JSON (text.EscapeJSON). Writes must consist of whole characters.
+// escapingWriter escapes unprintable characters in JSON (text.EscapeJSON). Each Write must consist of whole
+// characters.
 type escapingWriter struct{ w io.Writer }
 
-// escapedPiece is roughly how much is escaped at once.
+// escapedPiece is roughly how many bytes are escaped at once.
 const escapedPiece = 64 << 10
 
 func (e *escapingWriter) Write(b []byte) (int, error) {

@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// lineBuffer is the size in bytes of the writes to a LineFile: what is lost when the program is
-// killed.
+// lineBuffer is the size in bytes of a LineFile's writes: at most this much is lost if the program
+// is killed.
 const lineBuffer = 32 << 10
 
-// LineFile is a file of lines that is written in place. If writing ends early, it has the lines so
-// far, each whole.
+// LineFile is a file of lines that is written in place. If writing ends early, the file has the
+// lines written so far, each of them whole.
 type LineFile struct {
 	*bufio.Writer
 	file *wholeLines // nil after Commit or Abort
@@ -34,8 +34,8 @@ func (w *wholeLines) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// CreateLines opens path for writing lines behind the first keep bytes of what it has. Standard
-// output, a device or a named pipe is as for CreateOutput.
+// CreateLines opens path for writing lines after its first keep bytes; it truncates the rest.
+// Standard output, devices and named pipes are treated as by CreateOutput.
 func CreateLines(path string, keep int64, standard io.Writer) (Output, error) {
 	if path == "-" || path == "/dev/stdout" {
 		return CreateOutput(path, standard)

@@ -13,18 +13,18 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// hasLogLevel reports whether a command has the flag, as all do except those that only print
-// text.
+// hasLogLevel reports whether a command has the flag --log-level. All have it, except those
+// that only print text.
 func hasLogLevel(c *cli.Command) bool { return len(c.Flags) > 0 && c.Name != "version" }
 
-// addLogLevel gives a command the flag.
+// addLogLevel adds --log-level to a command.
 func addLogLevel(c *cli.Command, msgs *Messages) {
 	c.Flags = append(c.Flags, Words(&cli.StringFlag{Name: "log-level", Value: "warn", Usage: "print messages up to `LEVEL` to standard error: off, error (like\n--quiet), warn (default), info (like --verbose), debug (with version,\n" +
 		"time and memory) or trace (with the steps of walk)"}, logLevels...))
 	c.Before = func(c *cli.Context) error { return applyLogLevel(c, msgs) }
 }
 
-// applyLogLevel sets the level of the messages and the flag that it stands for. It
+// applyLogLevel sets the level of the messages, and the flag that the level stands for. It
 // does not affect standard output.
 func applyLogLevel(c *cli.Context, msgs *Messages) error {
 	if !c.IsSet("log-level") {
@@ -59,8 +59,8 @@ func applyLogLevel(c *cli.Context, msgs *Messages) error {
 	return nil
 }
 
-// logLevel is how much goes to standard error. Users of Mozilla's dump_syms and
-// of minidump-stackwalk know the words.
+// logLevel is how much goes to standard error. Its values have the names that Mozilla's
+// dump_syms and minidump-stackwalk use.
 type logLevel uint8
 
 const (

@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// MapConfig is what the flags about names of source files say.
+// MapConfig holds the values of the flags for names of source files.
 type MapConfig struct {
 	Mapping   *srcmap.Mapping // nil without --map and --map-file
 	Files     []string        // of --map-file
@@ -93,7 +93,7 @@ func (cfg *MapConfig) Read(debugInfo bool) error {
 	return nil
 }
 
-// hintMapVar adds to an error about an unknown name how to define a variable.
+// hintMapVar adds to an error for an unknown name how to define a variable.
 func hintMapVar(err error) error {
 	var unknown *srcmap.NameError
 	if errors.As(err, &unknown) && srcmap.CheckVar(unknown.Name, "") == nil {
@@ -116,7 +116,7 @@ func readMapRules(file string, vars map[string]string) ([]srcmap.Rule, error) {
 	return rules, unopened(err)
 }
 
-// unopened formats an error of the system like others: file first, then the reason.
+// unopened formats an error of the operating system like other errors: first the file, then the reason.
 func unopened(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -125,7 +125,7 @@ func unopened(err error) error {
 	return err
 }
 
-// mapVars reads VAR=VALUE.
+// mapVars parses arguments of the form VAR=VALUE.
 func mapVars(args []string) (map[string]string, error) {
 	vars := map[string]string{}
 	for _, arg := range args {
@@ -198,8 +198,8 @@ func (cfg *MapConfig) CheckList(output string, inputs ...string) error {
 	return nil
 }
 
-// WriteList writes --map-list, whole or not at all: a sorted line for each name that contains a
-// file's digest. Names and files contain no tabs (see Mapping).
+// WriteList writes the file of --map-list, whole or not at all: a sorted line for each name that contains
+// a file's digest. Names and files contain no tabs (see Mapping).
 func (cfg *MapConfig) WriteList(mapped []srcmap.File) error {
 	if cfg.list == "" {
 		return nil

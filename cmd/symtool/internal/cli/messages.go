@@ -10,9 +10,9 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Messages is the error stream. Each message is one line. What would affect the
-// terminal or the reading order is escaped, because names in messages come from
-// other people's files.
+// Messages is the error stream. Each message is one line. Characters that would affect the
+// terminal or the reading order are escaped, because names in messages come from other
+// people's files.
 type Messages struct {
 	mu     sync.Mutex
 	W      io.Writer
@@ -40,7 +40,8 @@ func (m *Messages) Warnf(format string, args ...any) {
 	}
 }
 
-// WaitsFor returns a function that says for which thread of a process symtool waits.
+// WaitsFor returns a function that prints which thread of a process symtool is waiting for,
+// and for how long at most.
 func (m *Messages) WaitsFor(process string) func(thread int, state string, limit time.Duration) {
 	return func(thread int, state string, limit time.Duration) {
 		m.Warnf("%s: waiting up to %v for thread %d to stop: its state is %s", process, limit, thread, state)

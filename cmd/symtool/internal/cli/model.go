@@ -65,7 +65,7 @@ type OperandsModel struct {
 }
 
 // placeKinds maps a word of the help to the kind of value that it stands for. A test fails for a
-// missing word: add new ones here.
+// missing word: add new words here.
 var placeKinds = map[string]valueKind{
 	"FILE": TakesFile, "PATH": TakesFile, "BINARY": TakesFile, "DEBUGFILE": TakesFile, "DUMP": TakesFile,
 	"IN": TakesFile, "OUT": TakesFile, "OLD": TakesFile, "NEW": TakesFile, "A.json": TakesFile, "B.json": TakesFile,
@@ -79,8 +79,8 @@ var placeKinds = map[string]valueKind{
 	"NAME=VALUE": TakesAnything, "REGION": TakesAnything, "TEXT": TakesAnything, "ARGUMENT": TakesAnything,
 }
 
-// examplesTitle begins the last part of a command's description, a line each: what NewModel makes
-// Examples.
+// examplesTitle begins the last part of a command's description, which has an example on each
+// line. NewModel makes Examples of it.
 const examplesTitle = "\n\nExamples:\n"
 
 // Models returns the commands of the program in the order of its help.
@@ -140,7 +140,7 @@ func valueName(usage string) (value, text string) {
 	return value, before + value + rest
 }
 
-// operandsOf reads the operands from the synopsis of a command.
+// operandsOf reads a command's operands from its synopsis.
 func operandsOf(app *cli.App, synopsis []string) (o OperandsModel) {
 	for _, line := range synopsis {
 		words := strings.Fields(line)
@@ -151,8 +151,8 @@ func operandsOf(app *cli.App, synopsis []string) (o OperandsModel) {
 	return o
 }
 
-// take interprets a word of a synopsis line; the word before it may be a flag that takes it as a
-// value.
+// take interprets a word of a synopsis line. before is the preceding word, which may be a flag
+// that takes word as its value.
 func (o *OperandsModel) take(app *cli.App, word, before string) {
 	if flag := strings.Trim(before, "[]"); strings.HasPrefix(word, "-") || strings.HasPrefix(word, "[-") || word == "[flags]" ||
 		strings.HasPrefix(flag, "-") && before != "--compare" {
@@ -175,8 +175,8 @@ func (o *OperandsModel) take(app *cli.App, word, before string) {
 	}
 }
 
-// Environment lists the variables that the program reads. Those with a Flag are read by the
-// commands that have it, the others by all.
+// Environment lists the variables that the program reads. A variable with a Flag is read only by
+// the commands that have this flag, any other variable by all commands.
 var Environment = []struct{ Name, Flag, Text string }{
 	{"DEBUGINFOD_URLS", "debuginfod", "The debuginfod servers, separated by blanks. Of elfutils' other variables DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME, DEBUGINFOD_MAXSIZE and DEBUGINFOD_PROGRESS are honoured."},
 	{"XDG_CACHE_HOME", "symbol-cache", "The folder of caches. Files from symbol servers are kept in its subfolder symtool/symbols."},

@@ -32,8 +32,8 @@ type Output interface {
 // OutputBuffer is the size of the writes to the system, in bytes.
 const OutputBuffer = 256 << 10
 
-// OutputError returns err with the output's name and status 4, or nil. It is not an error that
-// the reader of standard output has gone away: it has what it wants.
+// OutputError returns err with the output's name and status 4, or nil. A closed pipe on standard
+// output is not an error: its reader has what it wants.
 func OutputError(name string, err error) error {
 	if err == nil || errors.Is(err, ErrReaderGone) {
 		return nil
@@ -119,8 +119,8 @@ func (t *terminalWriter) flush() error {
 	return err
 }
 
-// CreateOutput opens path for writing. "-" is standard output; a device or named pipe is written in
-// place; anything else becomes a new file that replaces the old one at Commit.
+// CreateOutput opens path for writing. "-" is standard output. A device or a named pipe is written
+// in place. Any other path gets a new file, which replaces the old one at Commit.
 func CreateOutput(path string, standard io.Writer) (Output, error) {
 	if path == "-" || path == "/dev/stdout" {
 		return NewStdout(standard), nil
@@ -188,10 +188,11 @@ type WholeFile struct {
 	target string
 	name   string
 	Restat bool // leave the old file alone if it has the same contents
-	same   bool // the old file was left alone
+	same   bool // Commit left the old file alone
 }
 
-// Unchanged reports whether an output was left alone because it already had the contents.
+// Unchanged reports whether Commit left the old file alone because it already had the same
+// contents.
 func Unchanged(out Output) bool {
 	w, ok := out.(*WholeFile)
 	return ok && w.same
@@ -220,7 +221,7 @@ func newWholeFile(target, name string) (*WholeFile, error) {
 	return w, nil
 }
 
-// writable refuses to replace a file that its owner has made read-only.
+// writable returns an error for a file that its owner has made read-only.
 func writable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -229,7 +230,7 @@ func writable(path string) error {
 	return f.Close()
 }
 
-// createTemp is like os.CreateTemp, with a mode to which the umask applies.
+// createTemp is like os.CreateTemp, with the given mode, to which the umask applies.
 func createTemp(dir string, mode fs.FileMode) (*os.File, error) {
 	const tries = 100
 	for try := 0; ; try++ {
@@ -244,7 +245,7 @@ func createTemp(dir string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// Temporaries are the existing temporary files. There is one set per process,
+// Temporaries holds the names of the temporary files that exist. There is one set per process,
 // since signals are per process.
 var Temporaries tempSet
 
@@ -253,7 +254,7 @@ type tempSet struct {
 	names map[string]bool
 }
 
-// Add adds an existing file.
+// Add adds the name of an existing file.
 func (s *tempSet) Add(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,14 +264,14 @@ func (s *tempSet) Add(name string) {
 	s.names[name] = true
 }
 
-// Forget removes a file that was renamed or removed.
+// Forget removes the name of a file that was renamed or deleted.
 func (s *tempSet) Forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.names, name)
 }
 
-// removeAll removes the files when the program ends early.
+// removeAll deletes the files when the program ends early.
 func (s *tempSet) removeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,7 +290,7 @@ func (w *WholeFile) Commit() error {
 	return w.rename()
 }
 
-// finish completes the temporary file.
+// finish completes the temporary file and closes it.
 func (w *WholeFile) finish() error {
 	err := w.Flush()
 	if closeErr := w.F.Close(); err == nil {
@@ -317,7 +318,7 @@ func (w *WholeFile) rename() error {
 	return nil
 }
 
-// holdsSame reports whether the file to be replaced already has the contents. If in doubt, it
+// holdsSame reports whether the file to be replaced already has the same contents. If in doubt, it
 // returns false.
 func (w *WholeFile) holdsSame() bool {
 	mine, err := os.Stat(w.F.Name())

@@ -6,14 +6,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// PeerFlag is a flag of a program that a command replaces, and that the command does not have.
+// PeerFlag is a flag that another program has and the command that replaces this program does not.
 type PeerFlag struct {
 	Name    string // without dashes
-	Instead string // what the command has in its place
+	Instead string // what to use instead
 }
 
-// CommonPeerFlags lists flags of other programs that people try with any command, with the flag that a command must
-// have for the answer to be true; "" for none.
+// CommonPeerFlags lists flags of other programs that people try with any command. The answer is true only for a
+// command that has the flag Has; it is true for every command if Has is "".
 var CommonPeerFlags = []struct {
 	PeerFlag
 	Has string
@@ -32,8 +32,8 @@ var CommonPeerFlags = []struct {
 	{PeerFlag{"version", "symtool --version prints the version"}, ""},
 }
 
-// PeerCommands has the command that does what a word asks for: one that people write for a command, or the name of a
-// program.
+// PeerCommands maps a word that people write as a command, or the name of a program, to the command of symtool that
+// does the same.
 var PeerCommands = map[string]string{
 	"dump_syms":          "dump",
 	"minidump_stackwalk": "walk",
@@ -53,8 +53,8 @@ var PeerCommands = map[string]string{
 	"verify":             "lint",
 }
 
-// Programs has the names of the programs whose command lines symtool takes, in the order of the help, and the options
-// of each, without dashes. The command that takes them sets it.
+// Programs lists the programs whose command lines symtool takes, in the order of the help, with their options. The
+// command symtool as sets it.
 var Programs []Program
 
 // Program is a program whose command line symtool takes.
@@ -63,7 +63,7 @@ type Program struct {
 	Options []string
 }
 
-// peerCommand returns what to write instead of a word that is not a command, or "".
+// peerCommand returns what to write instead of word, which is not a command, or "".
 func peerCommand(word string) string {
 	command := PeerCommands[word]
 	if command == "" {
@@ -75,7 +75,8 @@ func peerCommand(word string) string {
 	return "use symtool " + command
 }
 
-// optionOf returns which programs have an option, of those that a command, or with "" any, does the work of, or "".
+// optionOf returns a text that names the programs that have option and whose work command does, or "" if there are
+// none. If command is "", the text names every program that has the option.
 func optionOf(command, option string) string {
 	var names []string
 	for _, p := range Programs {
@@ -89,7 +90,7 @@ func optionOf(command, option string) string {
 	return "an option of symtool as " + Choice(names)
 }
 
-// peerFlag returns what a command has in place of the flag of another program, or "".
+// peerFlag returns what to use in command instead of another program's flag, or "".
 func peerFlag(command *cli.Command, name string) string {
 	for _, f := range PeerFlags[command.Name] {
 		if f.Name == name {
@@ -108,9 +109,9 @@ func hasFlag(command *cli.Command, name string) bool {
 	return slices.ContainsFunc(command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
-// PeerFlags lists, by command, flags that people know from other programs: Breakpad's and
-// Mozilla's dump_syms, Breakpad's minidump_stackwalk, rust-minidump's minidump-stackwalk,
-// addr2line and llvm-symbolizer. The message about such a flag says what to write instead.
+// PeerFlags lists, by command, flags that people know from other programs: Breakpad's and Mozilla's dump_syms,
+// Breakpad's minidump_stackwalk, rust-minidump's minidump-stackwalk, addr2line and llvm-symbolizer. The message for
+// such a flag says what to write instead.
 var PeerFlags = map[string][]PeerFlag{
 	"dump": {
 		{"inlines", "inlined functions are written, unless --no-inlines is given"},

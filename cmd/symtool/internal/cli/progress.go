@@ -14,8 +14,8 @@ const (
 	progressRate  = 100 * time.Millisecond
 )
 
-// Progress is a bar on the error stream for work on several files. Each file counts by its size
-// in bytes, whatever unit its reader counts in, or as one.
+// Progress is a bar on the error stream for work on several files. A file counts either by its
+// size in bytes, whatever unit its reader counts in, or as one.
 type Progress struct {
 	sizes []int64
 	unit  string          // what is counted, with its rate; "" for bytes, which are not shown
@@ -26,14 +26,14 @@ type Progress struct {
 // progressWhole is the value for a file that is done.
 const progressWhole = 1 << 16
 
-// StartProgress shows the bar on w if the work takes longer than delay. stop removes it and waits
-// until it is gone.
+// StartProgress shows the bar on w if the work takes longer than delay. sizes has the size of
+// each file in bytes. stop removes the bar and waits until it is gone.
 func StartProgress(w io.Writer, msgs *Messages, sizes []int64, delay time.Duration) (p *Progress, stop func()) {
 	return start(w, msgs, sizes, "", delay)
 }
 
-// StartCount is like StartProgress for n files that count as one each. The bar shows how many are
-// done, and their rate.
+// StartCount is like StartProgress for n files that count as one each. The bar shows how many
+// files are done, and their rate.
 func StartCount(w io.Writer, msgs *Messages, n int, unit string, delay time.Duration) (p *Progress, stop func()) {
 	return start(w, msgs, make([]int64, n), unit, delay)
 }
@@ -100,7 +100,7 @@ func (p *Progress) sum() int64 {
 }
 
 // File returns the function that the reader of file i calls with its progress, perhaps from
-// several goroutines. It is nil for a negative i, which is no file of its own.
+// several goroutines. It returns nil if i is negative, for work that does not count as a file.
 func (p *Progress) File(i int) func(done, total int64) {
 	if p == nil || i < 0 {
 		return nil

@@ -50,7 +50,7 @@ func expandArgs(args []string) ([]string, error) {
 	return out, nil
 }
 
-// responseFile returns the text of the response file that an argument names; ok is false if it
+// responseFile returns the text of the response file that an argument names. ok is false if it
 // does not name one.
 func responseFile(arg string) (text string, ok bool, err error) {
 	if len(arg) < 2 || arg[0] != '@' {

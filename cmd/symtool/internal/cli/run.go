@@ -62,9 +62,9 @@ func call(ctx context.Context, app *cli.App, args []string) error {
 	return runApp(ctx, app, args)
 }
 
-// Call runs a command of the program for another one. args is its command line without the name of
-// the program. Call prints the error, and returns the exit status, and whether the whole output was
-// written. A command keeps what its flags say, so each call has commands of its own.
+// Call runs another command on behalf of a command. args is its command line without the name of
+// the program. Call prints the error, and returns the exit status and whether the whole output was
+// written. Commands store the values of their flags, so each call has commands of its own.
 func Call(ctx context.Context, app *cli.App, args []string) (status int, written bool) {
 	app = NewApp(app.Reader, app.Writer, app.ErrWriter.(*Messages), app.Metadata[commandsKey].(Commands))
 	err := call(ctx, app, append([]string{app.Name}, args...))
@@ -110,8 +110,8 @@ func rootAction(c *cli.Context) error {
 	return Usagef("", "no command")
 }
 
-// runApp runs the command named by args, or the program's own action. It replaces
-// cli.App's Run, which prints help and usage errors in its own form.
+// runApp runs the command named by args, or the program's own action. It replaces the Run method of
+// cli.App, which prints help and usage errors in a form of its own.
 func runApp(ctx context.Context, app *cli.App, args []string) error {
 	root := cli.NewContext(app, nil, nil)
 	root.Context = ctx
@@ -139,8 +139,8 @@ func runApp(ctx context.Context, app *cli.App, args []string) error {
 	return command.Action(c)
 }
 
-// parseFlags returns the context that results from args: flags have their
-// values, and the remaining args are operands.
+// parseFlags parses args and returns a context in which the flags have their values, and the
+// remaining arguments are operands.
 func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Context, error) {
 	values := flag.NewFlagSet("", flag.ContinueOnError)
 	parser := flag.NewFlagSet("", flag.ContinueOnError)
@@ -168,8 +168,8 @@ func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Cont
 	return cli.NewContext(parent.App, values, parent), err
 }
 
-// flagSetting is the values that a flag has on the command line, under any of its names. It
-// implements flag.Value. Nothing is set before all arguments are parsed.
+// flagSetting collects the values that a flag has on the command line, under any of its names. It
+// implements flag.Value. No flag is set before all arguments are parsed.
 type flagSetting struct {
 	flag  cli.Flag
 	set   *flag.FlagSet
@@ -190,8 +190,8 @@ func (s *flagSetting) Set(value string) error {
 	return nil
 }
 
-// apply sets the flag: to all values if it may be repeated, or else to the last one. A repeated
-// flag is set once, since StringSlice would split each value at commas, which folder names may
+// apply sets the flag to all values if it may be repeated, or else to the last one. A repeated flag
+// is set in one step, since StringSlice would split each value at commas, which folder names may
 // contain.
 func (s *flagSetting) apply() error {
 	if len(s.given) == 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// SignalError is the cause of a context's end by a signal.
+// SignalError is the cause of a context that a signal ended.
 type SignalError struct{ Signal syscall.Signal }
 
 func (e SignalError) Error() string { return e.Signal.String() }
@@ -50,10 +50,11 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// hangupTaken reports whether SIGHUP has another meaning in this process than to end it.
+// hangupTaken reports whether SIGHUP means something else in this process than to end it.
 var hangupTaken atomic.Bool
 
-// AtHangup calls do at each SIGHUP, which then does not end ctx, until stop is called.
+// AtHangup calls do at each SIGHUP, until stop is called. In this time, SIGHUP does not end the
+// process.
 func AtHangup(do func()) (stop func()) {
 	got, ended := make(chan os.Signal, 1), make(chan struct{})
 	hangupTaken.Store(true)
@@ -86,7 +87,8 @@ func signalStatus(ctx context.Context) int {
 // once unless it is blocked on the reader of a pipe.
 const SignalGrace = time.Second
 
-// Grace is SignalGrace for this process; a server, which waits for its clients, sets it.
+// Grace is the grace period of this process, SignalGrace by default. A server, which waits for
+// its clients, sets it.
 var Grace atomic.Int64
 
 func init() { Grace.Store(int64(SignalGrace)) }

@@ -14,16 +14,17 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// Exit statuses. With several inputs the highest counts.
+// Exit statuses. With several inputs, the highest status is returned.
 const (
 	StatusOK       = 0 // done and clean
 	StatusFindings = 1 // done, with findings
 	StatusUsage    = 2
-	StatusInput    = 3 // an input was unreadable or damaged; what could be kept was written
+	StatusInput    = 3 // an input was unreadable or damaged; what could be read was written
 	StatusOutput   = 4 // the output could not be written
 )
 
-// StatusError ends a command with a status. If err is nil, everything has been reported already.
+// StatusError ends a command with the exit status. If err is nil, everything has been reported
+// already.
 type StatusError struct {
 	Status int
 	Err    error
@@ -51,7 +52,7 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.msg }
 
-// EndedError ends a command that a signal ends, with a status of its own.
+// EndedError ends a command that was stopped by a signal, with an exit status of the command's own.
 type EndedError struct{ Status int }
 
 func (e *EndedError) Error() string { return fmt.Sprintf("ended with status %d", e.Status) }
@@ -61,7 +62,7 @@ func Usagef(command, format string, args ...any) error {
 	return &UsageError{command, fmt.Sprintf(format, args...)}
 }
 
-// AsUsageError returns err as a usage error of a command, unless it has a status of its own.
+// AsUsageError returns err as a usage error of a command, unless it has an exit status of its own.
 func AsUsageError(command string, err error) error {
 	var status *StatusError
 	if errors.As(err, &status) {
@@ -80,7 +81,7 @@ func WriteText(w io.Writer, text string) error {
 	return OutputError(out.Name(), err)
 }
 
-// InputError adds the name of the file to err unless it has one. It returns an input error
+// InputError adds the name of the file to err unless err already has one. It returns an input error
 // unchanged, as that may name another file.
 func InputError(file string, err error) error {
 	if known, ok := err.(*StatusError); ok {

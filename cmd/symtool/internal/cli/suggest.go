@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/closest"
 )
 
-// DidYouMean returns the end of a message about a word that is none of those that are known: a
-// question with the word that is most like it, if one is, and a hint, if it is not "".
+// DidYouMean returns the end of a message about an unknown word. It consists of a question with the known word that is
+// most similar, if one is similar enough, and the hint, if any.
 func DidYouMean(word string, known []string, hint string) string {
 	end := ""
 	if best := closest.Word(word, known); best != "" {
@@ -23,7 +23,7 @@ func DidYouMean(word string, known []string, hint string) string {
 	return end
 }
 
-// Meant is DidYouMean for the end of a message that lists the words.
+// Meant is like DidYouMean, for the end of a message that already lists the words.
 func Meant(word string, known []string) string { return closest.Meant(word, known) }
 
 // unknownCommand returns the error for a word that is not a command.
@@ -54,8 +54,8 @@ func flagMeant(name string, flags []cli.Flag) string {
 	return ""
 }
 
-// rootFlag returns the error for a flag, as written, where a command is wanted: with the commands that have it, or have
-// something in its place because it is one of a program that symtool replaces.
+// rootFlag returns the error for arg, a flag where a command was expected. It names the commands that have the flag.
+// For a flag of a program that symtool replaces, it names the commands that have something instead.
 func rootFlag(app *cli.App, arg string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	name := strings.TrimLeft(arg, "-")
@@ -99,8 +99,8 @@ func firstFew(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// unknownFlag returns the error for a flag, as written, that command does not have: with what
-// takes its place if it is one of a program that symtool replaces.
+// unknownFlag returns the error for arg, a flag that command does not have. For a flag of a program that symtool
+// replaces, it says what to use instead.
 func unknownFlag(command *cli.Command, arg string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	name := strings.TrimLeft(arg, "-")

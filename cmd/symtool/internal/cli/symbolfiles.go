@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// StandardInput is the name of operand - in messages.
+// StandardInput is the name in messages of the operand "-".
 const StandardInput = "<stdin>"
 
 // IsFolder reports whether path is a folder.
@@ -19,8 +19,8 @@ func IsFolder(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// CheckStore returns an error if dir, which should be the folder of a store, is a file. instead says what to do with one,
-// or is "".
+// CheckStore returns an error if dir, which should be the folder of a store, is a file. instead says
+// what to do with a file, or is "".
 func CheckStore(dir, instead string) error {
 	if st, err := os.Stat(dir); err != nil || !st.Mode().IsRegular() {
 		return nil
@@ -31,7 +31,8 @@ func CheckStore(dir, instead string) error {
 	return fmt.Errorf("%s is a file, want the folder of a store%s", dir, instead)
 }
 
-// StoreFolder wants the folder of a store, which need not exist. instead says what to do with a file.
+// StoreFolder returns a condition that requires the folder of a store, which need not exist. instead
+// says what to do with a file.
 func StoreFolder(instead string) Condition {
 	return func(c *Context, flag string) error {
 		if err := CheckStore(c.String(flag), instead); err != nil {
@@ -41,10 +42,10 @@ func StoreFolder(instead string) Condition {
 	}
 }
 
-// SymbolSuffixes are the names of symbol files in a store.
+// SymbolSuffixes are the suffixes of symbol files in a store.
 var SymbolSuffixes = []string{".sym", ".sym.gz", ".sym.zst"}
 
-// HasSymbolSuffix reports whether a path ends like a symbol file in a store.
+// HasSymbolSuffix reports whether path ends in one of SymbolSuffixes.
 func HasSymbolSuffix(path string) bool {
 	return slices.ContainsFunc(SymbolSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
 }
@@ -56,7 +57,7 @@ func HasVariableSuffix(path string) bool {
 	})
 }
 
-// HasSymbols reports whether a store has a symbol file at a place.
+// HasSymbols reports whether the store in dir has a symbol file at p.
 func HasSymbols(dir string, p store.Place) bool {
 	return slices.ContainsFunc(SymbolSuffixes, func(ext string) bool {
 		st, err := os.Stat(filepath.Join(dir, p.Path(ext)))
@@ -64,7 +65,7 @@ func HasSymbols(dir string, p store.Place) bool {
 	})
 }
 
-// ModuleHead is how much of a symbol file is searched for its MODULE record.
+// ModuleHead is how many bytes of a symbol file are searched for its MODULE record.
 const ModuleHead = 4 << 10
 
 // StoreOptions returns the options for writing to a store.
@@ -90,7 +91,7 @@ func OtherContents(path, name string) error {
 	return &StatusError{Status: StatusOutput, Err: fmt.Errorf("%s: exists with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
 }
 
-// CompressionWords returns the words for the ways to compress a file.
+// CompressionWords returns the words that select how a file is compressed.
 func CompressionWords() []Word[*store.Compression] {
 	words := []Word[*store.Compression]{{"none", nil}}
 	for i := range store.Compressions {
@@ -99,7 +100,7 @@ func CompressionWords() []Word[*store.Compression] {
 	return words
 }
 
-// CompressionOf returns the way to compress that --gzip or --zstd selects, or nil.
+// CompressionOf returns the compression that --gzip or --zstd selects, or nil.
 func CompressionOf(gzip, zstd bool) *store.Compression {
 	on := map[string]bool{"gzip": gzip, "zstd": zstd}
 	for _, w := range CompressionWords() {

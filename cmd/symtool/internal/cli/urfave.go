@@ -2,8 +2,8 @@ package cli
 
 import "github.com/urfave/cli/v2"
 
-// Aliases of urfave/cli's types, so that a command imports a single package for its flags, and
-// only this package knows the library.
+// Aliases of urfave/cli's types. With them a command imports a single package for its flags,
+// and only this package depends on the library.
 type (
 	App             = cli.App
 	Command         = cli.Command

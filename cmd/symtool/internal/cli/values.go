@@ -17,7 +17,7 @@ type value[T any] struct {
 	parse func(string) (T, error)
 }
 
-// wanted is the error of a value: what it must be.
+// wanted is the error for an invalid value; it says what the value must be.
 type wanted string
 
 func (w wanted) Error() string { return ", want " + string(w) }
@@ -37,12 +37,13 @@ func (v *value[T]) String() string { return v.text }
 // Get implements flag.Getter.
 func (v *value[T]) Get() any { return v.text }
 
-// Value returns a flag whose value parse reads; without the flag, to keeps its value. Want makes the errors.
+// Value returns a flag whose value is parsed by parse. Without the flag, *to is unchanged. parse returns errors
+// made by Want.
 func Value[T any](name, usage string, to *T, parse func(text string) (T, error)) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: &value[T]{to: to, parse: parse}}
 }
 
-// Parsed is like Value, for a parse that only says whether the text is what is wanted.
+// Parsed is like Value, for a parse function that only reports whether the text is valid; want says what is.
 func Parsed[T any](name, usage string, to *T, want string, parse func(text string) (T, bool)) cli.Flag {
 	return Value(name, usage, to, func(text string) (v T, err error) {
 		v, ok := parse(text)
@@ -53,13 +54,13 @@ func Parsed[T any](name, usage string, to *T, want string, parse func(text strin
 	})
 }
 
-// named returns the name of a flag, and the short name that may follow it and a comma.
+// named splits the names of a flag, separated by a comma, into the name and the short name, if any.
 func named(names string) (name string, short []string) {
 	all := strings.Split(names, ",")
 	return all[0], all[1:]
 }
 
-// Text returns a flag for a text that is not empty.
+// Text returns a flag for a non-empty text.
 func Text(name, usage string, to *string, conditions ...Condition) cli.Flag {
 	name, short := named(name)
 	return Where(&cli.StringFlag{Name: name, Aliases: short, Usage: usage, Destination: to, Value: *to}, append([]Condition{NotEmpty}, conditions...)...)
@@ -71,23 +72,23 @@ func Switch(name, usage string, to *bool, conditions ...Condition) cli.Flag {
 	return Where(&cli.BoolFlag{Name: name, Aliases: short, Usage: usage, Destination: to}, conditions...)
 }
 
-// Number returns a flag for a whole number; without the flag, to keeps its value.
+// Number returns a flag for a whole number. Without the flag, *to is unchanged.
 func Number(name, usage string, to *int, conditions ...Condition) cli.Flag {
 	name, short := named(name)
 	return Where(&cli.IntFlag{Name: name, Aliases: short, Usage: usage, Destination: to, Value: *to}, conditions...)
 }
 
-// Share returns a flag for a share in percent; without the flag, to keeps its value.
+// Share returns a flag for a share in percent. Without the flag, *to is unchanged.
 func Share(name, usage string, to *float64, conditions ...Condition) cli.Flag {
 	return Where(&cli.Float64Flag{Name: name, Usage: usage, Destination: to, Value: *to}, append([]Condition{percentage}, conditions...)...)
 }
 
-// Time returns a flag for a duration; without the flag, to keeps its value.
+// Time returns a flag for a duration. Without the flag, *to is unchanged.
 func Time(name, usage string, to *time.Duration, conditions ...Condition) cli.Flag {
 	return Where(&cli.DurationFlag{Name: name, Usage: usage, Destination: to, Value: *to}, conditions...)
 }
 
-// Repeated returns a flag that may be repeated; without the flag, to keeps its values.
+// Repeated returns a flag that may be repeated. Without the flag, *to is unchanged.
 func Repeated(name, usage string, to *[]string, conditions ...Condition) cli.Flag {
 	name, short := named(name)
 	c := Where(&cli.StringSliceFlag{Name: name, Aliases: short, Usage: usage}, conditions...).(*conditionedFlag)
@@ -98,7 +99,7 @@ func Repeated(name, usage string, to *[]string, conditions ...Condition) cli.Fla
 	return c
 }
 
-// ParsedAll is like Repeated, for values that parse reads.
+// ParsedAll is like Repeated, for values that are parsed by parse.
 func ParsedAll[T any](name, usage string, to *[]T, parse func(text string) (T, error)) cli.Flag {
 	c := Where(&cli.StringSliceFlag{Name: name, Usage: usage}).(*conditionedFlag)
 	c.all = func(values []string) error {
@@ -115,13 +116,13 @@ func ParsedAll[T any](name, usage string, to *[]T, parse func(text string) (T, e
 	return c
 }
 
-// Word is a word that a flag may have as its value, and what it means.
+// Word is a word that a flag may have as its value, and the meaning of the word.
 type Word[T any] struct {
 	Text  string
 	Means T
 }
 
-// OneOf returns a flag whose value is one of a few words; without the flag, to keeps its value.
+// OneOf returns a flag whose value is one of words. Without the flag, *to is unchanged.
 func OneOf[T any](name, usage string, to *T, words []Word[T]) cli.Flag {
 	var texts []string
 	for _, w := range words {
@@ -137,7 +138,7 @@ func OneOf[T any](name, usage string, to *T, words []Word[T]) cli.Flag {
 	}), texts, false)
 }
 
-// Numbers returns the words for the numbers of a range.
+// Numbers returns the words for the numbers from low to high, inclusive.
 func Numbers[T int | uint8](low, high T) (words []Word[T]) {
 	for n := low; n <= high; n++ {
 		words = append(words, Word[T]{strconv.Itoa(int(n)), n})
@@ -148,7 +149,7 @@ func Numbers[T int | uint8](low, high T) (words []Word[T]) {
 // TextOrJSON are the words of --format of most commands.
 var TextOrJSON = []Word[bool]{{FormatText, false}, {FormatJSON, true}}
 
-// WordOf reads one of a few words, for ParsedAll.
+// WordOf returns a function for ParsedAll that accepts only words.
 func WordOf(words []string) func(text string) (string, error) {
 	return func(text string) (string, error) {
 		if !slices.Contains(words, text) {
@@ -158,10 +159,10 @@ func WordOf(words []string) func(text string) (string, error) {
 	}
 }
 
-// wantedWord is the error of a text that is none of the words.
+// wantedWord returns the error for a text that is not one of words.
 func wantedWord(text string, words []string) error { return wanted(Choice(words) + Meant(text, words)) }
 
-// Want returns the error of a value that ParsedAll cannot read.
+// Want returns the error for a value that cannot be parsed; what says what it must be.
 func Want(what string) error { return wanted(what) }
 
 // Words returns a flag whose value is one of values.
@@ -187,7 +188,7 @@ func described(f cli.Flag, values []string, list bool, conditions ...Condition) 
 	return c
 }
 
-// SizeFlag returns a flag for a number of bytes, more than 0. want says so in messages.
+// SizeFlag returns a flag for a number of bytes greater than 0. want says in messages what the value must be.
 func SizeFlag(name, usage string, to *int64, want string) cli.Flag {
 	return Parsed(name, usage, to, want, func(text string) (int64, bool) {
 		n, ok := ParseSize(text)
@@ -195,7 +196,7 @@ func SizeFlag(name, usage string, to *int64, want string) cli.Flag {
 	})
 }
 
-// ParseSize reads a number of bytes.
+// ParseSize parses a number of bytes. The number may end in K, M, G or T, powers of 1024.
 func ParseSize(text string) (int64, bool) {
 	if text == "" {
 		return 0, false
@@ -208,7 +209,8 @@ func ParseSize(text string) (int64, bool) {
 	return int64(n) << shift, err == nil && n <= (1<<63-1)>>shift
 }
 
-// AddressFlag returns a flag for an address: hexadecimal digits, with or without 0x. Without the flag, to is nil.
+// AddressFlag returns a flag for an address: hexadecimal digits, with or without 0x. Without the flag, *to is
+// nil.
 func AddressFlag(name, usage string, to **uint64) cli.Flag {
 	return Parsed(name, usage, to, "a hexadecimal address", func(text string) (*uint64, bool) {
 		v, ok := ParseAddress(text)
@@ -216,7 +218,7 @@ func AddressFlag(name, usage string, to **uint64) cli.Flag {
 	})
 }
 
-// ParseAddress reads an address.
+// ParseAddress parses a hexadecimal address, with or without 0x.
 func ParseAddress(text string) (uint64, bool) {
 	v, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(text), "0x"), 16, 64)
 	return v, err == nil
