@@ -18,7 +18,7 @@ func addrsIn(addrs []uint64, s dwarf.Span) []uint64 {
 	return addrs[:sort.Search(len(addrs), func(i int) bool { return addrs[i] >= s.Hi })]
 }
 
-// anyIn reports whether one of addrs is in s.
+// anyIn reports whether any of addrs, which must be sorted, lies in s.
 func anyIn(addrs []uint64, s dwarf.Span) bool {
 	i := sort.Search(len(addrs), func(i int) bool { return addrs[i] >= s.Lo })
 	return i < len(addrs) && addrs[i] < s.Hi
@@ -58,7 +58,7 @@ func (t *inlineTree) keepAt(addrs []uint64) (work uint64) {
 	return work
 }
 
-// originAt returns the number of the inlined function whose DIE is at off of .debug_info, in the current unit.
+// originAt returns the number of the inlined function whose DIE is at off in .debug_info, in the current unit.
 func (w *worker) originAt(off uint64) uint32 {
 	var a dwarf.NameAttrs
 	w.u.TakeAt(int(off-w.u.Off), &a)

@@ -43,7 +43,7 @@ func (w *worker) funcsFromSymbols() {
 	}
 }
 
-// fillSequence makes functions for the code of a sequence outside covered.
+// fillSequence creates functions for the code of a sequence that covered does not include.
 func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bool) {
 	code, ok := w.code.At(s.Lo)
 	if !ok || w.Exhausted {
@@ -64,7 +64,7 @@ func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bo
 	w.fillGap(lo, hi, labels)
 }
 
-// fillGap makes functions for the code in [lo, hi), which no function of the unit covers.
+// fillGap creates functions for the code in [lo, hi), which no function of the unit covers.
 func (w *worker) fillGap(lo, hi uint64, labels bool) {
 	if lo < hi {
 		w.restFunc(lo, hi, labels)

@@ -5,7 +5,7 @@ import "iter"
 // chunks is a list that grows without copying, which would briefly take twice its memory.
 type chunks[T any] struct{ list [][]T }
 
-// Chunks of a list double in length.
+// Chunk sizes start at minChunk and double up to maxChunk.
 const (
 	minChunk = 64
 	maxChunk = 4096

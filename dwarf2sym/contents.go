@@ -22,12 +22,12 @@ import (
 type Contents struct {
 	Format    string `json:"format"` // "ELF", "PE" or "Mach-O"
 	Type      string `json:"type"`   // "executable", "shared library or PIE", "DLL", "object", "core", or a number
-	CPU       string `json:"cpu"`    // the name in MODULE records, or the container's if there is none
+	CPU       string `json:"cpu"`    // the name in MODULE records, or else the container's name
 	Bits      int    `json:"bits"`
 	ByteOrder string `json:"byte_order"` // "little" or "big"
-	Code      bool   `json:"code"`       // false: a separate debug file
+	Code      bool   `json:"code"`       // false for a separate debug file
 
-	BuildID    string          `json:"build_id,omitempty"` // hexadecimal; of PE, the GUID of the PDB
+	BuildID    string          `json:"build_id,omitempty"` // hexadecimal; for PE, the GUID of the PDB
 	PDB        *PDBLink        `json:"pdb,omitempty"`      // nil if the file names no PDB
 	DebugLink  string          `json:"debug_link,omitempty"`
 	DebugCRC   string          `json:"debug_link_crc,omitempty"` // hexadecimal
@@ -68,7 +68,7 @@ type SectionSize struct {
 type SymbolCount struct {
 	Table     string `json:"table"`
 	Symbols   int    `json:"symbols"`
-	Functions int    `json:"functions"` // of these
+	Functions int    `json:"functions"` // how many of Symbols are functions
 }
 
 // DamagedTable is a symbol table that cannot be read completely.
@@ -108,8 +108,8 @@ func ReadContents(file symfmt.Binary) (*Contents, error) {
 	return c, nil
 }
 
-// sections lists the sections with debug information and those for unwinding.
-// The sizes of sections with the same name, which objects have, are added up.
+// sections lists the sections with debug information and those for unwinding. It adds up the sizes of
+// sections with the same name, which object files have.
 func (c *Contents) sections(f *object.File) {
 	for _, s := range f.Sections {
 		switch {
@@ -191,17 +191,17 @@ func (c *Contents) table(name string, f *object.File, which object.Table) {
 // Units summarises the units of .debug_info, except type units. JSON fields may be added, but not changed.
 type Units struct {
 	Total     int         `json:"total"`
-	Partial   int         `json:"partial"`    // made by dwz, with what several units share
-	Skeletons int         `json:"skeletons"`  // whose functions are in .dwo files or packages
+	Partial   int         `json:"partial"`    // made by dwz from what several units share
+	Skeletons int         `json:"skeletons"`  // units whose functions are in .dwo files or packages
 	Unread    int         `json:"unread"`     // units whose first DIE is damaged
 	Versions  []UnitCount `json:"versions"`   // "DWARF 5", "DWARF 5, 64-bit"
 	Languages []UnitCount `json:"languages"`  // DW_AT_language, without DW_LANG_
 	Producers []UnitCount `json:"producers"`  // DW_AT_producer: compiler and options
 	DwoNames  []string    `json:"dwo_names"`  // the first maxKinds of them
-	MoreKinds int         `json:"more_kinds"` // units of producers that are not listed
+	MoreKinds int         `json:"more_kinds"` // number of units whose producer, version or name is not listed
 }
 
-// UnitCount is the number of units with equal properties.
+// UnitCount is the number of units that share a property.
 type UnitCount struct {
 	Name  string `json:"name"`
 	Units int    `json:"units"`
@@ -211,9 +211,8 @@ type UnitCount struct {
 // different one.
 const maxKinds = 100
 
-// ReadUnits reads the first DIE of each unit of a file. sup is the supplementary file with some
-// of its strings, or nil. Damage is reported by Read, not here. Without .debug_info there are no
-// units.
+// ReadUnits reads the first DIE of each unit of a file. sup is the supplementary file with some of its
+// strings, or nil. ReadUnits does not report damage; Read does. A file without .debug_info has no units.
 func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r, err := newReader(file, &Options{Supplement: sup})
@@ -283,7 +282,7 @@ func (s *unitSurvey) add(u *dwarf.Unit) {
 	}
 }
 
-// count counts a name, unless there are too many.
+// count counts a name, unless the table is full.
 func (s *unitSurvey) count(names map[string]int, name string) {
 	if names[name] == 0 && len(names) >= maxKinds {
 		s.MoreKinds++

@@ -18,7 +18,7 @@ import (
 // identity holds what such copies have in common besides their code.
 type identity struct {
 	name    uint64 // offset in .debug_str, with the tag of its Data
-	known   bool   // the rest is known: the function may be a copy
+	known   bool   // the other fields are known: the function may be a copy
 	inlined bool   // something is inlined into it
 	label   bool   // funcRecord.label
 }
@@ -30,10 +30,10 @@ const identified = 64
 // identify records the identities of the pieces of fn, which are funcs[first:].
 func (w *worker) identify(fn *openFunc, first int) {
 	for len(w.identities) < first {
-		w.identities = append(w.identities, identity{}) // for functions made from symbols
+		w.identities = append(w.identities, identity{}) // placeholders for functions made from symbols
 	}
 	if w.job != nil {
-		return // offsets are in another file
+		return // the offsets are in another file
 	}
 	d, off, known := w.namePlace(&w.u, &fn.attrs)
 	known = known && off < uint64(len(d.Str)) && d.Str[off] != 0
@@ -60,8 +60,8 @@ func (fn *openFunc) identified() []dwarf.Span { return fn.spans[:min(len(fn.span
 // allInlined reports whether something is inlined into every identified piece.
 func (fn *openFunc) allInlined() bool { return fn.inlined == 1<<len(fn.identified())-1 }
 
-// noteInlined records the pieces of fn that contain the inlined function with attributes a, at
-// die.
+// noteInlined records which pieces of fn contain code of the inlined function at die, whose
+// attributes are a.
 func (w *worker) noteInlined(a *dwarf.Attrs, die uint64, fn *openFunc) {
 	pieces := fn.identified()
 	spans := w.spansOf(a, "inlined function", die)
@@ -77,7 +77,7 @@ func (w *worker) noteInlined(a *dwarf.Attrs, die uint64, fn *openFunc) {
 	}
 }
 
-// outlinedFunc is what an outline needs of a function.
+// outlinedFunc is what an outline needs to know about a function.
 type outlinedFunc struct {
 	extent
 	id identity
@@ -87,7 +87,7 @@ type outlinedFunc struct {
 type copies struct {
 	funcs  []outlinedFunc
 	index  intern.Index // of functions that may have copies
-	places []int32      // by number there: the index in funcs
+	places []int32      // by number in index: the index in funcs
 	seed   maphash.Seed
 }
 

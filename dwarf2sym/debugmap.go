@@ -42,15 +42,15 @@ type objectReader struct {
 	padding execcode.Padding
 }
 
-// objectResult is what became of an object.
+// objectResult is the outcome of reading an object.
 type objectResult struct {
 	file     string // the file read; "" if there was none
 	newer    bool
-	absent   bool // there is no such file
+	absent   bool // the file does not exist
 	problems []bin.Problem
 }
 
-// debugMap returns the objects that the file was linked from.
+// debugMap returns the objects from which the file was linked.
 func (r *reader) debugMap() []object.MappedObject {
 	all, err := r.file.DebugMap()
 	r.file.ReleaseSymbols()
@@ -187,7 +187,7 @@ func (o *objectReader) bare(w *worker, i int) {
 	}
 }
 
-// trimmed returns where the padding at the end of a function begins.
+// trimmed returns the address where the padding at the end of a function begins.
 func (o *objectReader) trimmed(s dwarf.Span) uint64 {
 	r := object.Range{Start: s.Lo, End: s.Hi}
 	for i := range o.parts {
@@ -223,7 +223,7 @@ const (
 	mostAbsent = 2
 )
 
-// report reports what was read, and what was lost.
+// report reports which objects were read, and what was lost.
 func (o *objectReader) report() {
 	lost, absent := 0, 0
 	for i := range o.read {

@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// dwoPlaces says where .dwo files are looked for.
+// dwoPlaces lists where to look for .dwo files.
 type dwoPlaces struct {
 	beside []string // folders of the binary and of its debug file
 	dirs   []string // Options.DwoDirs
@@ -74,7 +74,7 @@ func (p *dwoPlaces) of(key dwoKey) (paths []string) {
 	return paths
 }
 
-// clip shortens a name from a file for a message.
+// clip shortens a name read from a file, for use in a message.
 func clip(name string) string {
 	const most = 256
 	if len(name) > most {
@@ -101,7 +101,8 @@ func (s *splitter) notFound(u *units.Unit) string {
 	return "is not found: looked for " + strings.Join(paths, ", ")
 }
 
-// regularSize returns the size of the file at path, if it is a regular file.
+// regularSize returns the size of the file at path. It reports false if there is no such regular
+// file.
 func regularSize(path string) (int64, bool) {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
@@ -150,7 +151,7 @@ func (w *worker) halvesInFiles(j *splitJob) {
 	}
 }
 
-// idList returns some ids for a message.
+// idList formats the first few ids for a message.
 func idList(ids []uint64) string {
 	const most = 3
 	var out []string
@@ -171,7 +172,7 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 	if err != nil {
 		return want, nil, err
 	}
-	places := &intern.Offsets{} // shared, as all units of f have one .debug_str.dwo
+	places := &intern.Offsets{} // shared, as all units of f use one .debug_str.dwo
 	left = want
 	for i, d := range all {
 		if i == 0 && !w.Spend(uint64(len(d.Str)+len(d.Abbrev)+len(d.StrOffsets)+len(d.Rnglists))) {

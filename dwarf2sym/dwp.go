@@ -25,9 +25,9 @@ func (r *reader) openPackages(main *units.Data) (all []*units.Package) {
 	return all
 }
 
-// packagePaths lists where a package is looked for: FILE.dwp, by FILE's name
-// and by the name that a symbolic link leads to, and in the folders with .dwo
-// files. With Options.Hermetic it lists only the latter.
+// packagePaths lists where to look for a package: at FILE.dwp, where FILE is
+// the file's path or the target of a symbolic link, and in the folders with
+// .dwo files. With Options.Hermetic it lists only those folders.
 func (r *reader) packagePaths() (paths []string) {
 	add := func(path string) {
 		if path = filepath.Clean(path) + ".dwp"; !slices.Contains(paths, path) {
@@ -64,7 +64,7 @@ func (r *reader) openPackage(all []*units.Package, path string, main *units.Data
 	return all
 }
 
-// packedHalves reads other halves in a package.
+// packedHalves reads other halves from a package.
 func (w *worker) packedHalves(j *splitJob) {
 	p := j.pkg
 	x := units.Unpacker{P: p, M: w.Meter, Locations: w.vars != nil}

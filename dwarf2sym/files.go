@@ -3,7 +3,7 @@ package dwarf2sym
 // Lines whose file is not in the line table are left out, as Breakpad's dump_syms does: the record could only say that
 // the line is somewhere. A call keeps its INLINE, with a file named ??, as its function would otherwise be lost.
 
-// unknownFile is the name of a file that is unknown, as addr2line prints it.
+// unknownFile is the name of an unknown file, as addr2line prints it.
 const unknownFile = "??"
 
 // lostFiles holds what is missing from a unit's files: the first row and the first call whose file is not in the line
@@ -36,7 +36,7 @@ func (w *worker) fileID(file uint64) (id uint32, ok bool) {
 // noFile returns the number of the file that stands for all unknown ones.
 func (w *worker) noFile() uint32 { return w.files.InternString(unknownFile) }
 
-// noCallFile is the DW_AT_call_file of a call without it.
+// noCallFile stands for the missing DW_AT_call_file of a call.
 const noCallFile = ^uint64(0)
 
 // callFile returns the file of a call. Before DWARF 5, file 0 means no file.
@@ -51,7 +51,7 @@ func (w *worker) callFile(file uint64) uint32 {
 // loseFile records a reference to a file that is not in the line table, unless one of that kind is already recorded.
 func (w *worker) loseFile(file uint64, kind func(l *lostFiles) *error) {
 	if w.Exhausted || w.lines.NumFiles() == 0 || w.lost != nil && *kind(w.lost) != nil {
-		return // the reason why there is no table was reported, or the unit has none
+		return // the missing table was reported, or the unit has none
 	}
 	w.lose(kind, w.lines.FileFault(w.lineUnit(), file))
 }

@@ -23,7 +23,7 @@ type openFunc struct {
 
 	ownRows bool // rows that begin before it do not continue into it
 
-	inlined uint64 // for an extra function: a bit for each of the first 64 spans, set if something is inlined in it
+	inlined uint64 // for an extra function: bit i is set if something is inlined into spans[i], for i < 64
 
 	inlines     []inlineDIE
 	inlineSpans []dwarf.Span
@@ -31,7 +31,7 @@ type openFunc struct {
 
 // inlineDIE is an inlined subroutine of an openFunc.
 type inlineDIE struct {
-	parent   int32 // index of the enclosing one, or -1
+	parent   int32 // index of the enclosing inlineDIE, or -1
 	callLine uint32
 	callFile uint64
 	die      uint64 // its offset in .debug_info
@@ -312,7 +312,7 @@ func (w *worker) addLines(s dwarf.Span, own bool) {
 	w.Spend(uint64(rows)*lineCost + uint64(looked)*dwarf.SpanCost)
 }
 
-// lineCost is the work charged for a line record: about its size in memory.
+// lineCost is the work charged for a line record: roughly its size in memory.
 const lineCost = 4
 
 // resolveNames looks up the names that had to wait for the end of the unit.

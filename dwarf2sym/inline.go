@@ -11,16 +11,15 @@ import (
 
 // inlineTree clips the inlined subroutines of a function to one piece of it.
 //
-// The format requires that the ranges of an INLINE are inside those of its
-// parent, and that siblings do not overlap; otherwise readers disagree.
-// Compilers usually comply. Where they do not, the DIE that comes last owns
-// the code, as in LLVM's DWARFUnit::updateAddressDieMap, and the owner of a
-// piece of code extends all of its ancestors.
+// The format requires that the ranges of an INLINE are inside those of its parent, and that siblings do
+// not overlap; otherwise readers disagree. Compilers usually comply. Where they do not, the DIE that comes
+// last owns the code, as in LLVM's DWARFUnit::updateAddressDieMap, and all ancestors of the owner are
+// extended to that code.
 type inlineTree struct {
 	spans  []dwarf.Span // clipped, node by node
 	nodes  []node
-	ends   []uint64 // by depth: end of the last span, while spans come in order
-	keys   []uint64 // of spans, to be sorted
+	ends   []uint64 // by depth: end of the last span, as long as spans are sorted
+	keys   []uint64 // sort keys of spans
 	sweep  span.Sweep
 	ranges []symfmt.Range
 	owners []int32 // with worker.at
@@ -75,7 +74,7 @@ func (t *inlineTree) nested() bool {
 	return inOrder || t.apart()
 }
 
-// inside reports whether each of the sorted spans in is within one of out.
+// inside reports whether each of the spans in is within one of the spans out. Both must be sorted.
 func inside(in, out []dwarf.Span) bool {
 	for _, r := range in {
 		k := sort.Search(len(out), func(i int) bool { return out[i].Hi >= r.Hi })
@@ -87,9 +86,9 @@ func inside(in, out []dwarf.Span) bool {
 	return true
 }
 
-// apart reports whether no two spans of the same depth overlap. Spans are sorted as numbers of
-// depth, start and length, which takes less time than comparing their fields. It reports false for a
-// function of more than 64 MB.
+// apart reports whether no two spans of the same depth overlap. It sorts spans as integers made of depth,
+// start and length, which is faster than comparing their fields. It reports false for a function larger
+// than 64 MB.
 func (t *inlineTree) apart() bool {
 	const (
 		shift  = 26 // 12 bits for the depth, up to MaxDepth

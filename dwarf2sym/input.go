@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// identify fills in MODULE and INFO.
+// identify fills in the MODULE and INFO records.
 func (r *reader) identify() {
 	m, o := &r.module, r.opts
 	m.Arch = r.file.ModuleCPU
@@ -147,8 +147,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 // since.
 var ErrNoObject = companion.ErrNoObject
 
-// ErrNoSupplement is the kind of problem reported if the supplementary file of the debug information
-// was not found.
+// ErrNoSupplement is the kind of problem reported if the supplementary file of the debug information was not found.
 var ErrNoSupplement = units.ErrNoSupplement
 
 // openDebugData opens the debug sections. It returns nil if there are none.

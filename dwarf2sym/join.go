@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// joinNames gives the names of all workers common numbers, and reads those that were left for later from d, which is
+// joinNames gives the names of all workers common numbers, and reads the names that were deferred from d, which is
 // nil if there are none. It returns the names by number.
 func joinNames(ctx context.Context, d *units.Data, workers []*worker, jobs int) (*intern.Table, error) {
 	tables := make([]*names.Table, len(workers))
@@ -45,7 +45,7 @@ func (w *worker) renumber(common *names.Common) {
 	}
 }
 
-// nameJoin has the names of all workers and symbols once, and demangles each once.
+// nameJoin holds each name of all workers and symbols once, and demangles each once.
 type nameJoin struct {
 	names *intern.Table
 	form  nameForm
@@ -56,13 +56,12 @@ type nameJoin struct {
 // nameForm is the form of names in records.
 type nameForm struct {
 	source bool // demangled; otherwise as in the file, without control characters
-	late   bool // they get that form when they are used, and are as in the file until then
+	late   bool // names get that form when they are written, and are as in the file until then
 }
 
-// finishNames adds the names of the ELF symbols to those of the workers, and
-// demangles them with jobs workers. Only names in use reach this point, each
-// once, as demangling one costs more than reading a unit of C. In the symbols,
-// numbers replace the names.
+// finishNames adds the names of the ELF symbols to those of the workers, and demangles them with jobs workers. Only
+// names in use reach this point, each once, as demangling one costs more than reading a unit of C. In the symbols,
+// names are replaced by numbers.
 func finishNames(ctx context.Context, names *intern.Table, symbols []companion.Symbol, form nameForm, jobs int) (*nameJoin, error) {
 	j := &nameJoin{names: names, form: form}
 	for i := range symbols {
@@ -82,7 +81,7 @@ func finishNames(ctx context.Context, names *intern.Table, symbols []companion.S
 	return j, j.demangle(ctx, jobs)
 }
 
-// demangle demangles chunk by chunk, with new memory for each.
+// demangle demangles chunk by chunk, allocating new memory for each.
 func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	buffers := make([][]byte, par.Jobs(jobs))
 	return par.Each(ctx, jobs, j.names.Chunks(), func(_ context.Context, worker, chunk int) error {
@@ -97,7 +96,7 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	})
 }
 
-// final returns a name as it is written; if names are made late, as it is in the file.
+// final returns a name as it is written or, with late names, as it is in the file.
 func (j *nameJoin) final(id names.ID) string { return j.names.At(uint32(id)) }
 
 // source returns a name as it is written.
@@ -109,10 +108,9 @@ func (j *nameJoin) source(id names.ID) string {
 	return string(name)
 }
 
-// numbering gives FILE and INLINE_ORIGIN records their numbers, in order of
-// first use by the FUNC records, inlines before lines, as symfmt's
-// Canonicalize does: the numbers do not depend on the order in which workers
-// saw names, and names that no FUNC uses get none.
+// numbering numbers FILE and INLINE_ORIGIN records in the order in which FUNC records first use them, inlines before
+// lines, as symfmt's Canonicalize does: the numbers do not depend on the order in which workers saw names, and names
+// that no FUNC uses get no number.
 type numbering struct {
 	m       *symfmt.Module
 	names   *nameJoin
@@ -127,15 +125,15 @@ type numbering struct {
 func newNumbering(m *symfmt.Module, names *nameJoin, workers []*worker) *numbering {
 	most := names.names.Len()
 	n := &numbering{m: m, names: names, workers: workers, origins: make([]uint32, most)}
-	m.Origins = make([]symfmt.InlineOrigin, 0, most) // to grow it would leave four times as much garbage
+	m.Origins = make([]symfmt.InlineOrigin, 0, most) // growing it would leave four times as much garbage
 	for _, w := range workers {
 		n.files = append(n.files, make([]uint32, w.files.Len()))
 	}
 	return n
 }
 
-// number writes the common numbers into the body of a worker's function. It is
-// called once for each function, in their final order.
+// number writes the common numbers into the body of a worker's function. It is called once for each function, in the
+// final order.
 func (n *numbering) number(f *funcRecord) {
 	w := n.workers[f.worker]
 	files := n.files[f.worker]
@@ -155,7 +153,7 @@ func (n *numbering) number(f *funcRecord) {
 		})
 }
 
-// file returns the number of a path, which several workers may have.
+// file returns the number of a path; several workers may have the same path.
 func (n *numbering) file(path string) uint32 {
 	hash := intern.Hash(path)
 	id, ok := n.paths.Find(hash, func(id uint32) bool { return n.m.Files[id].Name == path })
@@ -166,8 +164,7 @@ func (n *numbering) file(path string) uint32 {
 	return id
 }
 
-// origin returns the number of a name: several mangled names may be demangled
-// to the same one.
+// origin returns the number of a name: several mangled names may demangle to the same one.
 func (n *numbering) origin(number names.ID) uint32 {
 	name := n.names.final(number)
 	if n.names.form.late { // they are all different

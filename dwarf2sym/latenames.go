@@ -8,15 +8,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// lateNaming makes the names of a module while it is written.
+// lateNaming converts the names of a module while it is written.
 type lateNaming struct {
 	symfmt.LateNames
 	path   string      // of the file
 	costly atomic.Bool // a name stays mangled, as demangling would take too much work
-	known  bool        // such names are reported
+	known  bool        // these names have been reported
 }
 
-// newLateNaming returns nil unless names are made late.
+// newLateNaming returns nil unless Options.LateNames is set.
 func (r *reader) newLateNaming() *lateNaming {
 	if !r.opts.LateNames {
 		return nil
@@ -34,8 +34,8 @@ func (r *reader) newLateNaming() *lateNaming {
 	return n
 }
 
-// Names returns what makes the names of a module that was read with Options.LateNames, for
-// symfmt.WriteOptions, otherwise nil.
+// Names returns the converter for names of a module that was read with Options.LateNames, for
+// use in symfmt.WriteOptions. Without that option it returns nil.
 func (r *Result) Names() *symfmt.LateNames {
 	if r.late == nil {
 		return nil
@@ -43,8 +43,8 @@ func (r *Result) Names() *symfmt.LateNames {
 	return &r.late.LateNames
 }
 
-// Settle completes Stats after the Module was written with Names, and returns the problems found
-// then. Problems gets them, too.
+// Settle completes Stats after the Module was written with Names. It returns the problems found
+// while writing, and adds them to Problems.
 func (r *Result) Settle() (found []symfmt.Problem) {
 	n := r.late
 	if n == nil {

@@ -19,15 +19,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Lookup reads from a binary what single addresses need. Its results for an address are those in
-// the Module of Read: see "Single addresses" above.
+// Lookup reads from a binary only what single addresses need. Its results for an address match the Module of Read:
+// see "Single addresses" in the package documentation.
 //
 // Its methods except Close may be called concurrently.
 type Lookup struct {
 	r       *reader
 	opts    Options
 	d       *units.Data // nil without DWARF
-	mapped  bool        // the functions are in the objects that the file was linked from
+	mapped  bool        // the functions are in the objects from which the file was linked
 	split   *splitter
 	extents symfmt.Extents
 	symbols atomic.Pointer[companion.Finder] // a Table, until the outline is exact
@@ -36,20 +36,20 @@ type Lookup struct {
 	outline atomic.Pointer[outline]
 	index   *dwarf.CodeIndex // nil if there is none
 
-	done   atomic.Int64 // bytes of .debug_info that were read, including repeated reads
+	done   atomic.Int64 // bytes of .debug_info read so far, including repeated reads
 	gaveUp atomic.Bool  // reading takes too much work, so there are no functions
 
 	mu        sync.Mutex // while the outline is confirmed or replaced
-	confirmed int        // number of units of which it is known whether the index lists them
+	confirmed int        // number of units known to be listed or not listed in the index
 
 	idleMu sync.Mutex
-	idle   []*worker // with the storage of what they have read
+	idle   []*worker // with the storage they have used
 
 	sources sources
 
-	frames     func() *unwind.Index // made at the first call
-	declared   func() *outline      // of the code that units declare, made at the first call
-	undeclared func() bool          // whether units that declare none have code, found at the first call
+	frames     func() *unwind.Index // made by the first call
+	declared   func() *outline      // of the code that units declare, made by the first call
+	undeclared func() bool          // reports whether units that declare no code have some, found by the first call
 	costly     sync.Once            // reports names that stay mangled
 
 	damageMu sync.Mutex
@@ -58,9 +58,8 @@ type Lookup struct {
 	damaged  atomic.Int64
 }
 
-// OpenLookup opens a Lookup for an open file and the files in Options that belong to it, all of
-// which must stay open until the Lookup is closed. Options that concern what to write are
-// ignored.
+// OpenLookup opens a Lookup for an open file and the files in Options that belong to it, all of which must stay open
+// until the Lookup is closed. It ignores options that only affect what is written.
 func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	l := &Lookup{opts: o}
@@ -138,7 +137,7 @@ func (l *Lookup) idleWorker() *worker {
 // idleBuffer is the size of the largest unit whose memory an idle worker keeps.
 const idleBuffer = 2 << 20
 
-// keep keeps a worker for other groups.
+// keep returns a worker to the pool for other groups.
 func (l *Lookup) keep(w *worker) {
 	w.records, w.wants, w.only, w.at, w.source = newRecords(), nil, nil, nil, nil
 	if cap(w.info) > idleBuffer {
@@ -160,21 +159,21 @@ func (l *Lookup) Close() {
 // Module returns a Module with only MODULE and INFO.
 func (l *Lookup) Module() *symfmt.Module { return &l.r.module }
 
-// Mapped reports whether the functions are in the objects that a Mach-O file was linked from. They are not looked up
-// here: Read returns them.
+// Mapped reports whether the functions are in the objects from which a Mach-O file was linked. A Lookup does not look
+// them up; use Read.
 func (l *Lookup) Mapped() bool { return l.mapped }
 
-// Extents returns the places of the code. It has no PUBLICs; Public returns their sizes.
+// Extents returns the extents of the code. It has no PUBLICs; Public returns their sizes.
 func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }
 
-// Area is a piece of code, about which Read of its Group returns everything that the file has.
+// Area is a piece of code. Read of its Group returns everything that the file has on it.
 type Area struct {
 	First, Last symfmt.RVA
 	Group       *Group
 }
 
-// Areas returns the code in [first, last] that may have functions, in order of address. Unless first is last,
-// it is for these functions only: their lines and inlined functions may be left out.
+// Areas returns the code in [first, last] that may have functions, in order of address. Unless first equals last, the
+// caller may rely only on the functions: their lines and inlined functions may be left out.
 func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	lo, hi := l.r.code.Addr(first), l.r.code.Addr(last)
 	o := l.outline.Load()
@@ -192,8 +191,8 @@ func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	return out
 }
 
-// Detail reports whether there are functions, and whether any of them has a source file, as in
-// the result of Read. It reads units until one has.
+// Detail reports whether there are functions, and whether any of them has a source file, as in the result of Read. It
+// reads units until one has.
 func (l *Lookup) Detail() (functions, files bool) {
 	for {
 		o := l.outline.Load()
@@ -214,8 +213,8 @@ func (l *Lookup) Detail() (functions, files bool) {
 	}
 }
 
-// bySize sorts groups by the size of their units, so that the cheapest comes first: that of which the least must be
-// inflated.
+// bySize sorts groups so that the cheapest comes first: the one that needs the least inflating, then the one with the
+// smallest units.
 func (l *Lookup) bySize(groups []*Group) []*Group {
 	missing := func(*Group) int64 { return 0 }
 	if l.d != nil && l.d.Gradual {
@@ -230,8 +229,8 @@ func (l *Lookup) bySize(groups []*Group) []*Group {
 	})
 }
 
-// Order returns the indices of addresses in the order in which they should be looked up, one slice
-// for each group. What is read for many addresses is only what they need.
+// Order returns the indices of addresses in the order in which they should be looked up, one slice for each group. If
+// there are many addresses, later calls read only what these need.
 func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	o := l.outline.Load()
 	if !o.exact() && l.worthOutline(l.sizeFor(o, at)) {
@@ -242,7 +241,7 @@ func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	for i, rva := range at {
 		order[i] = i
 		asked.addrs[i] = l.r.code.Addr(rva)
-		if k := o.before(asked.addrs[i]); k >= 0 { // between areas, it matters whether a function starts before
+		if k := o.before(asked.addrs[i]); k >= 0 { // between areas, it matters whether a function starts before the address
 			ranks[i], asked.areas[k] = o.areas[k].group.rank, true
 		}
 	}
@@ -262,11 +261,11 @@ func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	return pieces
 }
 
-// fewest is the number of addresses from which they are taken to be all that will be looked up.
-// With fewer, more from the same units are likely to follow.
+// fewest is the minimum number of addresses that are assumed to be all that will be looked up. With fewer, more from
+// the same units are likely to follow.
 const fewest = 1000
 
-// sizeFor returns the number of bytes of .debug_info that addresses need.
+// sizeFor returns the number of bytes of .debug_info needed for the addresses.
 func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
 	known := make(map[*Group]bool)
 	for _, rva := range at {
@@ -278,7 +277,7 @@ func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
 	return n
 }
 
-// Last returns the last address of the records of Read.
+// Last returns the last address that any record of Read covers.
 func (l *Lookup) Last() (last symfmt.RVA) {
 	if o := l.makeExact(); len(o.areas) > 0 {
 		last = l.r.code.RVA(o.areas[len(o.areas)-1].Hi - 1)
@@ -292,9 +291,8 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 	return last
 }
 
-// Read returns the FUNCs of the areas of a group, with the files and origins that they use. It
-// reports false if the areas turned out to differ from those that Areas returned: Areas must be
-// called again.
+// Read returns the FUNCs of the areas of a group, with the files and origins that they use. It reports false if the
+// areas turned out to differ from those that Areas returned: the caller must then call Areas again.
 func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	o := l.outline.Load()
 	if !l.ready(o, g) {
@@ -324,7 +322,7 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	return l.join(w), true
 }
 
-// ready reports whether a group of o can be read. Otherwise Areas must be called again.
+// ready reports whether a group of o can be read. If not, Areas must be called again.
 func (l *Lookup) ready(o *outline, g *Group) bool {
 	if g.of != o {
 		return false
@@ -343,7 +341,7 @@ func (l *Lookup) read(w *worker, p *portion) (n int64) {
 	} else {
 		n = w.otherHalves(&l.split.jobs[p.job])
 	}
-	if w.source != nil && !w.source.Data { // of a unit that is known, one function is read
+	if w.source != nil && !w.source.Data { // the unit is known: one function is read
 		n = w.source.Size
 	}
 	l.d.Passed(n, nil)
@@ -384,10 +382,10 @@ func (l *Lookup) symbolsOf(funcs []funcRecord) (out []companion.Symbol) {
 // Public is an ELF symbol that names code: a PUBLIC record of Read, unless a FUNC starts there.
 type Public struct {
 	symfmt.Public
-	Size uint64 // of the ELF symbol, or 0
+	Size uint64 // size of the ELF symbol, or 0
 }
 
-// Public returns the last symbol at or before an address.
+// Public returns the last symbol at or before an address. It reports false if there is none.
 func (l *Lookup) Public(rva symfmt.RVA) (p Public, ok bool) {
 	s, ok := l.symbolUpTo(rva)
 	if !ok {
@@ -396,8 +394,8 @@ func (l *Lookup) Public(rva symfmt.RVA) (p Public, ok bool) {
 	return Public{symfmt.Public{RVA: s.RVA, Name: s.Name, Multiple: s.Multiple}, s.Size}, true
 }
 
-// Name returns the form that Read writes for a name in a Module of a Group or in a Public. These
-// are as in the file, since demangling all of them takes longer than reading the units.
+// Name returns the name that Read would write for raw, a name in a Module of a Group or in a Public. Those names are
+// as in the file, since demangling all of them takes longer than reading the units.
 func (l *Lookup) Name(raw string) string {
 	name, costly := demangle.AppendSource(nil, raw, l.opts.Demangle)
 	if costly {
@@ -406,25 +404,26 @@ func (l *Lookup) Name(raw string) string {
 	return string(name)
 }
 
-// Block returns a table whose only block of STACK CFI is the one that contains an address, and
-// Begins reports whether a block begins after first, and at or before last.
+// Block returns a table whose only block of STACK CFI is the one that contains rva. It reports false if there is
+// none.
 func (l *Lookup) Block(rva symfmt.RVA) (symfmt.CFITable, bool) {
 	x := l.frames()
 	defer func() { l.note(x.Problems()) }()
 	return x.Block(rva)
 }
 
+// Begins reports whether a block of STACK CFI begins after first, and at or before last.
 func (l *Lookup) Begins(first, last symfmt.RVA) bool {
 	x := l.frames()
 	defer func() { l.note(x.Problems()) }()
 	return x.Begins(first, last)
 }
 
-// HasRules reports whether there is any block of call frame information.
+// HasRules reports whether there is any call frame information.
 func (l *Lookup) HasRules() bool { return l.frames().HasBlocks() }
 
-// readFrames makes the index of call frame information. SFrame, which is used where DWARF has no
-// rules, is read as a whole.
+// readFrames builds the index of call frame information. SFrame, which is used where DWARF has no rules, is read as a
+// whole.
 func (l *Lookup) readFrames() *unwind.Index {
 	r := l.r
 	cpu := r.file.Arch
@@ -442,7 +441,8 @@ func (l *Lookup) readFrames() *unwind.Index {
 	return unwind.NewTableIndex(&c.Table)
 }
 
-// readPortion reads units with a worker. It reports false if that took more than is allowed: nothing more is read then.
+// readPortion reads units with a worker. It reports false if that exceeded the limit on work; nothing more is read
+// then.
 func (l *Lookup) readPortion(w *worker, p *portion) bool {
 	l.done.Add(l.read(w, p))
 	if w.Effort.Over() {

@@ -16,9 +16,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// merger joins the records of all workers. They are sorted by address and by
-// the offset of their DIE, conflicts are resolved, and only then are names,
-// files and origins numbered, so that nothing depends on which worker read
+// merger joins the records of all workers. They are sorted by address and by the offset of their DIE, then conflicts
+// are resolved, and only then are names, files and origins numbered, so that nothing depends on which worker read
 // which unit.
 type merger struct {
 	code    *codemap.Map
@@ -26,20 +25,20 @@ type merger struct {
 	workers []*worker
 	names   *nameJoin
 	stats   *Stats
-	scratch *object.Scratch // where bodies are; nil for Go's memory
+	scratch *object.Scratch // memory for bodies; nil for Go's memory
 
 	funcs      []funcRecord
 	multi      []bool // funcs[i] stands for several functions with the same code
 	arena      symfmt.Arena
 	builder    symfmt.BodyBuilder
-	places     []varjoin.Place // the functions that FUNCs are made of, if wantPlaces
+	places     []varjoin.Place // the functions from which FUNCs are made, if wantPlaces
 	wantPlaces bool
 	clips      int // number of records that clipBody may still examine
 }
 
 // compareFuncs orders by address, then by the offset of the DIE, then by size.
 func compareFuncs(a, b funcRecord) int {
-	switch { // half the time of cmp.Or, which compares all three
+	switch { // takes half the time of cmp.Or, which compares all three
 	case a.addr != b.addr:
 		return cmp.Compare(a.addr, b.addr)
 	case a.key != b.key:
@@ -50,7 +49,7 @@ func compareFuncs(a, b funcRecord) int {
 	return cmp.Compare(a.size, b.size)
 }
 
-// module makes the FUNCs of m, and the files and origins that they use.
+// module fills in the FUNCs of m, and the files and origins that they use.
 func (m *merger) module(ctx context.Context, to *symfmt.Module, known *intern.Table, form nameForm, jobs int) (names *nameJoin, err error) {
 	err = par.Each(ctx, jobs, 2, func(ctx context.Context, _, item int) (err error) {
 		if item == 0 {
@@ -66,8 +65,8 @@ func (m *merger) module(ctx context.Context, to *symfmt.Module, known *intern.Ta
 	return names, err
 }
 
-// gather collects the workers' records and sorts them. The longest list is extended in place if
-// there is room for the others.
+// gather collects and sorts the workers' records. It extends the longest list in place if there is room for the
+// others.
 func (m *merger) gather() {
 	total := 0
 	var most *worker
@@ -91,8 +90,7 @@ func (m *merger) gather() {
 	slices.SortFunc(m.funcs, compareFuncs)
 }
 
-// join returns the gathered records as FUNCs in order of address, without
-// overlaps.
+// join returns the gathered records as FUNCs in order of address, without overlaps.
 func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 	m.names = names
 	m.fold()
@@ -122,8 +120,8 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 	return out
 }
 
-// dropFuncs is the number of functions after which the memory of their bodies
-// is released: those of a large file have 200 bytes each.
+// dropFuncs is the number of functions after which the memory of their bodies is released: a function of a large file
+// takes 200 bytes.
 const dropFuncs = 16 << 10
 
 // passed records that function i and its body were examined.
@@ -133,7 +131,7 @@ func (m *merger) passed(i int) {
 	}
 }
 
-// newArena returns an arena in scratch or, if that is nil, in Go's memory.
+// newArena returns an arena in scratch or, if scratch is nil, in Go's memory.
 func newArena(scratch *object.Scratch) symfmt.Arena {
 	if scratch == nil {
 		return symfmt.Arena{}
@@ -141,12 +139,11 @@ func newArena(scratch *object.Scratch) symfmt.Arena {
 	return symfmt.Arena{Alloc: scratch.Alloc}
 }
 
-// fold keeps one function at each address. Functions of equal address and size under several
-// names were folded by the linker: the record gets its m (the labels of an assembly function do
-// not count as such names). gold leaves the local symbol of one of them, BOLT the lines of one
-// and what is inlined into it: that one is kept, otherwise the DIE that comes first. Where sizes
-// differ, one of them no longer exists (a dropped function whose address became that of real code
-// at 0): the ELF symbol at the address decides, then the order.
+// fold keeps one function at each address. Functions with the same address and size but different names were folded
+// by the linker: the record gets its m (the labels of an assembly function do not count as such names). gold leaves
+// the local symbol of only one of them, BOLT the lines and inlines of only one: that one is kept, otherwise the one
+// whose DIE comes first. Where sizes differ, one of them no longer exists (a dropped function whose address became
+// that of real code at 0): the ELF symbol at the address decides, then the order.
 func (m *merger) fold() {
 	n := 0
 	m.multi = make([]bool, 0, len(m.funcs))
@@ -177,8 +174,7 @@ func foldedFuncs(a, b *funcRecord) bool {
 	return a.size == b.size && a.name != b.name && a.named != nameless && b.named != nameless && !a.label && !b.label
 }
 
-// best returns the index of the one of funcs[i:k], all at the same address,
-// that exists.
+// best returns the index of the function that really exists among funcs[i:k], which are all at the same address.
 func (m *merger) best(i, k int) int {
 	sym := companion.FindSymbol(m.symbols, m.code.RVA(m.funcs[i].addr))
 	best, bestScore := i, -1
@@ -190,8 +186,8 @@ func (m *merger) best(i, k int) int {
 	return best
 }
 
-// score returns the weight of the evidence for f among the functions at an
-// address. sym is the symbol at that address, or nil.
+// score returns the weight of the evidence for f among the functions at its address. sym is the symbol at that
+// address, or nil.
 func (m *merger) score(f *funcRecord, sym *companion.Symbol) int {
 	score := btoi(f.named != nameless)
 	if f.inlined {
@@ -212,8 +208,7 @@ func (m *merger) score(f *funcRecord, sym *companion.Symbol) int {
 	return score
 }
 
-// isCalled reports whether sym has the name of f, which has no parameters if
-// it is composed from scopes.
+// isCalled reports whether sym has the name of f. A name composed from scopes has no parameters.
 func (m *merger) isCalled(f *funcRecord, sym *companion.Symbol) bool {
 	switch f.named {
 	case named:
@@ -225,9 +220,10 @@ func (m *merger) isCalled(f *funcRecord, sym *companion.Symbol) bool {
 	return false
 }
 
-// appendTail appends the end of a function whose code comes from several units or is described in part: to the function
-// at its symbol, if that is the last of out, or as the only part of it that has lines. If another function begins between
-// the two, the end is a function of its own or, if the symbol does not say that it extends to it, is dropped.
+// appendTail appends the end of a function whose code comes from several units or is only partly described. The end
+// is joined to the function at its symbol if that is the last one in out, or becomes the only part of it that has
+// lines. If another function begins between the two, the end becomes a function of its own, or is dropped if the
+// symbol does not extend that far.
 func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
 	rva := m.code.RVA(f.addr)
 	sym, ok := companion.Before(companion.Sorted(m.symbols), rva)
@@ -252,7 +248,8 @@ func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
 	return append(out, whole)
 }
 
-// joinBodies packs the records of two functions as those of the first. A line that goes on in the second is one record.
+// joinBodies packs the records of two functions into the body of one that starts where whole does. A line that
+// continues in tail becomes one record.
 func (m *merger) joinBodies(whole, tail *symfmt.Func) symfmt.Body {
 	m.builder.Reset(whole.RVA)
 	var open symfmt.Line
@@ -277,8 +274,8 @@ func (m *merger) joinBodies(whole, tail *symfmt.Func) symfmt.Body {
 	return m.builder.Finish(&m.arena)
 }
 
-// cut resolves overlaps: each address belongs to the function that starts
-// last, and the others keep what is left on either side.
+// cut resolves overlaps: each address belongs to the function that starts last, and the others keep what is left on
+// either side.
 func (m *merger) cut() {
 	if !m.overlaps() {
 		return
@@ -332,9 +329,8 @@ func (m *merger) piece(f *funcRecord, multi bool, lo, hi uint64) {
 	m.multi = append(m.multi, multi)
 }
 
-// allowClips bounds the work on functions that are cut: in a damaged file,
-// each of many functions may be inside one that has all lines. Nested
-// functions of real programs leave two or three pieces of a function.
+// allowClips sets the limit on work for functions that are cut: in a damaged file, each of many functions may be
+// inside one that has all lines. In real programs, nested functions leave two or three pieces of a function.
 func (m *merger) allowClips() {
 	m.clips = 1 << 20
 	for i := range m.funcs {
@@ -378,10 +374,9 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 	return m.builder.Finish(&m.arena)
 }
 
-// funcName returns the name to write: the debug information's linkage name,
-// otherwise the mangled ELF symbol at the address, which is more precise than
-// a name composed from scopes, otherwise that name, otherwise any symbol's. If
-// f is one of several folded functions, the symbol may be that of another one.
+// funcName returns the name to write: the linkage name in the debug information; otherwise the mangled ELF symbol at
+// the address, which is more precise than a name composed from scopes; otherwise the composed name; otherwise any
+// symbol's. If f is one of several folded functions, the symbol may belong to another one.
 func (m *merger) funcName(f *funcRecord, sym *companion.Symbol, multi bool) string {
 	if f.named == named {
 		return m.names.final(f.name)

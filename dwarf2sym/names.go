@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
-// noName stands for a function that the debug information does not name. The
-// peers use the same words, so that users find it with the same search.
+// noName stands for a function that the debug information does not name. Other dumpers use the same words,
+// so that users find it with the same search.
 const noName = "<name omitted>"
 
 // foundName is what a chain of DIEs says about a function's name.
@@ -31,9 +31,9 @@ const (
 	scoped          // a plain name after its scopes, without parameters
 )
 
-// nameOf returns the name of the DIE at off with attributes a: its linkage
-// name, otherwise its plain name with its scopes. In C the plain name has
-// precedence, as a linkage name there is an asm label (__GI_abort for abort).
+// nameOf returns the name of the DIE at off with attributes a: its linkage name, or else its plain name with
+// its scopes. In C the plain name takes precedence, as a linkage name there is an asm label (__GI_abort for
+// abort).
 func (w *worker) nameOf(u *units.Unit, off uint64, a *dwarf.NameAttrs) (names.ID, naming) {
 	if id, ok := w.placedName(u, a); ok {
 		return id, named
@@ -48,14 +48,14 @@ func (w *worker) nameOf(u *units.Unit, off uint64, a *dwarf.NameAttrs) (names.ID
 		return w.names.Intern(found.plain), named
 	}
 	plain := found.plain
-	w.plainBuf = nil // names of scopes are found by chains, too
+	w.plainBuf = nil // looking up the names of scopes follows chains, too
 	w.nameBuf = append(w.appendScopes(w.nameBuf[:0], found.u, found.die), plain...)
 	w.plainBuf = plain
 	return w.names.Intern(w.nameBuf), scoped
 }
 
-// placedName is like nameOf, for names that need no scopes and are in .debug_str, as nearly all
-// are. Their bytes are examined once.
+// placedName is like nameOf, for names that need no scopes and are in .debug_str, as nearly all are. It
+// examines the bytes of each name only once.
 func (w *worker) placedName(u *units.Unit, a *dwarf.NameAttrs) (names.ID, bool) {
 	if d, off, ok := w.namePlace(u, a); ok {
 		return w.names.At(d, off)
@@ -94,7 +94,7 @@ func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint
 	return nil, 0, false
 }
 
-// chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
+// chase follows DW_AT_abstract_origin and DW_AT_specification until it finds a linkage name.
 func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found foundName) {
 	attrs := *a
 	for range units.MaxChain {
@@ -105,7 +105,7 @@ func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found fou
 			if found.linkage = name; !found.flat {
 				return found
 			}
-			found.linkage = bytes.Clone(name) // copied for the same reason as below
+			found.linkage = bytes.Clone(name) // cloned for the same reason as below
 		}
 		if len(found.plain) == 0 {
 			// Copied, as the next peek may reuse the bytes.
@@ -132,14 +132,14 @@ func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found fou
 	return found
 }
 
-// checkNames reports attributes of the DIE at off of u that should have its name, or lead to it, and do not.
+// checkNames reports attributes of the DIE at off of u that should hold or lead to its name but do not.
 func (w *worker) checkNames(u *units.Unit, off uint64, a *dwarf.NameAttrs) {
 	pos := int(off - u.Off)
 	for _, v := range a.Values() {
 		switch {
 		case v.Kind == dwarf.Unfit:
 			w.badName(u, off, u.MisfitError(pos, v.Misfit()))
-		case v.Kind == dwarf.None || v.IsRef() || v.Kind == dwarf.StrpSup && u.D.Sup == nil: // a missing file was reported
+		case v.Kind == dwarf.None || v.IsRef() || v.Kind == dwarf.StrpSup && u.D.Sup == nil: // the missing file was reported
 		default:
 			if _, ok := u.Text(v); !ok {
 				w.badName(u, off, u.TextError(pos, v))
@@ -148,7 +148,7 @@ func (w *worker) checkNames(u *units.Unit, off uint64, a *dwarf.NameAttrs) {
 	}
 }
 
-// noDIE reports that the DIE at off of u, whose name is looked for, refers to something that is not a DIE.
+// noDIE reports that the DIE at off of u, whose name is looked up, refers to something that is not a DIE.
 func (w *worker) noDIE(u *units.Unit, off uint64, ref dwarf.Value) {
 	_, to, ok := w.opener.Locate(u, ref)
 	switch {

@@ -10,21 +10,20 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Open opens the ELF file at path for Read, lint.Options.Binary or symsframe.Open. The
-// file may be damaged or hostile: the memory and disk space it can use are bounded by its
-// size. Errors contain the path, and name the format of a file that is not ELF.
+// Open opens the ELF, PE or Mach-O file at path for Read, lint.Options.Binary or symsframe.Open. The file may be
+// damaged or hostile: the memory and disk space it can use are bounded by its size. Errors contain the path and, if
+// the file has another format, say which.
 func Open(path string) (symfmt.Binary, error) {
 	return asBinary(objfile.Open(path, object.DefaultLimits()))
 }
 
-// NewBinary is like Open, for an ELF file in the first size bytes of r. name is its path
-// in messages, and the module's name if nothing else names it. Closing the Binary does
-// not close r.
+// NewBinary is like Open, for a file in the first size bytes of r. name is its path in messages, and the module's
+// name if nothing else names it. Closing the Binary does not close r.
 func NewBinary(r io.ReaderAt, size int64, name string) (symfmt.Binary, error) {
 	return asBinary(objfile.New(r, size, name, object.DefaultLimits()))
 }
 
-// asBinary keeps a nil File from becoming a Binary that is not nil.
+// asBinary keeps a nil File from becoming a non-nil Binary.
 func asBinary(f *object.File, err error) (symfmt.Binary, error) {
 	if err != nil {
 		return nil, err
@@ -35,8 +34,8 @@ func asBinary(f *object.File, err error) (symfmt.Binary, error) {
 // DefaultDebugDir is where distributions install separate debug files.
 const DefaultDebugDir = "/usr/lib/debug"
 
-// ReadFile returns the symbols of the ELF, PE or Mach-O file at path, with those of its separate debug file or PDB and of
-// its supplementary file. If Options do not have them, they are looked for as by symtool dump: by
+// ReadFile returns the symbols of the ELF, PE or Mach-O file at path, with those of its separate debug file or PDB
+// and of its supplementary file. If Options do not provide these, ReadFile searches for them as symtool dump does: by
 // build-id below Options.DebugDirs, by .gnu_debuglink, or as FILE.debug beside the file.
 func ReadFile(ctx context.Context, path string, o Options) (*Result, error) {
 	file, err := objfile.Open(path, object.DefaultLimits())

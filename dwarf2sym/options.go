@@ -19,16 +19,15 @@ type Options struct {
 	NoCFI     bool // leave out STACK CFI
 	CFIOnly   bool // only MODULE, INFO and STACK CFI
 	CFI       CFISource
-	// NoFuncs means that a Lookup reads no debug information but call frame information: functions are known by their
-	// symbols alone.
+	// NoFuncs makes a Lookup read no debug information except call frame information: functions are known only by
+	// their symbols.
 	NoFuncs bool
 
-	// Fields of MODULE that replace the file's own. Without Name, the name
-	// is DT_SONAME or the name of the file.
+	// Name, ID and OS replace the file's own fields of MODULE. Without Name, the name is DT_SONAME or the name of the
+	// file.
 	Name, ID, OS string
 
-	// FileName is the file's name if its path does not contain it, as in a store
-	// by build-id.
+	// FileName is the file's name if its path does not contain it, as in a store by build-id.
 	FileName string
 
 	// PrefixMap replaces prefixes of FILE names; the last matching entry applies,
@@ -37,32 +36,29 @@ type Options struct {
 	// Mapping, if non-nil, replaces whole FILE names, after PrefixMap.
 	Mapping *srcmap.Mapping
 
-	// Debug is the separate debug file, if any. Supplement is the file into which
-	// dwz moved what several debug files share (DWARF 5, 7.3.6), if the debug
-	// information links to one. ReadFile searches for those that are nil.
+	// Debug is the separate debug file, if any. Supplement is the file into which dwz moved what several debug files
+	// share (DWARF 5, 7.3.6), if the debug information links to one. ReadFile searches for those that are nil.
 	Debug, Supplement symfmt.Binary
-	// PDB is the PDB of a Windows binary, if any: functions, lines and public symbols are its own. ReadFile searches for it.
+	// PDB is the PDB of a Windows binary, if any. It replaces the functions, lines and public symbols of the binary.
+	// ReadFile searches for it if nil.
 	PDB *pdb.File
 
-	// DebugDirs are the folders where ReadFile searches for them; nil means
-	// DefaultDebugDir. Files named by a link are also searched for beside the
-	// linking file.
+	// DebugDirs are the folders that ReadFile searches; nil means DefaultDebugDir. Files named by a link are also
+	// searched for beside the linking file.
 	DebugDirs []string
 
-	// Spill keeps the inlines and lines of a large file in a temporary file until
-	// Result.Close.
+	// Spill keeps the inlines and lines of a large file in a temporary file until Result.Close.
 	Spill bool
 
-	// DwoDirs are folders with .dwo files, or with the objects that a Mach-O file was linked from, in addition
-	// to those recorded in the file.
+	// DwoDirs are folders with .dwo files, or with the objects from which a Mach-O file was linked, in addition to
+	// those recorded in the file.
 	DwoDirs []string
-	// AnyObjectTime uses objects that were changed after they were linked.
+	// AnyObjectTime accepts objects that were changed after the file was linked.
 	AnyObjectTime bool
-	// Package is a .dwp file; empty means the file's name followed by .dwp.
+	// Package is the path of a .dwp file; empty means the file's path followed by .dwp.
 	Package string
 
-	// Hermetic means that no other files are read than Package and those below
-	// DwoDirs and DebugDirs.
+	// Hermetic means that no other files are read than Package and those below DwoDirs and DebugDirs.
 	Hermetic bool
 
 	// Opened, if non-nil, is called with the path of each additional file opened
@@ -73,8 +69,8 @@ type Options struct {
 	// it nil.
 	Vars VarOptions
 
-	Demangle  bool   // otherwise names are as in the file
-	LateNames bool   // names of the Module are as in the file until it is written with Result.Names
+	Demangle  bool   // demangle names; otherwise they are as in the file
+	LateNames bool   // keep names as in the file until the Module is written with Result.Names
 	Generator string // value of INFO GENERATOR; empty for no record
 
 	// Progress, if non-nil, is called with the number of bytes of .debug_info
@@ -82,7 +78,7 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// limits returns the limits of additional files.
+// limits returns the limits for additional files.
 func (o *Options) limits() object.Limits {
 	limits := object.DefaultLimits()
 	limits.Opened = o.Opened
@@ -92,10 +88,10 @@ func (o *Options) limits() object.Limits {
 // open opens a file with other halves of units.
 func (o *Options) open(path string) (*object.File, error) { return objfile.Open(path, o.limits()) }
 
-// CFISource is the source of STACK CFI.
+// CFISource selects the source of STACK CFI.
 type CFISource uint8
 
-// The sources.
+// The sources of STACK CFI.
 const (
 	// CFIAuto means DWARF, or SFrame if DWARF describes no code.
 	CFIAuto CFISource = iota
@@ -110,25 +106,25 @@ func (s CFISource) sources() companion.Sources {
 	return companion.Sources{DWARF: s != CFISFrame, SFrame: s != CFIDWARF}
 }
 
-// Result holds the symbols of a file, and what was lost.
+// Result holds the symbols of a file, and describes what was lost.
 type Result struct {
 	Module *symfmt.Module
 
 	NoDebugInfo bool             // neither file has .debug_info
 	ORC         bool             // there is .orc_unwind, the Linux kernel's unwind information, which is not supported
 	Problems    []symfmt.Problem // in order of sections and offsets
-	Tried       []symfmt.Tried   // from ReadFile: each place without a debug file that was needed
+	Tried       []symfmt.Tried   // from ReadFile: each place searched in vain for a debug file that was needed
 	Mapped      []srcmap.File    // files whose content Options.Mapping put into the name of a FILE, by path
 	Stats       Stats
 	Extents     symfmt.Extents
 
 	Others        []string // other files that were read: the supplementary file, packages, .dwo files
-	LostObjects   int      // number of objects that a Mach-O file was linked from and that are missing, or were changed since
-	Newer         []string // of them, objects that were changed after the file, which does not say when it was linked
+	LostObjects   int      // number of objects from which a Mach-O file was linked that are missing, or were changed since
+	Newer         []string // objects changed after the file was written, which does not record when it was linked
 	PackageUnused bool     // Options.Package was given, but no unit is split
 
 	FileName    string // the file's name, if MODULE has a DT_SONAME that differs
-	NameGuessed bool   // MODULE has the name of a debug file, and the binary's is most likely another
+	NameGuessed bool   // MODULE has the name of a debug file; the binary most likely has another name
 
 	spill *object.Scratch // nil without Options.Spill
 	late  *lateNaming     // nil without Options.LateNames
@@ -152,8 +148,8 @@ func (r *Result) Close() error {
 	return r.spill.Close()
 }
 
-// Drop releases the memory of what Options.Spill put into a temporary file, from which it
-// is read again on demand. It may be used as symfmt.WriteOptions.Passed.
+// Drop releases the memory of what Options.Spill put into a temporary file; it is read again on demand. Drop may be
+// used as symfmt.WriteOptions.Passed.
 func (r *Result) Drop() {
 	if r.spill != nil {
 		r.spill.Drop()

@@ -15,49 +15,49 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// extent is code that a portion may have functions in, in addresses of the file.
+// extent is code where a portion may have functions, in addresses of the file.
 type extent struct {
 	dwarf.Span
 	place
 }
 
-// place is where the functions of some code are described.
+// place identifies what describes the functions of some code.
 type place struct {
 	portion int32
-	die     uint64 // the offset of the only DIE that describes them; 0: all of the portion may
+	die     uint64 // offset of the only DIE that describes them, or 0 if any in the portion may
 }
 
-// area is a piece of code whose functions depend on no code outside it: functions of several
-// portions overlap only within areas.
+// area is a piece of code whose functions do not depend on code outside it: functions of several portions
+// overlap only within areas.
 type area struct {
 	dwarf.Span
 	group *Group
-	first int32 // of its places in those of the outline; they end where those of the next area begin
+	first int32 // index in outline.places of its first place; the last is before the next area's first
 }
 
-// Group is the portions that have the code of an area. All areas of the same portions share one.
-// Until the outline is exact, all portions that use an inline function of C++ have it: an area of
-// several portions has a Group of its own, so that only its functions are read from all of them.
+// Group is the set of portions that have the code of an area. All areas with the same portions share one
+// Group. Until the outline is exact, an inline function of C++ belongs to all portions that use it. An area
+// of several portions therefore has its own Group, so that only its functions are read from all of them.
 type Group struct {
 	of       *outline
-	rank     int // in groups
+	rank     int // index in outline.groups
 	portions []int32
 	areas    []int32    // indices of its areas
-	asked    *announced // what is read of it; nil means all
+	asked    *announced // restricts what is read; nil means everything
 }
 
-// announced are many addresses that will be looked up. Of the areas that have them, functions are read with
-// the lines and inlined functions at these addresses only.
+// announced is a large set of addresses that will be looked up. In the areas that contain them, functions are
+// read with only the lines and inlined functions at these addresses.
 type announced struct {
-	areas []bool   // of the outline
-	addrs []uint64 // in order
+	areas []bool   // by index in outline.areas
+	addrs []uint64 // sorted
 }
 
-// knowledge is where an outline is from. Each source has more code than the one before it.
+// knowledge is the source of an outline. Each source finds more code than the one before it.
 type knowledge int
 
 const (
-	byIndex knowledge = iota // .debug_aranges, and for units that it does not list what they declare
+	byIndex knowledge = iota // .debug_aranges and, for units that it does not list, what they declare
 	byUnits                  // what units declare
 	byFuncs                  // all functions
 )
@@ -72,11 +72,11 @@ type outline struct {
 
 	made map[int32][]dwarf.Span // by portion: the code of functions made from symbols
 
-	// With many announced addresses, the part of each group, by rank, that they need.
+	// With many announced addresses: by rank, the part of each group that they need.
 	parts atomic.Pointer[[]*Group]
 }
 
-// exact reports whether the code is that of all functions, and nothing else.
+// exact reports whether the outline has the code of all functions, and nothing else.
 func (o *outline) exact() bool { return o.source == byFuncs }
 
 // newOutline joins overlapping extents into areas.
@@ -134,13 +134,13 @@ func (o *outline) at(addr uint64) *area {
 	return nil
 }
 
-// in reports whether code begins in an area of a group.
+// in reports whether s begins in an area of group g.
 func (o *outline) in(s dwarf.Span, g *Group) bool {
 	i := o.before(s.Lo)
 	return i >= 0 && s.Lo < o.areas[i].Hi && o.areas[i].group.rank == g.rank && g.has(int32(i))
 }
 
-// size returns the number of bytes of debug information that reading the group takes.
+// size returns the number of bytes of debug information that must be read for the group.
 func (g *Group) size() (n int64) {
 	for _, p := range g.portions {
 		n += g.of.portions[p].size
@@ -151,7 +151,7 @@ func (g *Group) size() (n int64) {
 // has reports whether area i, which is one of the group's, is read.
 func (g *Group) has(i int32) bool { return g.asked == nil || g.asked.areas[i] }
 
-// announce makes parts of groups for the addresses that will be looked up.
+// announce restricts groups to what the addresses that will be looked up need.
 func (o *outline) announce(asked *announced) {
 	parts := make([]*Group, len(o.groups))
 	for i, is := range asked.areas {
@@ -164,8 +164,8 @@ func (o *outline) announce(asked *announced) {
 	o.parts.Store(&parts)
 }
 
-// groupOf returns the group to read for what is in area i of [lo, hi]. In more than one address, only
-// functions are of interest.
+// groupOf returns the group to read for the part of [lo, hi] in area i. If that is more than one address,
+// only functions matter.
 func (o *outline) groupOf(i int, lo, hi uint64) *Group {
 	g := o.areas[i].group
 	if parts := o.parts.Load(); parts != nil {
@@ -184,7 +184,7 @@ func (o *outline) placesOf(i int32) []place {
 	return o.places[o.areas[i].first:]
 }
 
-// placesIn returns the places of the announced areas of a group, in order.
+// placesIn returns the places of the areas of g that are read, in order of portion and DIE.
 func (o *outline) placesIn(g *Group) (all []place) {
 	for _, i := range g.areas {
 		if g.has(i) {
@@ -195,13 +195,13 @@ func (o *outline) placesIn(g *Group) (all []place) {
 	return slices.Compact(all)
 }
 
-// described says where the functions of a unit are described.
+// described lists what describes the functions of a unit.
 type described struct {
-	dies []uint64     // offsets of DIEs, in order
-	made []dwarf.Span // code of functions that are made of symbols
+	dies []uint64     // offsets of DIEs, sorted
+	made []dwarf.Span // code of functions made from symbols
 }
 
-// describedBy returns what describes the functions of a portion at places, which are in order. It returns nil
+// describedBy returns what describes the functions of a portion at places, which are sorted. It returns nil
 // if that can be anywhere in the portion.
 func (o *outline) describedBy(portion int32, places []place) *described {
 	first := sort.Search(len(places), func(i int) bool { return places[i].portion >= portion })
@@ -218,7 +218,7 @@ func (o *outline) describedBy(portion int32, places []place) *described {
 	return d
 }
 
-// has reports whether the outline says that a portion has code.
+// has reports whether, according to the outline, the portion has the code.
 func (o *outline) has(code dwarf.Span, portion int32) bool {
 	a := o.at(code.Lo)
 	return a != nil && code.Hi <= a.Hi && slices.Contains(a.group.portions, portion)
@@ -230,7 +230,7 @@ func (o *outline) covers(lo, hi uint64) bool {
 	return a != nil && hi < a.Hi
 }
 
-// declaredAt returns the code that the unit at off declares; none if there is no such unit.
+// declaredAt returns the code that the unit at off declares, or nil if there is no such unit.
 func (w *worker) declaredAt(off uint64) (out []dwarf.Span) {
 	only := w.d.Only(off)
 	if len(only) == 0 {
@@ -241,7 +241,7 @@ func (w *worker) declaredAt(off uint64) (out []dwarf.Span) {
 		size = min(size, h.Size)
 		data, err := w.d.Info.Bytes(int64(h.Off), int64(size), w.info)
 		if err != nil {
-			return out // reading the unit reports it
+			return out // this is reported when the unit is read
 		}
 		if cap(data) > cap(w.info) {
 			w.info = data[:0]
@@ -269,8 +269,7 @@ func (w *worker) declaredAt(off uint64) (out []dwarf.Span) {
 	return out
 }
 
-// withOpenSymbol extends code to the symbol whose function may continue in it: see
-// worker.tailFunc.
+// withOpenSymbol extends code to the symbol whose function may continue in it; see worker.tailFunc.
 func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
 	rva := l.r.code.RVA(s.Lo)
 	if sym, ok := (*l.symbols.Load()).OpenBefore(rva); ok {
@@ -281,7 +280,7 @@ func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
 	return s
 }
 
-// extended extends code to a symbol before it.
+// extended extends code back to a symbol before it.
 func (l *Lookup) extended(s dwarf.Span, to companion.Symbol) dwarf.Span {
 	if lo := l.r.code.Addr(to.RVA); l.r.code.Together(lo, s.Lo) {
 		s.Lo = min(s.Lo, lo)
@@ -289,7 +288,7 @@ func (l *Lookup) extended(s dwarf.Span, to companion.Symbol) dwarf.Span {
 	return s
 }
 
-// better returns an outline with more code than one that is not exact.
+// better returns an outline with more code than the inexact outline than.
 func (l *Lookup) better(than *outline) *outline {
 	if than.source != byIndex {
 		return l.makeExact()
@@ -304,7 +303,7 @@ func (l *Lookup) better(than *outline) *outline {
 	return o
 }
 
-// makeExact returns the outline of all functions, which is made once.
+// makeExact returns the outline of all functions. It is made only once.
 func (l *Lookup) makeExact() *outline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -360,8 +359,8 @@ type outlined struct {
 	problems, elsewhere units.Problems
 }
 
-// outlineOf returns what an outline needs of the functions that w has read of a portion. Where something is
-// damaged, the portion is read again as a whole, which reports that.
+// outlineOf returns what an outline needs to know about the functions that w has read from a portion. A
+// damaged portion is read again as a whole, which reports the damage.
 func (l *Lookup) outlineOf(w *worker, p int, at *portion) (found []outlinedFunc) {
 	for i := range w.funcs {
 		f := outlinedFunc{extent{l.codeOf(&w.funcs[i]), place{portion: int32(p)}}, identity{}}
@@ -385,15 +384,15 @@ func (l *Lookup) codeOf(f *funcRecord) dwarf.Span {
 	return code
 }
 
-// worthOutline reports whether so much was or will be read that the exact outline pays: units
-// with code that other units have, too, are read again for each piece of it. For Ceph's OSD, a
-// quarter is what 30 addresses all over the file need.
+// worthOutline reports whether so much was or will be read that the exact outline pays off: units whose code
+// is also in other units are read again for each piece of it. For Ceph's OSD, 30 addresses spread over the
+// file need a quarter of it.
 func (l *Lookup) worthOutline(more int64) bool {
 	return l.done.Load()+more > (l.d.Info.Size()+l.split.size)/4
 }
 
-// giveUp reports that reading takes too much work, and drops all functions, as Read does. l.mu is
-// held.
+// giveUp reports that reading takes too much work, and drops all functions, as Read does. The caller holds
+// l.mu.
 func (l *Lookup) giveUp() *outline {
 	if !l.gaveUp.Swap(true) {
 		l.note([]symfmt.Problem{l.d.TooMuchWork()})

@@ -8,14 +8,14 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// portion is what is read at once: a unit, or other halves of units.
+// portion is what is read in one step: a unit, or other halves of units.
 type portion struct {
 	off  uint64 // of the unit in .debug_info
-	size int64  // number of bytes that reading it takes; if the unit was not found yet, at most
+	size int64  // number of bytes to read; an upper bound until the unit was found
 	job  int    // index in splitter.jobs; -1 for a unit
 }
 
-// openUnits prepares reading units. Where .debug_info is inflated on demand and there is an index of the units'
+// openUnits prepares for reading units. If .debug_info is inflated on demand and there is an index of the units'
 // code, units are found as they are needed, otherwise all at once.
 func (l *Lookup) openUnits() {
 	l.readIndex()
@@ -39,7 +39,7 @@ func (l *Lookup) openUnits() {
 	l.outline.Store(l.newOutline(first, l.portionsOf(l.d.Units)))
 }
 
-// readIndex reads the index of the units' code. Damage to it has no cost but time.
+// readIndex reads the index of the units' code. If it is damaged, lookups only take longer.
 func (l *Lookup) readIndex() {
 	f := l.r.described()
 	if s := f.Section(".debug_aranges"); s != nil && s.HasData() && f.Kind != object.Relocatable {
@@ -78,7 +78,7 @@ func (l *Lookup) portionsOf(all []units.Header) (out []portion) {
 	return out
 }
 
-// allPortions returns the portions of all units, which it finds if they were not found yet.
+// allPortions returns the portions of all units, after finding those not found yet.
 func (l *Lookup) allPortions() []portion {
 	if !l.d.Gradual {
 		return l.portionsOf(l.d.Units)
@@ -128,7 +128,7 @@ func (l *Lookup) newOutline(source knowledge, portions []portion) *outline {
 			}
 			spans = l.r.code.Within(spans)
 			if !w.Spend(uint64(len(spans)) * dwarf.SpanCost) {
-				return newOutline(source, portions, nil) // the outline of functions, which is then made, reports it
+				return newOutline(source, portions, nil) // the outline of functions, which is made next, reports it
 			}
 			for _, s := range spans {
 				all = append(all, extent{l.withOpenSymbol(s), place{portion: int32(i)}})
@@ -138,8 +138,9 @@ func (l *Lookup) newOutline(source knowledge, portions []portion) *outline {
 	return newOutline(source, portions, all)
 }
 
-// confirm reports whether the units of a group are where the index has them, and whether it lists all units with code
-// that were found so far. Units behind those that were looked up, which are not inflated yet, are taken to be listed.
+// confirm reports whether the units of a group are where the index says, and whether the index lists all units with
+// code that were found so far. Units after those that were looked up, which are not inflated yet, are assumed to be
+// listed.
 func (l *Lookup) confirm(g *Group) bool {
 	if !l.d.Gradual || g.of.source != byIndex {
 		return true

@@ -12,24 +12,24 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// placedProblem is a problem with its place in the order, which does not
-// depend on the number of workers.
+// placedProblem is a problem with its position in the report, which does not depend on the number
+// of workers.
 type placedProblem struct {
-	section int // order of sections
+	section int // one of the constants below
 	units.Damage
 }
 
-// Order of problems by where they come from.
+// Sections of the report, in order.
 const (
 	problemFile = iota
 	problemUnits
-	problemSplit // what skeletons stand for
+	problemSplit // damage in what skeletons stand for
 	problemNames
 	problemCFI
 	problemMapping
 )
 
-// problem records damage outside units. section orders it among the others.
+// problem records damage outside units. section determines its position among the others.
 func (r *reader) problem(section int, lost string, err error) {
 	r.problems = append(r.problems, placedProblem{section, units.Damage{Problem: bin.Problem{Lost: lost, Err: err}}})
 }
@@ -42,8 +42,7 @@ func (r *reader) addProblems(section int, l *units.Problems) {
 	r.dropped += l.Dropped
 }
 
-// sortedProblems returns all problems in order, with the first allProblems of
-// those in units.
+// sortedProblems returns all problems in order; of those in units, only the first allProblems.
 func (r *reader) sortedProblems() []bin.Problem {
 	slices.SortStableFunc(r.problems, func(a, b placedProblem) int {
 		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.Off, b.Off))
@@ -66,7 +65,7 @@ func (r *reader) sortedProblems() []bin.Problem {
 	return r.addDropped(out)
 }
 
-// addDropped adds the number of problems in units that were not reported.
+// addDropped adds a problem that counts the unreported problems in units.
 func (r *reader) addDropped(out []bin.Problem) []bin.Problem {
 	if r.dropped == 0 {
 		return out
@@ -76,7 +75,7 @@ func (r *reader) addDropped(out []bin.Problem) []bin.Problem {
 	return append(out, bin.Problem{Err: &bin.Error{File: r.file.Path, Section: ".debug_info", Msg: fmt.Sprintf("%d more problems", n)}})
 }
 
-// noteUnit keeps the damage that was found in a portion.
+// noteUnit records the damage that was found in a portion.
 func (l *Lookup) noteUnit(problems, elsewhere *units.Problems) {
 	if problems.Any() || elsewhere.Any() {
 		all := reader{file: l.r.file}
@@ -87,7 +86,8 @@ func (l *Lookup) noteUnit(problems, elsewhere *units.Problems) {
 	*problems, *elsewhere = units.Problems{}, units.Problems{}
 }
 
-// note keeps problems that were not recorded before, as units are read again for other functions.
+// note records problems that were not recorded before, as units are read again for other
+// functions.
 func (l *Lookup) note(problems []symfmt.Problem) {
 	if len(problems) == 0 {
 		return
@@ -106,14 +106,14 @@ func (l *Lookup) note(problems []symfmt.Problem) {
 	l.damaged.Store(int64(len(l.damage)))
 }
 
-// Damage returns the damage in the order in which it was found, and Damaged its number.
+// Damage returns the damage found so far, in the order in which it was found.
 func (l *Lookup) Damage() []symfmt.Problem {
 	l.damageMu.Lock()
 	defer l.damageMu.Unlock()
 	return slices.Clip(l.damage)
 }
 
-// Damaged returns the length of Damage.
+// Damaged returns the number of problems that Damage would return.
 func (l *Lookup) Damaged() int { return int(l.damaged.Load()) }
 
 // Values of Stats.CFISource.
@@ -122,11 +122,11 @@ const (
 	SourceSFrame = "sframe"
 )
 
-// Stats counts what was read, written and lost. The names of the JSON fields
-// are part of the command's interface: fields may be added, but not changed.
+// Stats counts what was read, written and lost. The names of the JSON fields are part of the
+// command's interface: fields may be added, but not changed.
 type Stats struct {
 	Units      int `json:"units"`       // units of .debug_info, without type units
-	SplitUnits int `json:"split_units"` // of these, read from .dwo files and packages
+	SplitUnits int `json:"split_units"` // those of Units that were read from .dwo files and packages
 	LineRows   int `json:"line_rows"`   // rows of their line tables, without repetitions
 
 	Funcs   int `json:"functions"` // FUNC records
@@ -136,24 +136,24 @@ type Stats struct {
 	Origins int `json:"origins"`   // INLINE_ORIGIN records
 	Publics int `json:"publics"`   // PUBLIC records
 
-	DeadFuncs       int    `json:"dead_functions"`   // dropped by the linker
-	FoldedFuncs     int    `json:"folded_functions"` // at an address that another one names
-	CutFuncs        int    `json:"cut_functions"`    // at an address that another function has
-	LostBodies      int    `json:"-"`                // parts of functions that overlap others
-	SymbolFuncs     int    `json:"symbol_functions"` // of CutFuncs, parts whose lines were not looked for
+	DeadFuncs       int    `json:"dead_functions"`   // functions that the linker dropped
+	FoldedFuncs     int    `json:"folded_functions"` // functions left out in favour of another one at the same address
+	CutFuncs        int    `json:"cut_functions"`    // parts of functions that overlapped others
+	LostBodies      int    `json:"-"`                // those of CutFuncs whose lines were not looked up
+	SymbolFuncs     int    `json:"symbol_functions"` // functions made from symbols
 	RepairedInlines int    `json:"repaired_inlines"` // pieces of functions whose inlines did not nest
 	CodeBytes       uint64 `json:"code_bytes"`       // executable bytes of the file
 
 	CFISource    string `json:"cfi_source"`         // "dwarf" or "sframe"; empty without STACK CFI
 	CFIBlocks    int    `json:"cfi_blocks"`         // STACK CFI INIT records
 	CFIRows      int    `json:"cfi_rows"`           // STACK CFI records
-	CFIBytes     uint64 `json:"cfi_bytes"`          // bytes of code that they cover
-	CFIDead      int    `json:"cfi_dead"`           // FDEs of code that the linker dropped
+	CFIBytes     uint64 `json:"cfi_bytes"`          // bytes of code that the rules cover
+	CFIDead      int    `json:"cfi_dead"`           // FDEs for code that the linker dropped
 	CFILostRules int    `json:"cfi_lost_rules"`     // rules that the format cannot express
-	CFILostRegs  int    `json:"cfi_lost_registers"` // rules of registers that Breakpad does not name
-	SignalFrames int    `json:"signal_frames"`      // FDEs of signal handlers' frames
+	CFILostRegs  int    `json:"cfi_lost_registers"` // rules for registers that Breakpad does not name
+	SignalFrames int    `json:"signal_frames"`      // FDEs of signal handler frames
 
-	StackWins int `json:"stack_wins,omitempty"` // STACK WIN records, of x86 with a PDB
+	StackWins int `json:"stack_wins,omitempty"` // STACK WIN records, for x86 with a PDB
 }
 
 // add adds the counts of a worker.
@@ -171,7 +171,7 @@ func (s *Stats) count(m *symfmt.Module) {
 	s.Funcs, s.Files, s.Origins, s.Publics = len(m.Funcs), len(m.Files), len(m.Origins), len(m.Publics)
 }
 
-// countBody counts the records of a function while it is the current one: examining all of them
+// countBody counts the records of a function while it is being processed: examining all of them
 // again would bring all of a large file into memory.
 func (s *Stats) countBody(b symfmt.Body) {
 	inlines, lines := b.Counts()

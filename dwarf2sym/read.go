@@ -8,10 +8,10 @@
 //
 // # How it works
 //
-// The units of .debug_info are independent: workers read them piece by piece, each byte once, and
-// keep only compact records, with the offsets of names in .debug_str. When the last unit is done, each
-// name is read once, the records are sorted by address and by the offset of their DIE, conflicts are
-// resolved, and only then are FILE and INLINE_ORIGIN numbered, so that the result is the same for any
+// The units of .debug_info are independent: workers read them piece by piece, each byte once, and keep
+// only compact records, with the offsets of names in .debug_str. After the last unit, each name is
+// read once, the records are sorted by address and by the offset of their DIE, and conflicts are
+// resolved. Only then are FILE and INLINE_ORIGIN numbered, so that the result is the same for any
 // number of workers.
 //
 // # Rules
@@ -22,77 +22,76 @@
 //   - In Haskell a function also has the code of the lexical blocks below its DIE (blocks.go).
 //   - Functions whose code does not start in an executable section were dropped
 //     by the linker, and are left out.
-//   - There is one FUNC at an address. Of several with the same size the one
-//     whose DIE comes first names it, marked with m. Of several sizes the one
-//     that agrees with the ELF symbol is kept.
+//   - There is one FUNC at an address. If several have the same size, the one
+//     whose DIE comes first names it, marked with m. If their sizes differ,
+//     the one that agrees with the ELF symbol is kept.
 //   - Where functions overlap otherwise, the code belongs to the one that starts
 //     last; the other keeps what is left on either side.
-//   - Code that a unit has lines for, but no function (assembly, -g1, a missing
-//     .dwo), gets its functions from the ELF symbols.
-//   - Of a unit that is split, the functions and inlines are those of its other
-//     half, in a .dwo file or a package, the lines those of its skeleton. Both
-//     must have the same id. What a skeleton describes itself counts only where
-//     there is no other half.
-//   - Names are linkage names, demangled, or else plain names after their
-//     namespaces and classes. In C the plain name is the name: linkage names
-//     there are asm labels (__GI_abort).
+//   - Code for which a unit has lines but no function (assembly, -g1, a missing .dwo)
+//     gets its functions from the ELF symbols.
+//   - For a split unit, the functions and inlines come from its other half, in a .dwo
+//     file or a package, and the lines from its skeleton. Both must have the same id.
+//     What a skeleton describes itself counts only if there is no other half.
+//   - Names are linkage names, demangled, or else plain names after their namespaces
+//     and classes. In C the plain name is the name: linkage names there are asm
+//     labels (__GI_abort).
 //   - Only names mangled by C++ and Rust are demangled. Those of other languages stay
-//     as in the file, as nm and llvm-symbolizer print it, so that a name in a
-//     stack is the one to search for and to break at: Ada's pkg__proc__2, which
-//     gdb shows as pkg.proc; Fortran's __mod_MOD_proc and outside_, of which the
-//     program unit is MAIN__ or its own name; D's _D3pkg4procFZi; Swift's $s...;
-//     OCaml's camlMod__f_12; Modula-2's Mod_Proc; Objective-C's
-//     -[Class method:with:]. Names without mangling of languages that have
-//     classes or namespaces are prefixed with these and ::, in Pascal and D, too.
-//   - Where sequences of a line table overlap (functions that were dropped have
-//     theirs at 0, too), the one that fits the function best is used.
+//     as in the file, as nm and llvm-symbolizer print them, so that a name in a stack
+//     is the one to search for and to break at: Ada's pkg__proc__2, which gdb shows
+//     as pkg.proc; Fortran's __mod_MOD_proc and outside_ (a program unit is MAIN__ or
+//     has its own name); D's _D3pkg4procFZi; Swift's $s...; OCaml's camlMod__f_12;
+//     Modula-2's Mod_Proc; Objective-C's -[Class method:with:]. Unmangled names in
+//     languages with classes or namespaces are prefixed with these and ::, in Pascal
+//     and D, too.
+//   - Where sequences of a line table overlap (those of dropped functions are at 0,
+//     too), the one that fits the function best is used.
 //   - Line 0 is kept: it means that the compiler gave no line for the code.
 //   - There is no PUBLIC where a FUNC starts.
-//   - Addresses are relative to the page of the lowest PT_LOAD of the binary.
-//     Where it was moved after its debug file was made (prelink), the addresses
-//     of the debug file are moved likewise. Relocatable files (.o, .ko) have no
-//     addresses: internal/object/elfobj gives each section one, code first, .text at
-//     RVA 0 (place.go there has the rule and the reason).
+//   - Addresses are relative to the page of the lowest PT_LOAD of the binary. If the
+//     binary was moved after its debug file was made (prelink), the addresses of the
+//     debug file are moved likewise. Relocatable files (.o, .ko) have no addresses:
+//     internal/object/elfobj assigns one to each section, code first, .text at RVA 0
+//     (place.go there has the rule and the reason).
 //
 // # Single addresses
 //
-// A Lookup reads only the units that the addresses looked up need. Its results are those of Read,
-// whatever was looked up before:
+// A Lookup reads only the units that the addresses looked up need. Its results match those of
+// Read, whatever was looked up before:
 //
-//   - The result for a function depends on all that overlap it, in any unit: identical
-//     code is folded, and where functions overlap, the one that starts last has the code.
-//     An outline has the code of each unit. Overlapping code of several units is one
-//     area, whose functions are read together and joined like those of a file; nothing
-//     outside an area has an effect in it. The workers are those of Read.
-//   - Functions made of ELF symbols belong to the unit that has the lines. They depend on
-//     its own functions and on the symbols. If a function continues in another unit
-//     (crti.S and crtn.S), the area extends from its symbol to its last part.
+//   - The result for a function depends on all functions that overlap it, in any unit:
+//     identical code is folded, and where functions overlap, the one that starts last owns
+//     the code. An outline has the code of each unit. Overlapping code of several units is
+//     one area, whose functions are read together and joined like those of a file; nothing
+//     outside an area has an effect in it. The workers are the same as in Read.
+//   - Functions made from ELF symbols belong to the unit that has the lines. They depend on
+//     its own functions and on the symbols. If a function continues in another unit (crti.S
+//     and crtn.S), the area extends from its symbol to its last part.
 //   - A PUBLIC counts if no FUNC starts between its symbol and the address, and no block of
 //     call frame information ends it. Lookup provides symbols, areas and blocks for that.
 //   - Blocks of call frame information: see unwind.Index.
 //
 // The first outline is what .debug_aranges lists and, for units that it does not list, what these declare:
 // DW_AT_ranges, or DW_AT_low_pc and DW_AT_high_pc. Without .debug_aranges it is what all units declare.
-// .debug_names and .gdb_index are not read, as they have the same or less. Neither the index nor units are
-// trusted. If an address is in code that the outline does not have, if a unit turns out to have code that
-// it lacks, or if the index has no right offset for a unit, the next outline is what all units declare, and
-// after it the exact one: it is made of all functions and line sequences, by a pass of the workers without
-// inlines, lines and names. It is also made if a quarter of the file was or will be read. It has the copies
-// of a function once (copies.go), with the place of each description: from then on, only the DIEs of the
-// functions that are looked up are read from a unit, and the scopes of names that need them.
-// Before that, only undeclared code of a unit, or code that the index lacks, in the listed code of another
-// one is missed.
+// .debug_names and .gdb_index are not read, as they contain the same or less. Neither the index nor units
+// are trusted. The outline is replaced by what all units declare if an address is in code that it does not
+// have, if a unit turns out to have code that it lacks, or if the index gives a wrong offset for a unit.
+// After that comes the exact outline, made from all functions and line sequences in a pass of the workers
+// without inlines, lines and names. It is also made if a quarter of the file was or will be read. It has
+// each function once, without its copies (copies.go), and records where each is described: from then on,
+// only the DIEs of the functions that are looked up are read from a unit, and the scopes of names that need
+// them. Before that, one case is missed: undeclared code of a unit, or code that the index lacks, inside
+// the listed code of another unit.
 //
-// With the index, a compressed .debug_info is inflated up to the last unit that was needed, and its line
-// programs likewise. Whether the index lists a unit is then known only for those before. Units behind
-// that are not listed, and overlap the code of listed ones, are missed until more is read. So is damage:
-// a checksum is at the end.
+// With the index, a compressed .debug_info is inflated only up to the last unit that was needed, and its
+// line programs likewise. Then it is known only for the units inflated so far whether the index lists
+// them. Later units that are not listed and overlap the code of listed ones are missed until more is
+// read. So is damage: a checksum is at the end.
 //
-// A Lookup keeps no functions: its user caches what was used last (resolve.FromParts), and looks
-// up many addresses in the order of Order, so that each unit is read once. Of the functions at many
-// addresses, only the lines and inlined functions at these are kept (asked.go).
+// A Lookup keeps no functions: its user caches what was used last (resolve.FromParts), and looks up
+// many addresses in the order of Order, so that each unit is read once. If many addresses are
+// looked up, only the lines and inlined functions at these are kept (asked.go).
 //
-// Limits on work (effort.go) apply to each set of units that is read, and in Read to all of them
+// Limits on work (effort.go) apply to each set of units that is read; in Read, to all of them
 // together. Damage is reported when it is read.
 package dwarf2sym
 
@@ -121,9 +120,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Read returns the symbols of an opened file, and of the files in Options that belong to it. It
-// does not look for missing files, as ReadFile does. The files may be closed when Read returns.
-// An error means that nothing could be read; damage to parts is reported in the Result.
+// Read returns the symbols of an opened file, and of the files in Options that belong to it.
+// Unlike ReadFile, it does not look for missing files. The files may be closed when Read
+// returns. An error means that nothing could be read; damage to parts is reported in the
+// Result.
 func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 	if o.PDB != nil {
 		o.LateNames = false // names of a PDB are demangled when it is read
@@ -138,7 +138,7 @@ func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 	r.report.late = r.newLateNaming()
 	r.report.Problems = r.sortedProblems()
 	addCode(&r.report.Extents, r.file)
-	module, result := r.module, r.report // copies, as a pointer into the reader would keep its workers
+	module, result := r.module, r.report // copies, as a pointer into the reader would keep its workers alive
 	result.Module = &module
 	if o.PDB != nil {
 		if err := result.addPDB(ctx, &o); err != nil {
@@ -149,7 +149,7 @@ func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 	return &result, nil
 }
 
-// readModule reads the records of a file, with namesNow without leaving names for later.
+// readModule reads the records of a file. With namesNow it defers no names.
 func readModule(ctx context.Context, file symfmt.Binary, o *Options, namesNow bool) (*reader, error) {
 	r, err := newReader(file, o)
 	if err != nil {
@@ -198,10 +198,10 @@ type reader struct {
 	module   symfmt.Module
 	report   Result
 	problems []placedProblem
-	dropped  int // problems in units that are not reported
+	dropped  int // number of problems in units that are not reported
 
-	namesNow   bool   // no names are left for later
-	collect    bool   // garbage after joining
+	namesNow   bool   // no names are deferred
+	collect    bool   // collect garbage after joining
 	effortBase uint64 // replaces the constant in tests
 	largeInfo  int64  // likewise
 	code       *codemap.Map
@@ -265,7 +265,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 	return r.join(ctx)
 }
 
-// join makes the module's records from those of the workers.
+// join creates the module's records from those of the workers.
 func (r *reader) join(ctx context.Context) error {
 	m, stats := &r.module, &r.report.Stats
 	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch, wantPlaces: r.opts.Vars.wanted()}
@@ -294,12 +294,12 @@ func (r *reader) join(ctx context.Context) error {
 	r.addPublics(joined)
 	stats.count(m)
 	if r.collect {
-		runtime.GC() // otherwise what was needed to join would stay while the module is written
+		runtime.GC() // otherwise the memory used for joining would stay while the module is written
 	}
 	return nil
 }
 
-// costlyNames returns the problem of names that would take too much work.
+// costlyNames returns the problem for names that would take too much work.
 func costlyNames(path string) bin.Problem {
 	return bin.Problem{Lost: "names in source form", Err: &bin.Error{File: path, Msg: fmt.Sprintf(
 		"mangled names that refer to themselves or nest so deeply that they would take more than %d steps a byte: they stay mangled", demangle.StepsPerByte)}}
@@ -322,12 +322,12 @@ func (r *reader) addPublics(joined *nameJoin) {
 	}
 }
 
-// largeInfo is the size of .debug_info from which saving memory is worth some
-// tenths of a second.
+// largeInfo is the size of .debug_info from which saving memory is worth a
+// few tenths of a second.
 const largeInfo = 512 << 20
 
-// Sizes of .debug_info from which a garbage collection after the units, and one after joining,
-// saves more memory than it costs time.
+// Sizes of .debug_info from which a garbage collection after the units, and another after
+// joining, saves enough memory to be worth its time.
 const (
 	worthCollecting     = 4 << 20
 	worthCollectingLate = 16 << 20
@@ -397,7 +397,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		r.readTypes(ctx, d, effort, seeds)
 	}
 	d.ReleaseUnits()
-	switch { // otherwise the memory of units and that of joining would add up
+	switch { // otherwise the memory for units and for joining would add up
 	case large:
 		debug.FreeOSMemory()
 	case total > worthCollecting:
@@ -411,7 +411,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	return err
 }
 
-// giveUpOver drops what the workers found if there was too much work.
+// giveUpOver drops what the workers found if that took too much work.
 func (r *reader) giveUpOver(d *units.Data) {
 	if r.workers == nil || !d.Effort.Over() {
 		return
@@ -421,18 +421,18 @@ func (r *reader) giveUpOver(d *units.Data) {
 	r.problem(problemUnits, p.Lost, p.Err)
 }
 
-// batch reads a batch of units; it returns their size in bytes.
+// batch reads a batch of units and returns their size in bytes.
 func (w *worker) batch(units []units.Header) int64 {
 	if len(units) == 0 {
 		return 0
 	}
-	// If a file shrinks, an access to its mapped sections faults. The panic ends
-	// where a unit's does.
+	// If a file shrinks, an access to its mapped sections faults. The panic is
+	// recovered where a unit's is.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	start := units[0].Off
 	size := units[len(units)-1].Off + units[len(units)-1].Size - start
-	// What is cached from unit to unit must not depend on which worker reads them, but where single addresses are asked
-	// for: what is known by then depends on the requests before.
+	// What is cached from unit to unit must not depend on which worker reads them. Lookups of single addresses are
+	// exempt: there, the cache depends on earlier requests anyway.
 	if w.source == nil {
 		w.tables.Reset()
 	}
@@ -453,7 +453,7 @@ func (w *worker) batch(units []units.Header) int64 {
 		}
 		h := &units[i]
 		if h.Split {
-			continue // otherHalves
+			continue // read by otherHalves
 		}
 		from := h.Off - start
 		w.unit(&h.Header, data[from:from+h.Size:from+h.Size])

@@ -8,12 +8,12 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// A value of an interface of Go refers to the descriptor of its type, if the interface has no methods, and otherwise to
+// A Go interface value refers to the descriptor of its dynamic type if the interface has no methods, and otherwise to
 // a table of methods, which the linker names "go:itab." with the type, a comma and the interface (before Go 1.20,
 // "go.itab."). DWARF has the offsets of the descriptors from the symbol runtime.types.
 
-// placeRuntimeTypes makes addresses of the offsets in in.RuntimeTypes, and adds the tables of methods. Without symbols
-// there are neither.
+// placeRuntimeTypes turns the offsets in in.RuntimeTypes into RVAs, and adds the tables of methods. Without symbols
+// it removes them all.
 func (r *reader) placeRuntimeTypes(in *vars.Info) {
 	if len(in.RuntimeTypes) == 0 {
 		return
@@ -22,7 +22,7 @@ func (r *reader) placeRuntimeTypes(in *vars.Info) {
 	for _, t := range in.RuntimeTypes {
 		name := in.Types[t.Type].Name
 		if other, ok := byName[name]; ok && other != t.Type {
-			byName[name] = 0 // which one is not known
+			byName[name] = 0 // ambiguous
 		} else {
 			byName[name] = t.Type
 		}
@@ -57,10 +57,10 @@ func (r *reader) placeRuntimeTypes(in *vars.Info) {
 	in.RuntimeTypes = nil
 }
 
-// maxTableName limits the names of tables of methods, as both names in them may have commas.
+// maxTableName limits the length of names of method tables, as both names in them may contain commas.
 const maxTableName = 4096
 
-// typeOfTable returns the type whose table of methods a symbol names, or 0.
+// typeOfTable returns the type whose method table the symbol names, or 0.
 func typeOfTable(symbol []byte, byName map[string]vars.TypeID) vars.TypeID {
 	if len(symbol) > maxTableName || !bytes.HasPrefix(symbol, []byte("go:itab.")) && !bytes.HasPrefix(symbol, []byte("go.itab.")) {
 		return 0

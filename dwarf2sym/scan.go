@@ -14,7 +14,7 @@ type scanFrame struct {
 	inl   int32 // index of the enclosing inlined subroutine in it, or -1
 	scope int32 // innermost scope, or -1
 	outer int32 // position in the unit of the enclosing function, up to the innermost scope; 0 if there is none
-	opens uint8 // what ends with this entry
+	opens uint8 // what ends with this entry: opensFunc, opensScope
 }
 
 // outside is the frame of the children of a unit's own DIE.
@@ -31,7 +31,7 @@ func (w *worker) scan() error {
 	return w.scanOnly(nil)
 }
 
-// scanOnly is scan for the DIEs around positions; nil means all.
+// scanOnly is like scan, for only the DIEs around positions; nil means all.
 func (w *worker) scanOnly(positions []int) error {
 	w.cursor.Reset(&w.u.Unit, w.u.Scoped() && !w.outlining, w.u.Flat())
 	w.cursor.Only(positions)
@@ -45,8 +45,8 @@ func (w *worker) scanOnly(positions []int) error {
 	return err
 }
 
-// scanFunc goes over the function at pos in the unit, and what is below it. It does nothing if that is
-// before what the last call reached: a function in another one was read with it.
+// scanFunc visits the function at pos in the unit, and everything below it. It does nothing if the
+// last call already got past pos: a function inside another one was read with it.
 func (w *worker) scanFunc(pos int) error {
 	if w.cursor.At() > pos {
 		return nil
@@ -58,7 +58,7 @@ func (w *worker) scanFunc(pos int) error {
 // Inlines reports whether inlined subroutines directly below an entry are wanted.
 func (w *worker) Inlines(f *scanFrame) bool { return w.wantsInlines(f.fn) }
 
-// Enter handles an entry. f is the enclosing frame, and becomes that of its children.
+// Enter handles an entry. f is the enclosing frame, and becomes the frame of its children.
 func (w *worker) Enter(e *dwarf.Entry, f *scanFrame) {
 	f.opens = 0
 	if w.brief && !e.Children {
@@ -91,8 +91,8 @@ func (w *worker) Leave(f *scanFrame, end int) {
 	f.opens = 0
 }
 
-// leaveScope ends a scope. Most are types that no function is in: they are forgotten, as only names of functions need
-// scopes, and also those of types where variables are read.
+// leaveScope ends a scope. Most scopes are types that contain no function. They are dropped, as only names of
+// functions need scopes, unless variables are read: then names of types need them, too.
 func (w *worker) leaveScope(i, end int) {
 	s := &w.scopes[i]
 	s.End = w.u.Off + uint64(end)
@@ -101,12 +101,12 @@ func (w *worker) leaveScope(i, end int) {
 	}
 }
 
-// lambdaName is the name of a lambda's type, in the form of c++filt. Names composed from scopes
-// have neither parameters nor numbers of lambdas.
+// lambdaName is the name of a lambda's type, in the form that c++filt uses. Names composed from
+// scopes have neither parameters nor numbers of lambdas.
 const lambdaName = "{lambda}"
 
-// noteLambda names the structure of which a function with attributes a is a member, if it is that
-// of a lambda: GCC gives it no name, and its constructors and destructor are called <lambda> and
+// noteLambda names the structure around a member function with attributes a if it is a lambda's:
+// GCC gives the structure no name, and calls its constructors and destructor <lambda> and
 // ~<lambda>.
 func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 	if f.scope < 0 || f.outer != 0 {
@@ -121,7 +121,7 @@ func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 	}
 }
 
-// enterScope records a namespace or type whose name is part of those of functions below it.
+// enterScope records a namespace or type whose name is part of the names of functions below it.
 func (w *worker) enterScope(e *dwarf.Entry, f *scanFrame) {
 	u := &w.u
 	s := units.Scope{Start: u.Off + uint64(e.Start), End: u.Off + u.Size, Parent: f.scope, Outer: f.outer, Name: e.Attrs.Name, Tag: e.Tag}

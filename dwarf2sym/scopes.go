@@ -11,13 +11,13 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// scoping says which scopes of the current unit are known.
+// scoping is which scopes of the current unit are known.
 type scoping uint8
 
 const (
 	allScopes scoping = iota
 	noScopes
-	someScopes // those of worker.named
+	someScopes // those around the DIEs in worker.named
 )
 
 // appendScopes appends "ns::Class::" for the scopes that enclose the DIE at
@@ -29,7 +29,7 @@ func (w *worker) appendScopes(b []byte, u *units.Unit, off uint64) []byte {
 	} else {
 		scopes = w.foreignScopes(u)
 	}
-	// Scopes are in order of their start, so the last one before off, or one
+	// Scopes are ordered by their start, so the last one before off, or one
 	// around it, contains off.
 	i := int32(units.SearchScopes(scopes, off))
 	for i >= 0 && off >= scopes[i].End {
@@ -66,7 +66,7 @@ func (w *worker) appendOuter(b []byte, u *units.Unit, off uint64) []byte {
 		case len(found.linkage) > 0:
 			b = append(b, w.outerName(found.linkage)...)
 		case len(found.plain) > 0:
-			plain := bytes.Clone(found.plain) // names of scopes are found by chains, too
+			plain := bytes.Clone(found.plain) // looking up the names of scopes follows chains, too
 			if w.outers < units.MaxChain {
 				w.outers++
 				b = w.appendScopes(b, found.u, found.die)
@@ -81,11 +81,11 @@ func (w *worker) appendOuter(b []byte, u *units.Unit, off uint64) []byte {
 	return b
 }
 
-// outerNames is the number of names of enclosing functions that are cached.
+// outerNames is the maximum number of names of enclosing functions that are cached.
 const outerNames = 256
 
-// outerName returns the source form of the name of an enclosing function, for all that are inside
-// it.
+// outerName returns the source form of the name of an enclosing function. It is cached for all
+// that is inside that function.
 func (w *worker) outerName(linkage []byte) string {
 	if name, ok := w.outerText[string(linkage)]; ok {
 		return name
@@ -150,8 +150,8 @@ func (w *worker) foreignScopes(u *units.Unit) []units.Scope {
 	return f.Scopes
 }
 
-// ownScopes returns the scopes of the current unit around the DIE at off. Where only some functions of the
-// unit were read, those around the names that wait are looked for at once.
+// ownScopes returns the scopes of the current unit around the DIE at off. If only some functions of the
+// unit were read, the scopes around all waiting names are looked up at once.
 func (w *worker) ownScopes(off uint64) []units.Scope {
 	u := &w.u
 	if w.brief {
@@ -180,18 +180,18 @@ func (w *worker) ownScopes(off uint64) []units.Scope {
 
 // body is a function or a type that a brief scan passed over.
 type body struct {
-	start, end int // in the unit
+	start, end int // positions in the unit
 	around     scanFrame
-	inside     []units.Scope // those around it, itself and those in it, once they are wanted
+	inside     []units.Scope // the scopes around it, its own and those in it, once they are wanted
 }
 
-// scanBriefly finds the namespaces of the current unit, and where its types and functions are. Most DIEs are in these,
-// and few of the types that are asked for.
+// scanBriefly finds the namespaces of the current unit, and where its types and functions are. These contain most
+// DIEs, but only a few of them will be needed.
 func (w *worker) scanBriefly() {
 	w.brief, w.bodies = true, w.bodies[:0]
 	w.cursor.Reset(&w.u.Unit, true, w.u.Flat())
 	w.cursor.Brief()
-	w.cursor.Walk(w, outside, false) // what it found before any damage is what can be had
+	w.cursor.Walk(w, outside, false) // what it found before any damage is all there is
 }
 
 // briefScopes returns the scopes around the DIE at pos after scanBriefly.
@@ -207,7 +207,7 @@ func (w *worker) briefScopes(pos int) []units.Scope {
 	return b.inside
 }
 
-// scopesOf returns the scopes around a function or type that was passed over, itself and those in it.
+// scopesOf returns the scopes around a function or type that was passed over, its own scope, and those in it.
 func (w *worker) scopesOf(b *body) []units.Scope {
 	if !w.Spend(uint64(b.end - b.start)) {
 		return nil
@@ -227,12 +227,12 @@ func (w *worker) scopesOf(b *body) []units.Scope {
 	scan.cursor.Seek(b.start)
 	around := b.around
 	around.scope = int32(len(scan.scopes) - 1)
-	scan.cursor.Walk(&scan, around, true) // what it found before any damage is what can be had
+	scan.cursor.Walk(&scan, around, true) // what it found before any damage is all there is
 	return scan.scopes
 }
 
-// scopesIn returns the scopes of a unit whose bytes are data: all of them, or those around the DIEs at
-// positions.
+// scopesIn returns the scopes of a unit whose bytes are data: all of them, or only those around the
+// DIEs at positions.
 func (w *worker) scopesIn(d *units.Data, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, positions []int) []units.Scope {
 	if !w.Spend(h.Size) {
 		return nil
@@ -243,7 +243,7 @@ func (w *worker) scopesIn(d *units.Data, h *dwarf.Header, data []byte, t *dwarf.
 	if scan.u.Open(d, h, data, t, w.Meter) != nil {
 		return nil
 	}
-	scan.scanOnly(positions) // what it found before any damage is what can be had
+	scan.scanOnly(positions) // what it found before any damage is all there is
 	for i := range scan.scopes {
 		if s := &scan.scopes[i]; s.Name.Kind == dwarf.Inline {
 			s.Text, s.Name = scan.u.Str(s.Name), dwarf.Value{}

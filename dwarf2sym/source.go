@@ -11,32 +11,32 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// heldSources is how many bytes a Lookup keeps for Source.
+// heldSources is the maximum number of bytes that a Lookup caches for Source.
 const heldSources = 128 << 20
 
-// sources are the indexes that Source has made of portions, those used last.
+// sources caches the indexes that Source has made of portions, the most recently used ones.
 type sources struct {
 	mu   sync.Mutex
 	kept lru.Cache[sourceKey, *sourceIndex]
 
-	variables func() []srcread.Variable // in order of address; made at the first call
+	variables func() []srcread.Variable // sorted by address; made by the first call
 }
 
-// sourceIndex is an index that is made as addresses are looked up in it.
+// sourceIndex is an index that is filled as addresses are looked up in it.
 type sourceIndex struct {
 	sync.Mutex
 	srcread.Index
 }
 
-// sourceKey identifies a portion in all outlines.
+// sourceKey identifies a portion in every outline.
 type sourceKey struct {
 	off uint64
 	job int
 }
 
-// Source returns the functions at an address, innermost first, with what the debug information has about
-// them. A frame without names has only the position of code that is in no function. What units have is
-// kept for the next addresses. Code that a unit has without declaring it is found only if the unit declares none.
+// Source returns the functions at an address, innermost first, with what the debug information says about them. A
+// frame without names gives the position of code that is in no function. What was read from units is cached for
+// later addresses. Code that a unit has but does not declare is found only if the unit declares no code at all.
 func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 	if l.d == nil {
 		return nil
@@ -49,7 +49,7 @@ func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 			if l.extend(o, addr) {
 				continue
 			}
-			if o = l.declared(); o.at(addr) == nil { // what is between functions may have lines
+			if o = l.declared(); o.at(addr) == nil { // code between functions may have lines
 				return nil
 			}
 			a = o.at(addr)
@@ -60,7 +60,8 @@ func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 	}
 }
 
-// extend reports whether it has replaced o, which does not have an address, by an outline that may.
+// extend replaces o, which does not have an address, by an outline that may have it. It reports false if there is
+// none.
 func (l *Lookup) extend(o *outline, addr uint64) bool {
 	if o.exact() || !l.r.code.Touches(addr, addr) || o.source == byUnits && !l.undeclared() {
 		return false
@@ -90,7 +91,8 @@ func (l *Lookup) findUndeclared() bool {
 	return false
 }
 
-// readSource looks into the portions of a group of o for Source. It reports false if Areas must be called again.
+// readSource looks up rva in the portions of a group of o, for Source. It reports false if Areas must be called
+// again.
 func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
 	if !l.ready(o, g) {
 		return nil, false
@@ -107,7 +109,7 @@ func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symf
 	return frames, true
 }
 
-// readsSource makes the worker read source code at an address into an index.
+// readsSource makes the worker read the source information for an address into an index.
 func (w *worker) readsSource(x *srcread.Index, addr uint64) {
 	if w.sources == nil {
 		w.sources = srcread.New(w, w.code, w.lineWin, dwarf.NewWindow(w.d.Line), w.Meter)
@@ -115,8 +117,8 @@ func (w *worker) readsSource(x *srcread.Index, addr uint64) {
 	w.source = w.sources.Into(x, addr)
 }
 
-// sourceIn adds what a portion has at an address to frames, as Index.Frames. It reports false if reading it takes too
-// much work.
+// sourceIn adds what a portion has at an address to frames, in the manner of Index.Frames. It reports false if
+// reading it takes too much work.
 func (l *Lookup) sourceIn(p *portion, addr uint64, frames []symfmt.SourceFrame) (_ []symfmt.SourceFrame, ok bool) {
 	key := sourceKey{p.off, p.job}
 	l.sources.mu.Lock()
@@ -148,8 +150,8 @@ func (l *Lookup) addSource(p *portion, key sourceKey, x *sourceIndex, addr uint6
 	return ok
 }
 
-// Declared returns where the variable that begins at an address is declared. Line is 0 if no variable does, or if
-// the debug information does not say where it is. The first call reads the variables of all units.
+// Declared returns where the variable that begins at an address is declared. Line is 0 if no variable begins
+// there, or if the debug information does not give a line. The first call reads the variables of all units.
 func (l *Lookup) Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32) {
 	if l.d == nil {
 		return file, 0
@@ -162,8 +164,8 @@ func (l *Lookup) Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32) 
 	return all[i].File, all[i].Line
 }
 
-// readVariables returns the variables of all units, in order of address. Of those at the same address the first unit's
-// counts.
+// readVariables returns the variables of all units, sorted by address. If several have the same address, the first
+// unit's is used.
 func (l *Lookup) readVariables() (all []srcread.Variable) {
 	portions := l.allPortions()
 	for i := range portions {

@@ -13,29 +13,30 @@ import (
 
 // Split DWARF (DWARF 5, 3.1.2 and 7.3.2; before it, GNU's extension of version
 // 4): the binary has a skeleton of each unit, with its addresses, lines and,
-// in version 4, range lists. The DIEs are the skeleton's other half: a unit in
-// a .dwo file, or in a package of them, a .dwp file (dwo.go, dwp.go). Both
-// halves have the same id. Skeletons whose other half can be read are left out
-// of the batches, and become jobs of their own: one for each .dwo file,
-// however many units it has, and one for about a batch of a package.
+// in version 4, range lists. The DIEs are in the skeleton's other half: a unit
+// in a .dwo file, or in a .dwp file, a package of such files (dwo.go, dwp.go).
+// Both halves have the same id. Skeletons whose other half can be read are
+// left out of the batches and become jobs of their own: one for each .dwo
+// file, however many units it has, and one for about a batch's size of a
+// package.
 
-// skeleton is a unit in the file with the code whose other half is elsewhere.
+// skeleton is a unit in the binary whose other half is in another file.
 type skeleton struct {
 	unit int // index in Data.Units
 	id   uint64
-	row  int // in the package's index
+	row  int // row in the package's index
 }
 
-// splitJob is what a worker reads at once: other halves in one .dwo file, or
-// in a package.
+// splitJob is what a worker reads in one step: other halves in one .dwo file,
+// or in a package.
 type splitJob struct {
-	place     uint64         // offset of the first skeleton, by which problems are ordered
+	place     uint64         // offset of the first skeleton, which orders problems
 	paths     []string       // where the .dwo file may be
 	name      string         // as in the skeletons
 	pkg       *units.Package // nil for a .dwo file
 	skeletons []skeleton
-	size      int64    // for the progress
-	read      []string // files that had other halves
+	size      int64    // for progress reports
+	read      []string // files that contained other halves
 }
 
 // splitter finds the other halves of skeletons.
@@ -44,18 +45,18 @@ type splitter struct {
 	places   dwoPlaces
 	packages []*units.Package
 	jobs     []splitJob
-	size     int64 // of all jobs
+	size     int64 // total size of all jobs
 
 	filling map[*units.Package]int // the job being filled: index in jobs
 	byName  map[dwoKey]int         // index in jobs, or -1 if there is no such file
-	sizes   map[string]int64       // of files that were counted
+	sizes   map[string]int64       // sizes of files that were counted
 }
 
-// dwoKey is how skeletons name a .dwo file.
+// dwoKey is a skeleton's reference to a .dwo file.
 type dwoKey struct{ dir, name string }
 
-// findSplit looks for the other halves of all skeletons of d, and adds their
-// cost to the work that is allowed.
+// findSplit looks for the other halves of all skeletons of d, and raises the
+// limit on work by their cost.
 func (r *reader) findSplit(d *units.Data) *splitter {
 	s := &splitter{main: d, filling: make(map[*units.Package]int), byName: make(map[dwoKey]int), sizes: make(map[string]int64)}
 	if !d.HasSkeletons() {
@@ -95,7 +96,7 @@ func (r *reader) findSplit(d *units.Data) *splitter {
 	return s
 }
 
-// splitIDOf is like splitID, for a unit of which only the header was read.
+// splitIDOf is like splitID, for a unit whose header is all that was read.
 func (w *worker) splitIDOf(h *dwarf.Header) (id uint64, ok bool) {
 	if h.Version >= 5 {
 		return h.ID, true
@@ -107,8 +108,8 @@ func (w *worker) splitIDOf(h *dwarf.Header) (id uint64, ok bool) {
 	return f.SplitID(), true
 }
 
-// add adds the skeleton u to a job. It reports false if no file can have its
-// other half.
+// add adds the skeleton u to a job. It reports false if no file can contain
+// its other half.
 func (s *splitter) add(index int, u *dwarf.Unit) bool {
 	sk := skeleton{unit: index, id: u.SplitID()}
 	for _, p := range s.packages {
@@ -161,7 +162,7 @@ func (s *splitter) addFile(key dwoKey, place uint64) int {
 	return -1
 }
 
-// reportTypeIndexes reports indexes of type units that could not be read.
+// reportTypeIndexes reports type unit indexes that could not be read.
 func (s *splitter) reportTypeIndexes(r *reader) {
 	for _, p := range s.packages {
 		if p.Types.Err != nil {
@@ -177,7 +178,7 @@ func (s *splitter) close() {
 	}
 }
 
-// fileState is what a worker keeps about one file with DWARF.
+// fileState is what a worker knows about one file with DWARF.
 type fileState struct {
 	d      *units.Data
 	places *intern.Offsets
@@ -191,15 +192,15 @@ func (w *worker) fileState() fileState {
 	return fileState{w.d, w.names.Places, w.tables, w.opener, w.info}
 }
 
-// turnTo makes the worker read another file, and returns its state for the one
-// before, as offsets are meaningful in one file only.
+// turnTo makes the worker read another file, and returns its state for the
+// previous one: offsets have a meaning in one file only.
 func (w *worker) turnTo(s fileState) (before fileState) {
 	before = w.fileState()
 	w.d, w.names.Places, w.tables, w.opener, w.info = s.d, s.places, s.tables, s.opener, s.info
 	return before
 }
 
-// newFileState returns the state for a file of which the worker has read nothing.
+// newFileState returns the state for a file that the worker has not read yet.
 func (w *worker) newFileState(d *units.Data) fileState {
 	return fileState{d: d, places: &intern.Offsets{}, opener: units.NewOpener(w.Meter, &w.u, w.problem)}
 }
@@ -229,7 +230,7 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 }
 
 // halfOf reads the unit h in the file of s, the other half of a skeleton. It
-// reports false if nothing of it could be read.
+// reports false if nothing in it could be read.
 func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
 	skel, ok := w.opener.First(w.d, &w.d.Units[sk.unit].Header)
 	if !ok {
@@ -259,14 +260,14 @@ func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
 	return ok
 }
 
-// readFrom records a file that had another half.
+// readFrom records a file that contained another half.
 func (j *splitJob) readFrom(file string) {
 	if !slices.Contains(j.read, file) {
 		j.read = append(j.read, file)
 	}
 }
 
-// files lists the files that had other halves, in order of the skeletons.
+// files lists the files that contained other halves, in order of the skeletons.
 func (s *splitter) files() (all []string) {
 	known := make(map[string]bool)
 	for i := range s.jobs {
@@ -280,9 +281,9 @@ func (s *splitter) files() (all []string) {
 	return all
 }
 
-// skeletonAlone reads a skeleton without another half: its lines, and the
-// inlined functions that the compiler left in it. The reason has been
-// reported.
+// skeletonAlone reads a skeleton without its other half: its lines, and the
+// inlined functions that the compiler left in it. The reason was reported
+// before.
 func (w *worker) skeletonAlone(sk *skeleton) {
 	h := &w.d.Units[sk.unit]
 	w.reported = true

@@ -6,9 +6,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// EachSymbol calls found with the defined symbols of the tables from which the PUBLICs are chosen, in the order of the
-// tables: a .symtab, or .dynsym and what .gnu_debugdata adds to it. With own, the tables are those that the binary has
-// itself, not those of its debug file.
+// EachSymbol calls found with the defined symbols of the tables from which the PUBLICs are chosen, in the order of
+// the tables: a .symtab, or .dynsym and what .gnu_debugdata adds to it. If own is set, it uses the tables in the
+// binary itself, not those in its debug file.
 func (l *Lookup) EachSymbol(own bool, found func(*symfmt.TableSymbol)) { l.entries.Each(own, found) }
 
 // Tables are the symbol tables of a binary.

@@ -18,22 +18,22 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// VarOptions select what is read about variables.
+// VarOptions selects what is read about variables.
 type VarOptions struct {
 	Params    bool // parameters
-	Locals    bool // local variables, and parameters
+	Locals    bool // local variables and parameters
 	FullTypes bool // types with their members, not only names and sizes
 }
 
 // wanted reports whether any variables are wanted.
 func (o *VarOptions) wanted() bool { return o.Params || o.Locals }
 
-// reader returns what the readers of variables are to read.
+// reader returns the options for the readers of variables.
 func (o *VarOptions) reader() varread.Options {
 	return varread.Options{Locals: o.Locals, FullTypes: o.FullTypes}
 }
 
-// Scopes appends "ns::Class::" of what is around the DIE at off of u.
+// Scopes appends "ns::Class::" for the scopes around the DIE at off of u.
 func (w *worker) Scopes(b []byte, u *units.Unit, off uint64) []byte {
 	at := &w.u
 	if u.D != w.u.D || u.Off != w.u.Off {
@@ -46,7 +46,7 @@ func (w *worker) Scopes(b []byte, u *units.Unit, off uint64) []byte {
 	return w.appendScopes(b, at, off)
 }
 
-// Path returns the path of a file of the current unit.
+// Path returns the path of a file of the current unit's line table.
 func (w *worker) Path(file uint64) string {
 	w.needLines()
 	id, _ := w.fileID(file)
@@ -73,7 +73,7 @@ func (w *worker) funcDIEs() []uint64 {
 	return w.dies
 }
 
-// Begin makes a unit of d current of which no functions are wanted.
+// Begin makes a unit of d current without reading its functions. It reports false if the unit cannot be read.
 func (w *worker) Begin(d *units.Data, h *dwarf.Header, data []byte) bool {
 	w.opener.Close()
 	w.tables.Reset()
@@ -138,17 +138,18 @@ func (r *reader) joinVars(places []varjoin.Place) {
 	r.placeRuntimeTypes(r.module.Vars)
 }
 
-// Calls refer to functions that are called by name: debug information has the declaration. What the name leads to, the
-// symbols say if the function is in the module, or else the dynamic relocations: the loader stores its address in a word.
+// Calls may refer to functions by name: the debug information has only the declaration. If the function is in the
+// module, the symbols say where the name leads; otherwise the dynamic relocations name the word into which the loader
+// stores its address.
 
-// imports returns the words with the addresses of functions of other files.
+// imports returns the words that hold the addresses of functions of other files.
 func (r *reader) imports(seeds *varjoin.Seeds) map[varjoin.Target]uint64 {
-	if len(r.companions) == 0 { // tests have debug information alone
+	if len(r.companions) == 0 { // tests have only debug information
 		return nil
 	}
 	c := r.companions[0]
 	all := map[varjoin.Target]uint64{}
-	// Damage is reported where functions are read from the same symbols, and other relocations count.
+	// Damage is reported where functions are read from the same symbols; the other relocations are still used.
 	_ = c.Imports(func(word uint64, name []byte) {
 		if t := seeds.Named(name); all[t] == 0 || word < all[t] {
 			all[t] = word
@@ -180,15 +181,16 @@ func (r *reader) addSymbols(to *varjoin.Records) {
 	c.ReleaseSymbols()
 }
 
-// unversioned returns the name by which others call a symbol; false if it is that of an older version.
+// unversioned returns a symbol's name without its version. It reports false for an older version, which other files
+// do not call by that name.
 func unversioned(name []byte) ([]byte, bool) {
 	name, version, found := bytes.Cut(name, []byte("@"))
 	return name, len(name) > 0 && (!found || bytes.HasPrefix(version, []byte("@")))
 }
 
-// ReadGlobals returns the variables outside functions that have one of the names, with their types, in the
-// first unit that has any. In Info they are those of a function at RVA 0. Info is nil if there are none. Only
-// Debug and Supplement of the options are used. Units in other files are not read.
+// ReadGlobals returns the variables outside functions whose name is in names, with their types, from the
+// first unit that has any. Info presents them as variables of a function at RVA 0; it is nil if there are
+// none. Only Debug and Supplement of the options are used. Units in other files are not read.
 func ReadGlobals(ctx context.Context, file symfmt.Binary, names []string, o Options) (*vars.Info, []symfmt.Problem, error) {
 	o = Options{Debug: o.Debug, Supplement: o.Supplement, Jobs: 1, Vars: VarOptions{Locals: true, FullTypes: true}}
 	r, err := newReader(file, &o)

@@ -25,22 +25,22 @@ type worker struct {
 	opts      *Options
 	symbols   companion.Finder // of the whole file
 	split     *splitter        // nil if nothing is split
-	namesOnly bool             // for a unit that others refer to
+	namesOnly bool             // for a unit that others refer to: read no code
 
-	// wants reports whether a function with code is wanted; nil means that all are. Others get no
-	// name, inlines and lines.
+	// wants reports whether a function with the given code is wanted; nil means that all are.
+	// Other functions get no names, inlines and lines.
 	wants func(dwarf.Span) bool
 
 	vars *varread.Reader // nil if variables are not wanted
 
-	source  *srcread.Reader // if non-nil, units are read for it alone
-	sources *srcread.Reader // what source was last; it has the declarations of units
+	source  *srcread.Reader // if non-nil, units are read only for it
+	sources *srcread.Reader // the last non-nil source, kept for its declarations of units
 
-	outlining bool // keeps identities, for functions that are not wanted
+	outlining bool // keep identities, for functions that are not wanted
 
-	only *described // where the functions of the unit are that are wanted; nil: anywhere
+	only *described // the DIEs and symbols from which functions of the unit are wanted; nil means all
 
-	at []uint64 // the addresses, in order, whose lines and inlined functions are wanted; nil: all
+	at []uint64 // sorted addresses at which lines and inlined functions are wanted; nil means all
 
 	records
 	unitState
@@ -53,7 +53,7 @@ type worker struct {
 type records struct {
 	names       names.Table
 	files       intern.Table
-	origins     []names.ID // by the OriginID in this worker's bodies
+	origins     []names.ID // by OriginID in this worker's bodies
 	funcs       []funcRecord
 	identities  []identity // of the first functions in funcs
 	arena       symfmt.Arena
@@ -61,7 +61,7 @@ type records struct {
 	elsewhere   units.Problems // for what skeletons stand for
 	stats       Stats
 	costlyOuter bool                  // the name of an enclosing function stays mangled, as demangling would take too much work
-	mapped      map[*srcmap.File]bool // to be reported
+	mapped      map[*srcmap.File]bool // files that reportMapped reports
 }
 
 // unitState is the current unit, and storage that is reused from unit to unit.
@@ -72,13 +72,13 @@ type unitState struct {
 	info      []byte
 	lineWin   *dwarf.Window
 	lines     dwarf.LineTable
-	haveLines bool // lines was read for this unit
+	haveLines bool // lines holds this unit's table
 	fileIDs   []uint32
-	lost      *lostFiles // nil if it lacks none
+	lost      *lostFiles // nil if the line table lacks no files
 	scopes    []units.Scope
-	lastFunc  uint64 // offset of the last function that was entered
+	lastFunc  uint64 // offset of the function entered last
 	scoped    scoping
-	brief     bool // the scopes are those of scanBriefly
+	brief     bool // the scopes are those found by scanBriefly
 	bodies    []body
 	named     []int // with someScopes: the positions of the DIEs whose scopes are known
 	cursor    die.Cursor[scanFrame]
@@ -92,21 +92,21 @@ type unitState struct {
 	seen      intern.Offsets // origin DIE -> OriginID
 	unitFuncs int            // index in funcs of the unit's first function
 	unitDead  int            // number of the unit's functions that the linker dropped
-	dies      []uint64       // of the unit's functions, for their variables
+	dies      []uint64       // offsets of the unit's functions, for their variables
 	builder   symfmt.BodyBuilder
 	inlines   inlineTree
 	nameBuf   []byte
 	plainBuf  []byte
 	outers    int               // number of enclosing functions, while a name is composed
-	outerText map[string]string // their names, by linkage name
+	outerText map[string]string // the names of enclosing functions, by linkage name
 	opener    *units.Opener
 }
 
-// otherHalf describes the current unit if it is the other half of another.
+// otherHalf describes the current unit if it is another unit's other half.
 type otherHalf struct {
 	skeleton *dwarf.Unit
 	job      *splitJob // nil in the file with the code
-	reported bool      // the current skeleton was reported to have no other half, with the reason
+	reported bool      // the missing other half of the current skeleton was reported, with the reason
 }
 
 // funcRecord is a FUNC before all workers' records are joined.
@@ -118,7 +118,7 @@ type funcRecord struct {
 	name    names.ID
 	worker  uint16
 	named   naming
-	label   bool // of an assembly unit
+	label   bool // from an assembly unit
 	inlined bool // something is inlined into it
 	tail    bool // continues the function of the last symbol before it
 	body    symfmt.Body
@@ -135,7 +135,7 @@ func newRecords() records {
 	return records{names: names.New()}
 }
 
-// finish releases what was needed only for units.
+// finish releases what was needed only for reading units.
 func (w *worker) finish() {
 	w.names.Finish()
 	w.unitState = unitState{}
@@ -156,7 +156,7 @@ func (w *worker) problem(off uint64, lost string, err error) {
 	w.elsewhere.Add(w.job.place, lost, err)
 }
 
-// damage returns the list that problems go to.
+// damage returns the list to which problems are added.
 func (w *worker) damage() *units.Problems {
 	if w.job != nil {
 		return &w.elsewhere
@@ -164,9 +164,9 @@ func (w *worker) damage() *units.Problems {
 	return &w.problems
 }
 
-// unit reads one unit, whose bytes are data. Whatever is wrong with it becomes
-// a problem; complete records are kept. It reports false if the unit could not
-// even be begun.
+// unit reads one unit, whose bytes are data. Any damage becomes a problem;
+// complete records are kept. It reports false if the unit could not even be
+// begun.
 func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -221,7 +221,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	return true
 }
 
-// readFuncs reads the functions of the unit that DIEs describe.
+// readFuncs reads those functions of the unit that DIEs describe.
 func (w *worker) readFuncs() error {
 	if w.only == nil {
 		w.scoped = allScopes
@@ -231,7 +231,7 @@ func (w *worker) readFuncs() error {
 	w.cursor.Reset(&w.u.Unit, false, w.u.Flat())
 	for _, die := range w.only.dies {
 		if die == w.u.Off {
-			continue // funcsFromSymbols
+			continue // left to funcsFromSymbols
 		}
 		if err := w.scanFunc(int(die - w.u.Off)); err != nil {
 			return err
@@ -250,7 +250,7 @@ func (w *worker) abandon() {
 	w.seen.Clear()
 }
 
-// needLines reads the unit's line table, at the first use.
+// needLines reads the unit's line table on first use.
 func (w *worker) needLines() {
 	if w.haveLines {
 		return
