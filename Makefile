@@ -68,7 +68,7 @@ run: build ## build symtool, and dump a real binary: symtool itself
 	build/symtool dump -v -o build/symtool.sym build/symtool
 	@echo; echo "build/symtool.sym begins with"; head -n 12 build/symtool.sym | cut -c 1-120
 	@echo; echo "and has a function such as"
-	@sed -n '/^FUNC .* main\.run$$/,/^FUNC .* main\.[^r]/p' build/symtool.sym | head -n 10
+	@sed -n '/^FUNC .* main\.main$$/,/^FUNC .* main\.[^m]/p' build/symtool.sym | head -n 10
 	@echo; ls -l build/symtool build/symtool.sym | awk '{print $$5, $$9}'
 
 # go vet's checks run in lint.
@@ -106,7 +106,7 @@ oracle-full: ## run the same with every compiler, option, language and CPU, and 
 nightly: oracle-full hostile beam fuzz soak ## run what takes hours: the comparisons in full, hostile inputs, Beam, every fuzz target
 
 soak: ## send mixed traffic to symtool serve for SOAK (30m), and end and kill it meanwhile
-	$(UNPROFILED) SYMTOOL_SOAK=$(SOAK) $(GO) test -vet=off -count=1 -timeout 0 -v -run '^TestServeSoak$$' ./cmd/symtool
+	$(UNPROFILED) SYMTOOL_SOAK=$(SOAK) $(GO) test -vet=off -count=1 -timeout 0 -v -run '^TestServeSoak$$' ./cmd/symtool/internal/serve
 
 # symtool-beam is a separate module. Without -trimpath Beam is compiled twice.
 beam: ## run symtool-beam's tests, with 2,000 dumps: downloads 130 MB, minutes
@@ -127,7 +127,7 @@ profile: ## write cmd/symtool/default.pgo, by which go build optimizes the progr
 # SCALE is the size of .debug_info in megabytes. The file, of over 4 GB, is in SCALE_DIR.
 scale: ## link a program with 1.1 GB of .debug_info, and measure memory and time on it: minutes
 	.ci/packages gcc g++ clang-22 libc6-dev
-	SYMTOOL_SCALE=$(SCALE) SYMTOOL_SCALE_DIR='$(SCALE_DIR)' $(GO) test -run '^TestScale$$' -v -count=1 -timeout 60m ./cmd/symtool
+	SYMTOOL_SCALE=$(SCALE) SYMTOOL_SCALE_DIR='$(SCALE_DIR)' $(GO) test -run '^TestScale$$' -v -count=1 -timeout 60m ./cmd/symtool/internal/dump
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@set -e; packages=$$($(GO) list ./...); for package in $$packages; do \
@@ -139,7 +139,7 @@ fuzz: ## run every fuzz target for FUZZTIME (30s)
 	done
 
 hostile: ## run every command on thousands of damaged files, and on inputs meant to be costly, within limits of memory and time
-	$(UNPROFILED) SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool ./symfmt/symdiff/report
+	$(UNPROFILED) SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool/internal/hostile ./symfmt/symdiff/report
 
 golden: ## write the golden files and scripts again; review the difference
 	$(UNPROFILED) GOLDIE_UPDATE=1 $(GO) test -count=1 ./...

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -31,6 +32,22 @@ func Copy(t testing.TB, from string, to ...string) string {
 	path := filepath.Join(to...)
 	writeFile(t, path, data, 0o777)
 	return path
+}
+
+// ReadFile returns the contents of a file.
+func ReadFile(t testing.TB, path ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// WriteFile writes a file, and makes its folder.
+func WriteFile[T string | []byte](t testing.TB, path string, data T) {
+	t.Helper()
+	writeFile(t, path, []byte(data), 0o666)
 }
 
 func writeFile(t testing.TB, path string, data []byte, mode os.FileMode) {
@@ -101,6 +118,15 @@ func Gunzip(t testing.TB, path string) []byte {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return data
+}
+
+// PlainInput returns the contents of an Input, unpacked if its name ends in .gz.
+func PlainInput(t testing.TB, name string) []byte {
+	t.Helper()
+	if strings.HasSuffix(name, ".gz") {
+		return Gunzip(t, Input(t, name))
+	}
+	return ReadInput(t, name)
 }
 
 // Unpacked returns the path of a file, or of what is in path.gz, under its own name.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,30 @@ func Dump(t testing.TB, path string) []byte {
 		t.Fatalf("dump %s: %v: %s", path, err, problems.Bytes())
 	}
 	return out.Bytes()
+}
+
+// Output returns what symtool prints, and fails if it does not end with a status.
+func Output(t testing.TB, status int, args ...string) string {
+	t.Helper()
+	c := exec.Command(Symtool(t), args...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if got := c.ProcessState.ExitCode(); got != status {
+		t.Fatalf("symtool %q: status %d, want %d: %v %s", args, got, status, err, stderr.String())
+	}
+	return string(out)
+}
+
+// Validate reports whether a document has the schema that the arguments of .ci/validate name.
+func Validate(t testing.TB, document []byte, args ...string) error {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"run", "./.ci/validate"}, args...)...)
+	cmd.Dir, cmd.Stdin = Root(t), bytes.NewReader(document)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // Disassemble calls fn for each instruction that objdump finds in a binary.

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/symtool/symtool/internal/testenv"
 )
 
 // Each build system has a worked example, and each CI system has tests in ci_test.go. The rules begin
@@ -28,7 +26,7 @@ func TestIntegrationsAreComplete(t *testing.T) {
 		if strings.HasPrefix(it.path, "ci/") {
 			continue
 		}
-		script, err := os.ReadFile(filepath.Join(testenv.Root(t), "cmd", "symtool", "testdata", "integration", it.name+".txtar"))
+		script, err := os.ReadFile(filepath.Join("testdata", "integration", it.name+".txtar"))
 		if err != nil {
 			t.Fatal(err)
 		}

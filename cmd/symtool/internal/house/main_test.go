@@ -1,0 +1,10 @@
+package house
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/apptest"
+)
+
+// Commands in documents run symtool by its name.
+func TestMain(m *testing.M) { apptest.Main(m) }

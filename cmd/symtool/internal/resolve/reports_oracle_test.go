@@ -1,0 +1,134 @@
+package resolve_test
+
+import (
+	"bytes"
+	"debug/macho"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/app"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// A crash report of Apple's forms, with frames all over the code of a file, has after --filter what llvm-symbolizer
+// answers for the same addresses; all but the first are behind calls.
+func TestOracleCrashReports(t *testing.T) {
+	testenv.Oracle(t)
+	symbolizer := testenv.Tool(t, "llvm-symbolizer-22")
+	for _, c := range []struct{ file, id string }{
+		{"macho-arm64", "4c4c44fc-5555-3144-a1f3-548c71e2662f"},
+		{"macho-x86_64", "4C4C441E-5555-3144-A126-AF3F2A8D41D4"},
+	} {
+		f, err := macho.Open(testenv.Input(t, c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		image, code := f.Segment("__TEXT"), f.Section("__text")
+		const slide = 0x2a3c000
+		var report, ips, questions strings.Builder
+		report.WriteString("Report Version:  104\n\nThread 0 Crashed:\n")
+		ips.WriteString("{\"bug_type\":\"309\"}\n{\n\"threads\" : [{\"frames\":[{}")
+		n := 0
+		for addr := code.Addr; addr < code.Addr+code.Size; addr += 3 {
+			fmt.Fprintf(&report, "%-3d %-30s\t0x%016x 0x%x + %d\n", n, c.file, addr+slide, image.Addr+slide, addr-image.Addr)
+			fmt.Fprintf(&ips, ",\n{\"imageOffset\":%d,\"imageIndex\":0}", addr-image.Addr)
+			fmt.Fprintf(&questions, "%#x\n", addr-uint64(min(n, 1)))
+			n++
+		}
+		fmt.Fprintf(&report, "\nBinary Images:\n%#18x - %#18x +%s (1.0) <%s> /Applications/My App.app/Contents/MacOS/%s\n",
+			image.Addr+slide, image.Addr+slide+image.Memsz-1, c.file, c.id, c.file)
+		fmt.Fprintf(&ips, "]}],\n\"usedImages\" : [{\"base\":%d,\"uuid\":\"%s\",\"path\":\"\\/Applications\\/My App.app\\/%s\"}]\n}\n", image.Addr+slide, c.id, c.file)
+		cmd := exec.Command(symbolizer, "--output-style=JSON", "--functions=short", "--obj="+testenv.Input(t, c.file+".dSYM"))
+		cmd.Stdin = strings.NewReader(questions.String())
+		answers, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Split(strings.TrimSpace(string(answers)), "\n")
+		got := strings.Split(filtered(t, c.file, report.String()), "\n")[3:]
+		object := ipsFrames(t, filtered(t, c.file, ips.String()))
+		found := 0
+		for i, answer := range want {
+			want, ok := reportFrames(t, answer)
+			if !ok {
+				continue
+			}
+			found++
+			if !strings.HasSuffix(got[i], want) {
+				t.Errorf("%s, want %s", got[i], want)
+			}
+			if i > 0 && object[i] != want { // the first frame of the other form is an empty one
+				t.Errorf("%s, want %s", object[i], want)
+			}
+		}
+		if found < 100 {
+			t.Errorf("%s: %d of %d places are in the source", c.file, found, n)
+		}
+	}
+}
+
+// filtered returns a report of a file of the golden input after --filter.
+func filtered(t *testing.T, file, report string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	args := []string{"symtool", "resolve", "--filter", "--binaries", testenv.Input(t, file), "--binaries", testenv.Input(t, file+".dSYM")}
+	if status := app.Run(t.Context(), args, strings.NewReader(report), &out, &errs); status != cli.StatusOK {
+		t.Fatalf("status %d: %s", status, errs.String())
+	}
+	return out.String()
+}
+
+// ipsFrames returns what each place of a report in JSON has, in the form of reportFrames.
+func ipsFrames(t *testing.T, report string) (all []string) {
+	t.Helper()
+	_, object, _ := strings.Cut(report, "\n")
+	var r struct {
+		Threads []struct {
+			Frames []struct {
+				Symbol, SourceFile string
+				SourceLine         int
+				Inline             bool
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(object), &r); err != nil {
+		t.Fatal(err)
+	}
+	place := " "
+	for _, f := range r.Threads[0].Frames[1:] {
+		place += fmt.Sprintf("%s at %s:%d", f.Symbol, f.SourceFile, f.SourceLine)
+		if f.Inline {
+			place += ", inlined by "
+			continue
+		}
+		all, place = append(all, place), " "
+	}
+	return all
+}
+
+// reportFrames returns what --filter writes for an answer of llvm-symbolizer, if all of it is in the source.
+func reportFrames(t *testing.T, answer string) (_ string, known bool) {
+	t.Helper()
+	var at struct {
+		Symbol []struct {
+			FileName, FunctionName string
+			Line                   int
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &at); err != nil {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	var frames []string
+	for _, s := range at.Symbol {
+		if s.Line == 0 || s.FunctionName == "" {
+			return "", false
+		}
+		frames = append(frames, fmt.Sprintf("%s at %s:%d", s.FunctionName, s.FileName, s.Line))
+	}
+	return " " + strings.Join(frames, ", inlined by "), len(frames) > 0
+}

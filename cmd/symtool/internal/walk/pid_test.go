@@ -1,0 +1,142 @@
+package walk_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+const pidSource = `
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int spin = 1;
+__attribute__((noinline)) void deep(int n) { if (n) deep(n - 1); else pause(); __asm__ volatile(""); }
+__attribute__((noinline)) void busy(void) { while (spin); }
+static void *sleeper(void *p) { deep(5); return p; }
+static void *spinner(void *p) { busy(); return p; }
+static void *ready(void *p) { puts("ready"); fflush(stdout); deep(2); return p; }
+int main(void) {
+	pthread_t t[3];
+	pthread_create(&t[0], 0, sleeper, 0);
+	pthread_create(&t[1], 0, spinner, 0);
+	pthread_create(&t[2], 0, ready, 0);
+	poll(0, 0, -1);
+}
+`
+
+// ownNames returns the functions of the program itself in backtraces, thread by thread.
+func ownNames(text, thread string, frame *regexp.Regexp) (threads []string) {
+	for part := range strings.SplitSeq(text, thread) {
+		var names []string
+		for _, m := range frame.FindAllStringSubmatch(part, -1) {
+			if slices.Contains([]string{"deep", "busy", "sleeper", "spinner", "ready", "main", "_start"}, m[1]) {
+				names = append(names, m[1])
+			}
+		}
+		if len(names) > 0 {
+			threads = append(threads, strings.Join(names, " "))
+		}
+	}
+	return threads
+}
+
+// The stacks of a running process are those that eu-stack prints, and it goes on.
+func TestOraclePID(t *testing.T) {
+	testenv.Oracle(t)
+	dir := testenv.WriteFiles(t, "live.c", pidSource)
+	program := filepath.Join(dir, "live")
+	out, err := exec.Command(testenv.Tool(t, "gcc"), "-g", "-O1", "-pthread", "-o", program, filepath.Join(dir, "live.c")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd, _ := testenv.StartReady(t, program)
+	pid := strconv.Itoa(cmd.Process.Pid)
+	text, err := exec.Command(testenv.Symtool(t), "walk", "--brief", "--pid", pid).CombinedOutput()
+	if strings.Contains(string(text), "ptrace is not permitted") {
+		t.Skip("ptrace is not permitted")
+	} else if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	peer, err := exec.Command(testenv.Tool(t, "eu-stack"), "-p", pid).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ownNames(string(text), "Thread ", regexp.MustCompile(`(?m)^ *\d+  live!(\w+)`))
+	want := ownNames(string(peer), "TID ", regexp.MustCompile(`(?m)^#\d+ +0x[0-9a-f]+ (\w+)`))
+	if len(want) != 4 || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q\n%s", got, want, text)
+	}
+	if status, err := os.ReadFile("/proc/" + pid + "/status"); err != nil || !strings.Contains(string(status), "TracerPid:\t0\n") {
+		t.Errorf("afterwards: %v, %s", err, status)
+	}
+}
+
+const vforkSource = `
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+	char c;
+	int status;
+	puts("ready");
+	fflush(stdout);
+	pid_t child = vfork();
+	if (!child) {
+		ssize_t n = read(0, &c, 1); /* until the test closes it */
+		_exit(n == 0 ? 7 : 1);
+	}
+	return waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7 ? 0 : 1;
+}
+`
+
+// A process in vfork cannot be stopped: that is said, ends after the limit, and the process goes on.
+func TestOraclePIDInVfork(t *testing.T) {
+	testenv.Oracle(t)
+	dir := testenv.WriteFiles(t, "vfork.c", vforkSource)
+	program := filepath.Join(dir, "vfork")
+	if out, err := exec.Command(testenv.Tool(t, "gcc"), "-g", "-o", program, filepath.Join(dir, "vfork.c")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := exec.Command(program)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	state := func() string {
+		status, _ := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/status")
+		return string(status)
+	}
+	for !strings.Contains(state(), "State:\tD") {
+		time.Sleep(time.Millisecond)
+	}
+	text, err := exec.Command(testenv.Symtool(t), "walk", "--stop-limit", "1100ms", "--pid", strconv.Itoa(cmd.Process.Pid)).CombinedOutput()
+	if strings.Contains(string(text), "ptrace is not permitted") {
+		t.Skip("ptrace is not permitted")
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(string(text), "waiting up to 1.1s for thread") ||
+		!strings.Contains(string(text), "did not stop in 1.1s: its state is D (disk sleep)") {
+		t.Errorf("%v: %s", err, text)
+	}
+	if s := state(); !strings.Contains(s, "TracerPid:\t0\n") {
+		t.Errorf("afterwards: %s", s)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the process that was captured: %v", err)
+	}
+}
