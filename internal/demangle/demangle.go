@@ -1,7 +1,6 @@
-// Package demangle prints mangled names as they are in the source: C++ (Itanium ABI,
-// section 5.1, and Microsoft's scheme) and Rust, legacy and v0 (RFC 2603). Append
-// finds the scheme of a name, each of which has a package of its own below; AppendSource makes a name
-// that a symbol file can have of any.
+// Package demangle prints mangled names as they are in the source: C++ (Itanium ABI, section 5.1, and
+// Microsoft's scheme) and Rust, legacy and v0 (RFC 2603). Append finds the scheme of a name; each
+// scheme has its own package below. AppendSource turns any name into one that a symbol file can have.
 package demangle
 
 import (
@@ -54,8 +53,7 @@ func appendAny(dst []byte, name string) ([]byte, error) {
 	case name[1] == 'Z' || name[1] == 'R':
 		return appendMangled(dst, name)
 	case name[0] == '.' && name[1] == '_':
-		// The code of a function on 64-bit PowerPC, whose plain name is that
-		// of its descriptor.
+		// The code of a function on 64-bit PowerPC; the plain name is its descriptor's.
 		return appendMangled(append(dst, '.'), name[1:])
 	case strings.HasPrefix(name, globalKeyed):
 		return appendKeyed(dst, name[len(globalKeyed):])
@@ -108,14 +106,15 @@ func appendKeyed(dst []byte, rest string) ([]byte, error) {
 	return append(dst, key...), nil
 }
 
-// The code of a block has the name of the function that it is in, between these.
+// The code of a block is named after the function that it is in, with the function's name between
+// these.
 const (
 	blockPrefix = "___Z"
 	blockSuffix = "_block_invoke"
 )
 
-// appendBlock reads the name of a block's code, whose function begins at _Z. A number follows from the second block
-// on, and what LLVM adds to copies.
+// appendBlock reads the name of a block's code, whose function begins at _Z. From the second block on a number
+// follows, and then whatever LLVM adds to copies.
 func appendBlock(dst []byte, name string) ([]byte, error) {
 	end := strings.LastIndex(name, blockSuffix)
 	if end < 0 {

@@ -420,8 +420,8 @@ func TestDemangleRustLegacy(t *testing.T) {
 
 func TestDemangleRustV0(t *testing.T) {
 	names := symbolNames(t, testenv.Compile(t, "rustc", rustSource, ".rs", "-Copt-level=1", "-Csymbol-mangling-version=v0"))
-	// Those of the standard library are of the other kind, whose escapes llvm-cxxfilt
-	// leaves as they are, and which the test above has.
+	// The standard library's names are of the legacy kind, whose escapes llvm-cxxfilt
+	// leaves as they are; the test above covers them.
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "_ZN") })
 	compareDemangled(t, names, filtered(t, names, "llvm-cxxfilt-22"), libraryRules)
 }

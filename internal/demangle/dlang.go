@@ -2,7 +2,8 @@ package demangle
 
 import "strings"
 
-// dSpecials are the last names of what D's compilers add to a symbol, as they are mangled, with what LLVM writes before it.
+// dSpecials are the mangled last names of what D's compilers add to a symbol, with the text that
+// LLVM writes before the symbol.
 var dSpecials = []struct{ name, text string }{
 	{"6__initZ", "initializer for "}, {"6__vtblZ", "vtable for "}, {"7__ClassZ", "ClassInfo for "},
 	{"11__InterfaceZ", "Interface for "}, {"12__ModuleInfoZ", "ModuleInfo for "},

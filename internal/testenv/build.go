@@ -24,13 +24,13 @@ func Symtool(t testing.TB) string {
 
 var symtool = sync.OnceValues(func() (string, error) {
 	return built("symtool", func(root, path string) error {
-		// By the profile, all packages would be compiled once more.
+		// With the profile, all packages would be compiled once more.
 		return runIn(root, "go", "build", "-pgo=off", "-o", path, "./cmd/symtool")
 	})
 })
 
-// Templates returns the path of the C++ program of many templates as g++ -O2 makes it, with DWARF 5. It takes the
-// compiler ten seconds: the tests of all packages share it, and may not change it.
+// Templates returns the path of a C++ program with many templates, built by g++ -O2 with DWARF 5. Building it
+// takes ten seconds: the tests of all packages share it, and must not change it.
 func Templates(t testing.TB) string {
 	t.Helper()
 	gxx, source := Tool(t, "g++"), Input(t, "src", "templates.cc")
@@ -50,15 +50,15 @@ func Templates(t testing.TB) string {
 	return path
 }
 
-// newer reports whether a file is there, and was written after another.
+// newer reports whether a file exists and was written after another.
 func newer(path, than string) bool {
 	own, err := os.Stat(path)
 	other, otherErr := os.Stat(than)
 	return err == nil && otherErr == nil && own.ModTime().After(other.ModTime())
 }
 
-// built has a file of build/test made, or brought up to date, by one of the tests that run at a time. It returns its
-// path.
+// built calls make to make a file of build/test, or bring it up to date, in one process at a time. It returns the
+// file's path.
 func built(name string, make func(root, path string) error) (path string, err error) {
 	dir, err := root()
 	if err != nil {

@@ -129,7 +129,8 @@ func PlainInput(t testing.TB, name string) []byte {
 	return ReadInput(t, name)
 }
 
-// Unpacked returns the path of a file, or of what is in path.gz, under its own name.
+// Unpacked returns path if the file exists, otherwise the path of a copy of the contents of
+// path.gz, under the file's own name.
 func Unpacked(t testing.TB, path string) string {
 	t.Helper()
 	if _, err := os.Stat(path); err == nil {
@@ -140,7 +141,8 @@ func Unpacked(t testing.TB, path string) string {
 	return to
 }
 
-// SymbolFile reads a symbol file, of which a golden file has notes after it that begin with "# ".
+// SymbolFile reads a symbol file, without the notes that a golden file has after it, which begin
+// with "# ".
 func SymbolFile(t testing.TB, path string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(path)

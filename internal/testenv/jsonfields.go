@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// JSONFields lists the names of all JSON fields of v's type and of those in it.
+// JSONFields lists the names of all JSON fields of v's type and of the types in it.
 func JSONFields(t *testing.T, v any) []string {
 	t.Helper()
 	var names []string

@@ -128,7 +128,7 @@ func SharedGlob(t testing.TB, pattern ...string) []string {
 	return paths
 }
 
-// sharedDir returns the folder for the shared test data, which may not exist: that of
+// sharedDir returns the folder for the shared test data, which may not exist:
 // SYMTOOL_SHARED, relative to the repository's folder, or ../shared.
 func sharedDir(t testing.TB) string {
 	t.Helper()
@@ -189,7 +189,7 @@ func SuiteTool(t testing.TB, suite, program string) []string {
 // breakpadPackage is the package for Node.js that has Breakpad's programs for Linux.
 const breakpadPackage = "minidump@0.26.0"
 
-// BreakpadTool returns the path of one of Breakpad's programs: that in PATH or, under
+// BreakpadTool returns the path of one of Breakpad's programs: the one in PATH or, under
 // SYMTOOL_ORACLE, the one that .ci/npm-tool installs. The test is skipped if there is none.
 func BreakpadTool(t testing.TB, name string) string {
 	t.Helper()

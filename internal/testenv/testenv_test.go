@@ -31,7 +31,7 @@ func (r *recorder) Fatal(args ...any) {
 	runtime.Goexit()
 }
 
-// record runs f as a test of its own would.
+// record runs f as a separate test would.
 func record(t *testing.T, f func(testing.TB)) *recorder {
 	r := &recorder{TB: t}
 	done := make(chan struct{})

@@ -40,7 +40,7 @@ var sink []byte
 
 func TestStopwatch(t *testing.T) {
 	idle := StartWatch()
-	time.Sleep(300 * time.Millisecond) // that this counts for nothing is what is tested
+	time.Sleep(300 * time.Millisecond) // must not count
 	if took := idle.Took(); took > 200*time.Millisecond {
 		t.Errorf("sleeping took %v", took)
 	}

@@ -227,8 +227,8 @@ func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
 	return known && (!isMD5 || strings.EqualFold(tag, hex.EncodeToString(f.body.md5[:]))), nil
 }
 
-// locate asks for the region, once: an answer to HEAD has no text, in which servers other than
-// Amazon's name it. It reports whether the region is another than before.
+// locate asks for the region, once: servers other than Amazon's name it in the text of an
+// answer, and an answer to HEAD has no text. It reports whether the region has changed.
 func (b *bucket) locate(ctx context.Context, before string) bool {
 	b.asked.Do(func() {
 		a, err := b.call(ctx, http.MethodGet, "", "location=", nil, nil, maxErrorText, nil, nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/fetch"
 )
 
-// client talks to one server, and holds what only that may see.
+// client talks to one server, and holds what only that server may see.
 type client struct {
 	o      *Options
 	base   *url.URL
@@ -38,7 +38,7 @@ func newClient(o *Options, base *url.URL) *client {
 	t.MaxIdleConnsPerHost = o.Jobs
 	t.ExpectContinueTimeout = 2 * time.Second
 	c := &client{o: o, base: base, secret: http.Header{}}
-	// Redirections are followed here, where it is known what may be sent where.
+	// Redirections are followed by once, which knows what may be sent where.
 	c.http = &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for name, values := range o.Header {
 		for _, v := range values {
@@ -93,7 +93,7 @@ type answer struct {
 	hidden *secrets
 }
 
-// do sends a request, again while that may help. An unsuccessful answer is
+// do sends a request, and repeats it while that may help. An unsuccessful answer is
 // returned as a *statusError.
 func (c *client) do(ctx context.Context, r *request) (*answer, error) {
 	for try := 0; ; try++ {

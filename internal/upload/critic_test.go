@@ -151,7 +151,7 @@ func TestForeignFailures(t *testing.T) {
 	}
 }
 
-// The user's own User-Agent counts.
+// The user's own User-Agent is sent.
 func TestUserAgent(t *testing.T) {
 	s := newCrashServer(t)
 	path := symbols(t, 1)[0]

@@ -16,7 +16,7 @@
 //	                                        "symbol_upload_type": "BREAKPAD"}
 //	                                       {"result": "OK"} or "DUPLICATE_DATA"
 //
-// The API key is in ?key= of all but the PUT.
+// The API key is sent as ?key= with all requests but the PUT.
 //
 // put: PUT URL/NAME/ID/STEM.sym, for WebDAV and the like. A file that HEAD finds there with the
 // same size is not sent. A missing folder (409) is created with MKCOL.
@@ -40,9 +40,9 @@
 //   - from Breakpad's sym_upload: answers are read as JSON, not searched for a text with
 //     one blank in it; the complete request is JSON (there its keys have no quotes) with
 //     the type application/json (there application/son); the API key and names are
-//     escaped; code_file is that of INFO CODE_ID, where there is one. A complete request
-//     whose answer was lost is looked up, not failed. Statuses other than 200 count by
-//     their class. (TestV1, TestV2)
+//     escaped; code_file comes from INFO CODE_ID, if it has one. A complete request whose
+//     answer was lost is looked up, not failed. Statuses other than 200 count by their
+//     class. (TestV1, TestV2)
 //   - from Mozilla's upload_symbols.py: zips have the same bytes each time, and a file
 //     that does not fit into one is reported, not sent. (TestZip)
 package upload

@@ -168,7 +168,7 @@ func faultStays(t *testing.T, o Options, path, name string, fault http.HandlerFu
 	return ""
 }
 
-// answersHead reports whether a fault is one of an answer without a body, too.
+// answersHead reports whether an answer without a body can have a fault, too.
 func answersHead(fault string) bool { return fault != "truncated" && fault != "drips, then stops" }
 
 // Permanent failures are not retried, and their reports have the server's words.

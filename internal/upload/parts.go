@@ -14,8 +14,8 @@ import (
 )
 
 // partThreshold is the size in bytes from which an object is sent in parts, each of which is
-// retried on its own. partSize is the size of a part, of which each of Jobs holds one in memory;
-// S3 accepts 10,000 of them.
+// retried on its own. partSize is the size of a part; each of Jobs workers holds one part in
+// memory, and S3 accepts 10,000 parts.
 const (
 	partThreshold = 64 << 20
 	partSize      = 16 << 20

@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// Resume is a list of the files that are done, with which a run that was killed continues. It has
-// a line for each file: uploaded or present, its target, and the SHA-256 of its text, separated
-// by tabs. Lines are appended, each by one write, and are on the disk before the file counts as
-// done. A line without a line feed does not count.
+// Resume is a list of the files that are done, from which a run that was killed can continue. It
+// has a line for each file: uploaded or present, its target, and the SHA-256 of its text,
+// separated by tabs. Lines are appended, each by one write, and are on the disk before the file
+// counts as done. A line without a line feed does not count.
 type Resume struct {
 	mu   sync.Mutex
 	f    *os.File

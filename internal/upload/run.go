@@ -130,7 +130,7 @@ func (u *Uploader) record(r *Result) error {
 	return u.Resume.add(r.Outcome, r.Target, r.file)
 }
 
-// claim is the claim of the first file that goes to a place.
+// claim is the claim on a place of the first file that goes there.
 type claim struct {
 	path string
 	sum  [32]byte
@@ -158,8 +158,8 @@ func (f *file) claim(claims map[string]*claim) (*claim, error) {
 	return nil, fmt.Errorf("%s goes to the same place and has another text", first.path)
 }
 
-// turns runs steps of items in their order, so that it does not depend on timing which of two
-// files is used.
+// turns runs steps of items in their order, so that timing does not decide which of two files
+// is used.
 type turns struct {
 	mu     sync.Mutex
 	cond   *sync.Cond

@@ -23,7 +23,7 @@ import (
 type crashServer struct {
 	t   *testing.T
 	URL string
-	key string // that sym-upload-v2 requires; "" for any
+	key string // the key that sym-upload-v2 requires; "" for any
 
 	mu        sync.Mutex
 	files     map[string]string // by name and id, or path: text

@@ -27,7 +27,7 @@ const (
 	S3  Protocol = "s3"
 )
 
-// Protocols has all protocols.
+// Protocols lists all protocols.
 var Protocols = []Protocol{V1, V2, Put, Zip, S3}
 
 // Field is a field of a form.

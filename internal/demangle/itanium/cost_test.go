@@ -58,7 +58,7 @@ func TestLongNames(t *testing.T) {
 }
 
 // TestTemplatesArePrintedOnce: a name that refers to a template again and again takes a few steps
-// more for each of them, and the text is that of the first.
+// more for each reference, and repeats the text of the first.
 func TestTemplatesArePrintedOnce(t *testing.T) {
 	const args, times = 25, 100
 	template := "1AI1B" + strings.Repeat("S0_", args-1) + "E"

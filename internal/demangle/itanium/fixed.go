@@ -52,7 +52,7 @@ var dBuiltinNames = [256]string{
 
 var dLiteralForms = [256]literalForm{'n': nullLiteral, 'h': floatLiteral}
 
-// fixedPointSizes are the sizes of fixed-point types. That of i is empty.
+// fixedPointSizes are the sizes of fixed-point types. The entry of i is empty.
 var fixedPointSizes = [256]string{
 	's': "short ", 't': "unsigned short ", 'i': "", 'j': "unsigned ", 'l': "long ", 'm': "unsigned long ",
 }

@@ -115,7 +115,7 @@ func (d *decoder) templateOf(r ref) ref {
 	}
 }
 
-// returns reports whether a function's mangled type begins with that of its result
+// returns reports whether a function's mangled type begins with the type of its result
 // (section 5.1.5.3).
 func (d *decoder) returns(r ref) bool {
 	for {
@@ -135,7 +135,8 @@ func (d *decoder) returns(r ref) bool {
 	}
 }
 
-// isStructor reports whether a name is that of a constructor, destructor or conversion, which may have ABI tags.
+// isStructor reports whether a name names a constructor, destructor or conversion, which may have
+// ABI tags.
 func (d *decoder) isStructor(r ref) bool {
 	for {
 		switch n := &d.nodes[r]; n.kind {

@@ -66,7 +66,7 @@ type decoder struct {
 
 	nodes     []node
 	subs      []ref // what substitutions refer to
-	templates []ref // templates whose parameters can be referred to; 0 for that of a conversion operator
+	templates []ref // templates whose parameters can be referred to; 0 for a conversion operator's
 
 	// One more than the number of templates around the lambda whose parameters are being
 	// read, as its own parameters are auto; 0 outside lambdas.

@@ -16,7 +16,8 @@ var libraries = []string{
 	"/usr/lib/x86_64-linux-gnu/libboost_*.so.*", "/usr/lib/x86_64-linux-gnu/librustc_driver-*.so", "/usr/bin/ceph-osd", "/usr/lib/debug/.build-id/*/*.debug",
 }
 
-// The decoder prints each name of large libraries as the library does, but where a rule says why not.
+// The decoder prints each name of large libraries as the library does, except where a rule says why
+// not.
 func TestOracleLikeLibrary(t *testing.T) {
 	testenv.Oracle(t)
 	known := map[string]bool{}

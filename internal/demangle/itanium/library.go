@@ -46,7 +46,8 @@ func appendByLibrary(dst []byte, raw string, as style) (out []byte, err error) {
 	if err != nil {
 		return nil, mangled.ErrNotMangled
 	}
-	// Without references nothing is printed twice, so each node is in at most all others.
+	// Without references nothing is printed twice, so each node is inside at most all the
+	// others.
 	if nodes*nodes > limit || references > fewReferences {
 		if cost := (printing{}).of(tree); cost.steps > limit || cost.nodes > most {
 			return nil, mangled.ErrCostly
@@ -117,7 +118,8 @@ func nodesOf(raw string) (n int) {
 // referenceShare is how many nodes are copied in the time of a step.
 const referenceShare = 4
 
-// referencesOf counts possible substitutions and template parameters. St is std, not one.
+// referencesOf counts possible substitutions and template parameters. St is std, not a
+// substitution.
 func referencesOf(raw string) int {
 	return strings.Count(raw, "S") - strings.Count(raw, "St") + strings.Count(raw, "T")
 }

@@ -51,8 +51,8 @@ func TestAppendLLVM(t *testing.T) {
 	}
 }
 
-// The names of the C++ library are those of llvm-cxxfilt, and of other libraries all but 1 in 100: in what is left, LLVM
-// gives names of template arguments to others, or writes expressions in its own way.
+// All names of the C++ library equal llvm-cxxfilt's, and all but 1 in 100 of other libraries: in the rest, LLVM gives
+// names of template arguments to others, or writes expressions in its own way.
 func TestOracleLLVMNames(t *testing.T) {
 	testenv.Oracle(t)
 	patterns := []string{"/usr/lib/x86_64-linux-gnu/libstdc++.so.6"}

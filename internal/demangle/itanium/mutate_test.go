@@ -35,7 +35,7 @@ func tokens(raw string) (out []string) {
 	return out
 }
 
-// mutate makes another name of some, often one that follows the grammar.
+// mutate makes another name from some, often one that follows the grammar.
 func mutate(rng *rand.Rand, names []string) string {
 	some := func() []string { return tokens(names[rng.IntN(len(names))][len("_Z"):]) }
 	toks := some()
@@ -65,7 +65,7 @@ func mutate(rng *rand.Rand, names []string) string {
 	return "_Z" + strings.Join(toks, "")
 }
 
-// Names that differ a little from others, as compilers to come may write them.
+// Names that differ a little from others, as future compilers may write them.
 func TestMutatedNames(t *testing.T) {
 	thousands := 30
 	if testenv.OracleFull() {
@@ -82,7 +82,7 @@ func TestMutatedNames(t *testing.T) {
 }
 
 // compareMutations compares n mutated names with the library. It returns how many of
-// them are names, and why how many differ.
+// them are names, and how many differ for each reason.
 func compareMutations(t testing.TB, seed uint64, n int) (known int, reasons map[string]int) {
 	t.Helper()
 	var names []string
@@ -105,7 +105,7 @@ func compareMutations(t testing.TB, seed uint64, n int) (known int, reasons map[
 		if d.Failed {
 			continue
 		}
-		// What is a name serves for others.
+		// A valid name serves to make others.
 		if known++; len(names) < 20000 {
 			names = append(names, raw)
 		} else {

@@ -47,8 +47,8 @@ func source(raw string) string {
 	return string(out)
 }
 
-// library returns what the library makes of a name, whose unresolved names are put to it
-// in other words.
+// library returns what the library prints for a name, whose unresolved names it gets in
+// another form.
 func library(raw string) (text string, err error) {
 	defer func() {
 		if recover() != nil {
@@ -126,8 +126,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// No prefix of a name, and no name with a byte more or another one, makes the decoder
-// panic, or gives something else than the library.
+// No prefix of a name, and no name with an extra or a changed byte, makes the decoder
+// panic, or print something other than the library.
 func TestDamagedNames(t *testing.T) {
 	d := new(decoder)
 	for _, name := range goldenNames(t) {
@@ -142,8 +142,8 @@ func TestDamagedNames(t *testing.T) {
 	}
 }
 
-// compareWithLibrary compares what the decoder makes of a name with what the library
-// makes of it. It returns why they differ, or "".
+// compareWithLibrary compares what the decoder and the library print for a name. It
+// returns why they differ, or "".
 func compareWithLibrary(t testing.TB, d *decoder, raw string) (why string) {
 	t.Helper()
 	if !strings.HasPrefix(raw, "_Z") || len(raw) > mangled.MaxMangled {
@@ -223,7 +223,7 @@ func TestDecoderAllocates(t *testing.T) {
 	}
 }
 
-// BenchmarkDecoder compares the decoder with the library. Bytes are those of the results.
+// BenchmarkDecoder compares the decoder with the library. Bytes are counted in the results.
 func BenchmarkDecoder(b *testing.B) {
 	d := new(decoder)
 	names := goldenNames(b)

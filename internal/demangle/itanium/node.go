@@ -71,7 +71,7 @@ const (
 	kArray      // f: dimension, element
 	kVector     // f: dimension, element
 	kPtrMem     // f: class, member
-	kFunction   // f: return type or none; list: parameters; op: 1 if it is that of a local name
+	kFunction   // f: return type or none; list: parameters; op: 1 if it is a local name's
 	kPackExpansion
 
 	// Composed names.
@@ -178,7 +178,7 @@ var ownTraits = [kinds]traits{
 	kPackExpansion: simplifies, kArgPack: hasPack, kTyped: hasScope, kClosure: hasScope,
 }
 
-// add adds a node. Its traits are those of its parts, and its own.
+// add adds a node. It has the traits of its parts besides its own.
 func (d *decoder) add(n node) ref {
 	l := &layouts[n.kind]
 	n.has = ownTraits[n.kind]

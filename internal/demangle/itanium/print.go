@@ -30,7 +30,7 @@ type printer struct {
 	printed []place // templates in out, by the memo of their nodes
 }
 
-// style is whose form a name has.
+// style says whose form a name has.
 type style uint8
 
 const (
@@ -254,7 +254,8 @@ func (d *decoder) printOther(r ref, n *node) {
 	}
 }
 
-// printUnnamed prints LLVM's name of what has none, with the number in its scope from the second one on.
+// printUnnamed prints LLVM's name for an unnamed entity, with its number in the scope from the
+// second one on.
 func (d *decoder) printUnnamed(kind string, n int) {
 	d.text(kind)
 	if n > 0 {
@@ -358,8 +359,8 @@ func (d *decoder) done(base int) {
 	d.base = base
 }
 
-// printTemplate prints a template, which has the same text wherever it is: another time, through a
-// substitution, that text is copied.
+// printTemplate prints a template, which has the same text wherever it is: when a substitution
+// refers to it again, the text is copied.
 func (d *decoder) printTemplate(n *node) {
 	if n.pass == d.pass && !d.inTemplate {
 		p := d.printed[n.memo]

@@ -311,7 +311,8 @@ func (d *decoder) printValue(n *node, value string) {
 	d.text(value)
 }
 
-// printBraced prints a braced list; for an array of char as a string, if it is one.
+// printBraced prints a braced list; an array of char is printed as a string if its
+// values are characters.
 func (d *decoder) printBraced(n *node) {
 	exprs := &d.nodes[n.f[1]]
 	if n.f[0] != 0 {

@@ -369,7 +369,7 @@ func (d *decoder) printParamDecl(r ref, n *node) {
 	}
 }
 
-// printParamName prints the name of a template parameter, if those of its list have names.
+// printParamName prints the name of a template parameter, if the parameters of its list have names.
 func (d *decoder) printParamName(n *node) {
 	if !d.inTemplate {
 		d.byte(' ')

@@ -25,8 +25,9 @@ func (d *decoder) substitution() ref {
 	return r
 }
 
-// rebound returns what a substitution stands for. Its template parameters are those of the
-// template whose function is being read, not of the one where they were first read.
+// rebound returns what a substitution stands for. Its template parameters become those of
+// the template whose function is being read, not of the template where they were first
+// read.
 func (d *decoder) rebound(r ref) ref {
 	n := &d.nodes[r]
 	if n.has&hasParam == 0 {
@@ -251,7 +252,7 @@ func joinRefQualifiers(a, b uint8) uint8 {
 	return min(a, b)
 }
 
-// expandPack returns base once for each argument of a pack, with the argument in place of the
+// expandPack returns base once for each argument of a pack, with the argument instead of the
 // pack.
 func (d *decoder) expandPack(base, pack ref) ref {
 	mark := len(d.Stack)

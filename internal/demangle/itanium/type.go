@@ -17,7 +17,7 @@ func (d *decoder) typ(inCast bool) ref {
 	if qualifiers != 0 && !function && d.kind(r) == kMethod {
 		return d.Fail() // the function type already has qualifiers
 	}
-	// The qualifiers of a function type are those of this: they are part of the type.
+	// The qualifiers of a function type qualify this: they are part of the type.
 	if candidate && !(qualifiers != 0 && function) {
 		d.subs = append(d.subs, r)
 	}
@@ -294,8 +294,8 @@ func (d *decoder) vectorType(inCast bool) ref {
 	return d.add2(kVector, dimension, d.typ(inCast))
 }
 
-// arrayType reads A [<dimension>] _ <element>. The qualifiers of the elements are those
-// of the array.
+// arrayType reads A [<dimension>] _ <element>. The qualifiers of the elements are also
+// the array's.
 func (d *decoder) arrayType(inCast bool) ref {
 	d.Want('A')
 	dimension := fixed.empty

@@ -12,8 +12,8 @@ import (
 // The library counts some of the types and templates in unresolved names (sr) that the ABI
 // does not count, and leaves out some that it does, so that the wrong types come after
 // them. So that it can be a second opinion about such names, both of their forms, clang's
-// and GCC's, are put to it in other words, which it counts rightly, and what it has read is
-// changed back:
+// and GCC's, are rewritten in another form, which it counts correctly, and what it has read
+// is changed back:
 //
 //	dt il <simple-id>+ E <name>   for {<simple-id>, ...}.<name>
 //	dt st <type> <name>           for sizeof(<type>).<name>
@@ -121,8 +121,8 @@ func (r *unresolvedReader) skip(a demangle.AST) bool {
 	return r.nodes > r.limit
 }
 
-// restore returns what is written for a part of the tree, whose own parts it was called
-// with before; nil where that is the part.
+// restore returns what replaces a part of the tree, or nil to keep the part. It was
+// called with the part's own parts before.
 func (r *unresolvedReader) restore(a demangle.AST) demangle.AST {
 	if member, scope := unresolvedMember(a); member != nil {
 		return &demangle.Qualified{Scope: scope, Name: member.Right}

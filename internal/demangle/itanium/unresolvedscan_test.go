@@ -23,7 +23,7 @@ func unresolvedPlaces(raw string) (places []int) {
 	return places
 }
 
-// nextToken returns where the token of a mangled name ends that begins at i. Only
+// nextToken returns the end of the token of a mangled name that begins at i. Only
 // numbers need care: most of them say how long an identifier is.
 func nextToken(raw string, i int, lambdas bool) int {
 	switch c := raw[i]; {
@@ -57,7 +57,7 @@ func digitsEnd(raw string, i int) int {
 }
 
 // pastIdentifier returns the end of the identifier whose length is at i, or, where the
-// name is shorter, that of the number.
+// name is shorter, the end of the number.
 func pastIdentifier(raw string, i int) int {
 	n, end := 0, digitsEnd(raw, i)
 	for ; i < end && n <= len(raw); i++ {

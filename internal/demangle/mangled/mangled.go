@@ -38,8 +38,8 @@ func LengthAllowed(name string) int { return min(leastGrown+growth*len(name), Ma
 
 const (
 	// MaxDepth bounds the nesting of types and expressions in the mangled name, and MaxTree
-	// that of nodes, which may be far deeper because of substitutions. The names of libLLVM,
-	// libstdc++ and Ceph are below 80.
+	// the nesting of nodes, which may be far deeper because of substitutions. The names of
+	// libLLVM, libstdc++ and Ceph are below 80.
 	MaxDepth = 512
 	MaxTree  = 1024
 

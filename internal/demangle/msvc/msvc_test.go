@@ -36,8 +36,8 @@ func goldenNames(t testing.TB) (names []string) {
 	return names
 }
 
-// Behind each name of golden/internal/demangle/msvc/names.txt is what it stands for, in full and as a symbol file has
-// it. Most are of golden/input/src/msvcnames.cc.
+// Each name in golden/internal/demangle/msvc/names.txt is followed by what it stands for, in full and as a symbol
+// file has it. Most names are from golden/input/src/msvcnames.cc.
 func TestMSVC(t *testing.T) {
 	names := goldenNames(t)
 	if len(names) < 600 {
@@ -50,8 +50,8 @@ func TestMSVC(t *testing.T) {
 	testenv.Golden(t).Assert(t, "names.txt", out.Bytes())
 }
 
-// Names of symbol files are those of type records, where there are some: what compilers print within <>
-// differs from what is printed for arguments.
+// Names in symbol files equal those in type records, where there are any: what compilers print within
+// <> differs from what is printed for arguments.
 func TestMSVCRecord(t *testing.T) {
 	for raw, want := range map[string]string{
 		"?f@@YAXXZ":                                  "f()",
@@ -126,7 +126,8 @@ func TestMSVCValues(t *testing.T) {
 	}
 }
 
-// Where there are two opinions on what a digit refers to, it is the compiler's that wrote the name.
+// Where there are two opinions on what a digit refers to, the compiler that wrote the name is
+// right.
 func TestMSVCReferences(t *testing.T) {
 	for raw, want := range map[string]string{
 		// Microsoft's compiler counts namespaces without names, clang does not.
@@ -134,7 +135,8 @@ func TestMSVCReferences(t *testing.T) {
 		"?f@?A0x1234ABCD@@YAXUS@?A0x1234ABCD@@U1@@Z": "void __cdecl `anonymous namespace'::f(struct `anonymous namespace'::S, struct S)",
 		"?f@?A0x12345678@@YAXUS@?A0x12345678@@U1@@Z": "void __cdecl `anonymous namespace'::f(struct `anonymous namespace'::S, struct S)",
 		"?f@?A0x12345678@@YAXUS@1@@Z":                "void __cdecl `anonymous namespace'::f(struct `anonymous namespace'::S)",
-		// The name of a literal's operator is counted, that of a function that is an argument only once.
+		// The name of a literal's operator is counted, the name of a function that is an argument
+		// only once.
 		"??__K_A@@YA?AU0@_K@Z":                         "struct _A __cdecl operator \"\"_A(unsigned __int64)",
 		"?m@?$P@$1??$q@H@@YAXH@ZUB@@PAU1@@@QAEXUB@@@Z": "public: void __thiscall P<&void __cdecl q<int>(int), struct B, struct B *>::m(struct B)",
 	} {
@@ -208,8 +210,8 @@ func TestMSVCAllocs(t *testing.T) {
 	}
 }
 
-// No name of which a byte is missing, doubled or other makes the decoder panic, nor does it leave
-// something of one name to the next.
+// No name with a missing, doubled or changed byte makes the decoder panic, or leaves anything
+// behind for the next name.
 func TestMSVCDamaged(t *testing.T) {
 	d := new(decoder)
 	for _, raw := range goldenNames(t) {

@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// invalid is what llvm-undname prints for what is no name to it.
+// invalid is what llvm-undname prints for a name that it does not understand.
 const invalid = "error: Invalid mangled name"
 
 // flagOf are llvm-undname's flags for the bits of form.
@@ -47,7 +47,7 @@ func TestMSVCShared(t *testing.T) {
 	}
 }
 
-// undname returns what llvm-undname prints for names; what is behind a name makes it invalid here.
+// undname returns what llvm-undname prints for names; text after a name makes it invalid here.
 func undname(t *testing.T, names []string, flags ...string) []string {
 	t.Helper()
 	cmd := exec.Command(testenv.Tool(t, "llvm-undname-22"), append(flags, "--warn-trailing")...)
@@ -106,7 +106,7 @@ func whyOther(raw, want string, form form) string {
 	return ""
 }
 
-// compareUndname compares names with llvm-undname in a form, and returns how many differ for which
+// compareUndname compares names with llvm-undname in a form, and returns how many differ for each
 // reason.
 func compareUndname(t *testing.T, names []string, form form) map[string]int {
 	t.Helper()
@@ -162,8 +162,8 @@ func compiledNames(t *testing.T, cpu string, flags ...string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// All forms of names that clang writes are printed as by llvm-undname, with each of its flags, but for
-// the reasons in whyOther.
+// All forms of names that clang writes are printed as by llvm-undname, with each of its flags, except
+// for the reasons in whyOther.
 func TestOracleMSVC(t *testing.T) {
 	testenv.Oracle(t)
 	var names []string
@@ -201,7 +201,7 @@ var pieces = strings.Fields(`A P Q R S E I F 6 8 U V W4 T X Z @ @@ 0 1 2 3 ?$ ?A
 	?_9 $0 $1 $$V $$B $$C $$Q $$T $$A6 $$A8@@ $F $H $E $M Y01 _N _J _K _W XZ QEAA YA AEXXZ @Z PEAH 9 5 4IA $B $4 $R4 W7 G@ ?0 ?1 ?B@
 	?1??f@@YAXXZ@ foo@ bar@@ H D N _E`)
 
-// mutate makes another name of some.
+// mutate makes another name from some.
 func mutate(rng *rand.Rand, names []string) string {
 	s := names[rng.IntN(len(names))]
 	for range 1 + rng.IntN(3) {

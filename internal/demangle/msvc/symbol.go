@@ -80,15 +80,15 @@ func (d *decoder) declared() ref {
 }
 
 // isFunclet reports whether a name is clang's for the code of an exception handler, fin$0@0@,
-// which the name of its function follows.
+// followed by the name of its function.
 func (d *decoder) isFunclet(name ref) bool {
 	parts := d.Elements(d.nodes[name].list())
 	n := &d.nodes[parts[0]]
 	return len(parts) == 2 && parts[1] == parts[0] && n.kind == kName && strings.Contains(d.Src[n.f[0]:][:n.f[1]], "$")
 }
 
-// funclet reads the function of a handler. The result for ?fin$0@0@f@@ is that for
-// ?fin$0@?0??f@@YAXXZ@4HA, the name of Microsoft's compiler.
+// funclet reads the function of a handler. The result for ?fin$0@0@f@@ is the same as for
+// ?fin$0@?0??f@@YAXXZ@4HA, the name that Microsoft's compiler writes.
 func (d *decoder) funclet(name ref) ref {
 	around := d.add(node{kind: kVariable, f: [4]ref{d.symbolName()}})
 	local := d.add(node{kind: kLocal, f: [4]ref{around}})
@@ -182,7 +182,7 @@ func (d *decoder) functionClass() classSet {
 	return 0
 }
 
-// signature reads the type of a function; that of a method has the qualifiers of *this.
+// signature reads the type of a function; a method's type has the qualifiers of *this.
 func (d *decoder) signature(method bool) ref {
 	n := node{kind: kSignature}
 	if method {

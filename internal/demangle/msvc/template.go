@@ -76,7 +76,7 @@ func (d *decoder) value() ref {
 }
 
 // braced reads the values of a class (2), an array (3), or a union (7), up to @. Each value of an
-// array ends with an @; that of a union follows the member's name.
+// array ends with an @; a union's value follows the member's name.
 func (d *decoder) braced(code byte) ref {
 	n := node{kind: kBraced, f: [4]ref{d.typ()}}
 	mark := len(d.Stack)

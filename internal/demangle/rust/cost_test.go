@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-// references is a name of n tuples, each of which has the one before twice.
+// references is a name of n tuples, each of which contains the one before twice.
 func references(n int) string {
 	name, at := "INvC1a1f", 8
 	name += "TuuE"

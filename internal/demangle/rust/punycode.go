@@ -20,7 +20,8 @@ const (
 	punyInitialN    = 0x80
 )
 
-// maxPunycode is how long an identifier in Punycode may be, in bytes: each character moves those behind it.
+// maxPunycode is how long an identifier in Punycode may be, in bytes: each character moves those
+// after it.
 const maxPunycode = 2048
 
 // punycode decodes an identifier (RFC 3492, section 6.2) in which rustc replaced

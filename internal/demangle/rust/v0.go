@@ -185,7 +185,7 @@ func (r *decoder) ident() string {
 	return s
 }
 
-// path prints a path; in that of a value, generic arguments follow "::".
+// path prints a path; in the path of a value, generic arguments follow "::".
 func (r *decoder) path(value bool) {
 	r.enter()
 	defer r.leave()

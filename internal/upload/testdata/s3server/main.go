@@ -1,6 +1,6 @@
 // Command s3server is an S3 server for tests: gofakes3, with its objects in memory. gofakes3 does
-// not check signatures, so each is compared with that of AWS's own signer. It prints its address,
-// and exits at the end of its standard input.
+// not check signatures, so each is compared with AWS's own signer's. It prints its address, and
+// exits at the end of its standard input.
 //
 //	s3server BUCKET REGION ACCESS-KEY SECRET-KEY
 package main
