@@ -32,6 +32,7 @@ type Budget struct {
 	lines int   // number of trace lines left
 }
 
+// NewBudget returns the budget of a dump's stacks.
 func NewBudget(d *dump.Dump) *Budget {
 	word := 8
 	if d.Arch != nil {
@@ -71,6 +72,7 @@ func (b *Budget) takeLine(line string) bool {
 	return b.lines >= 0
 }
 
+// Exhausted reports whether the budget is used up, so that no more frames may be added.
 func (b *Budget) Exhausted() bool { return b.left <= 0 }
 
 // why returns the message for an exhausted budget.

@@ -21,7 +21,7 @@ type Goroutines uint8
 // The choices.
 const (
 	NoGoroutines   Goroutines = iota // walk threads
-	UserGoroutines                   // except those that the runtime started for itself
+	UserGoroutines                   // all except those that the runtime started for itself
 	AllGoroutines
 )
 

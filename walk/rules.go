@@ -77,7 +77,8 @@ func (c *rowCache) read(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 	return &cachedRow{row: &rules.Row, start: rules.Start, held: held}
 }
 
-// bySymbols uses the STACK CFI of the symbol file.
+// bySymbols uses the STACK CFI of the symbol file or, if the symbols are from the binary, the
+// binary's rules.
 func bySymbols(u *unwinder, f *Frame) outcome {
 	if u.module == nil {
 		return nothing
@@ -189,9 +190,9 @@ func (u *unwinder) keepCFA(row *cfi.Row) {
 	u.reads = reads
 }
 
-// restoresVolatile reports whether rules load a register that no function preserves for its caller
-// from memory. The rules of a signal frame do so, and load the stack pointer as well. Functions of
-// s390x save the stack pointer and floating-point registers in memory.
+// restoresVolatile reports whether rules load from memory a register that no function preserves
+// for its caller. The rules of a signal frame do so, and load the stack pointer as well. Functions
+// of s390x save the stack pointer and floating-point registers in memory.
 func (u *unwinder) restoresVolatile(row *cfi.Row) bool {
 	a := u.cpu.Arch
 	for i, r := range a.Regs {

@@ -125,7 +125,8 @@ func (w *winStep) words() int {
 	return scanWords
 }
 
-// scan looks for a return address in n words from start on. If there is none, at is start.
+// scan looks for a return address in n words from start on. If it finds none, at is start. A search
+// of more than alignedWords words needs the technique ByScan.
 func (w *winStep) scan(start uint32, n int) (at, pc uint32, ok bool) {
 	if n > alignedWords && !w.u.may[ByScan] {
 		return 0, 0, false

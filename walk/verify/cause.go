@@ -39,8 +39,8 @@ func (v *verifier) lose(f *walk.Frame) {
 	}
 }
 
-// errorAt returns the index of the first error of one of the kinds at a
-// frame's address.
+// errorAt returns the index of the error at a frame's address, of the first of the kinds for which there is
+// one.
 func (v *verifier) errorAt(f *walk.Frame, kinds ...string) (int, bool) {
 	for _, kind := range kinds {
 		i, ok := v.at[findingKey{kind: kind, module: f.Module, addr: f.Inst}]

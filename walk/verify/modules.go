@@ -189,7 +189,8 @@ func (v *verifier) judgeCounts() {
 	}
 }
 
-// heaviest returns the error that lost the most stacks so far, or nil.
+// heaviest returns the first error so far in the order of sortFindings that does not follow from
+// another, or nil.
 func (v *verifier) heaviest() *cause {
 	best := -1
 	for i := range v.verdict.Findings {
@@ -213,7 +214,8 @@ const (
 
 // culprits names the modules after which callers are guesses that no finding explains, with the
 // reasons; modules after which stacks were lost come first. rest is the number of such callers. The
-// heaviest error so far determines the blame, or else the source that lacks rules.
+// blame is on the source that lacks rules after the first of these modules or, if that is
+// undecided, on what the heaviest error so far blames.
 func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	var list []int
 	for i, d := range v.broken {

@@ -12,7 +12,7 @@ import (
 
 // damage counts what is broken after a module's frames, or was found without rules.
 type damage struct {
-	broken map[int]bool // indices in Result.Stacks
+	broken map[int]bool // stacks, by their index in Dump.Threads
 	weak   int          // callers by frame pointers and scanning
 	bare   int          // of weak, those for which no source has rules and no other finding gives the reason
 	unused int          // of weak, those with rules that could not be used

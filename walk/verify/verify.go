@@ -104,7 +104,7 @@ type Verdict struct {
 	UnknownCalls int `json:"unknown_calls"`
 
 	Modules  []Module  `json:"modules"`  // on stacks, by address
-	Findings []Finding `json:"findings"` // errors first, then by kind, module and address; each contains its consequences
+	Findings []Finding `json:"findings"` // errors first, then by kind, weight and location; each contains its consequences
 	Omitted  int       `json:"omitted"`  // findings beyond 10,000, or 5,000 for those that are not errors
 }
 
@@ -158,7 +158,7 @@ type verifier struct {
 	verdict *Verdict
 	places  []int // indices in Verdict.Modules, by index in Result.Modules, or -1
 	broken  map[int]*damage
-	current int                // the current frame
+	current int                // index of the current frame
 	after   *cause             // why the stack was lost; nil if it was not
 	omitted int                // number of omitted errors
 	outside int                // callers by scanning after code in no module
