@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// file is a file of an archive.
+// file is a file in an archive.
 type file struct {
 	name string
 	data []byte
 	mode int64
 }
 
-// packed returns a tar.gz with the files in a folder.
+// packed returns a tar.gz archive of files, which it places in a folder.
 func packed(folder string, files []file, date time.Time) ([]byte, error) {
 	files = slices.Clone(files)
 	for i := range files {
@@ -32,17 +32,17 @@ func packed(folder string, files []file, date time.Time) ([]byte, error) {
 	return gzipped(plain), err
 }
 
-// gzipped compresses as gzip -9n does: without a name and a date.
+// gzipped compresses data as gzip -9n does: the header has neither a name nor a date.
 func gzipped(data []byte) []byte {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
-	z.Write(data)                                         // nor does a bytes.Buffer fail
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
+	z.Write(data)                                         // a bytes.Buffer does not fail either
 	z.Close()
 	return b.Bytes()
 }
 
-// tarOf returns a tar archive of files and of the folders that they are in, sorted by name, with one date and without
-// owners. A name that ends in a slash is that of an empty folder.
+// tarOf returns a tar archive of files and their folders, sorted by name, all with the same date and without owners.
+// A name that ends in a slash stands for an empty folder.
 func tarOf(files []file, date time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	archive := tar.NewWriter(&b)

@@ -10,8 +10,8 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bom returns the program's modules as CycloneDX 1.6, from the build information that Go
-// wrote into the program. It has no tree of dependencies: all are the program's.
+// bom returns the program's modules as CycloneDX 1.6, from the build information that Go wrote
+// into the program. The dependencies form no tree: each module is a dependency of the program.
 func (r *release) bom(program []byte) ([]byte, error) {
 	sum := sha256.Sum256(program)
 	root := component("symtool", r.info.Main.Path, r.version, []string{"Apache-2.0"})
@@ -44,7 +44,7 @@ func (r *release) bom(program []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// serialNumber returns a UUID of version 8, a custom form, which follows from the program's sum.
+// serialNumber returns a UUID of version 8 (custom) that is derived from the program's checksum.
 func serialNumber(program [sha256.Size]byte) string {
 	id := sha256.Sum256(append([]byte("symtool SBOM"), program[:]...))
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
@@ -64,7 +64,7 @@ func component(name, module, version string, licences []string) cyclonedx.Compon
 var licenceWords = []struct{ id, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},
-	{"0BSD", "with or without fee is hereby granted. THE SOFTWARE"}, // ISC goes on: provided that
+	{"0BSD", "with or without fee is hereby granted. THE SOFTWARE"}, // ISC continues with "provided that"
 	{"BSD-3-Clause", "may be used to endorse or promote products derived from this software without specific prior written permission"},
 	{"BSD-2-Clause", "Redistributions in binary form must reproduce the above copyright notice"},
 }

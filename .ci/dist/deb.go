@@ -12,11 +12,12 @@ import (
 
 const debDocs = "usr/share/doc/symtool/"
 
-// debOverrides are findings of lintian that are meant to be: the program runs on any Linux, and doctor names the Debian
-// package of a file without a program of Debian's.
+// debOverrides lists lintian findings that are intended: the program is static so that it runs on any Linux, and doctor
+// names the Debian package of a file without calling one of Debian's programs.
 const debOverrides = "symtool: statically-linked-binary\nsymtool: uses-dpkg-database-directly\n"
 
-// debCopyright is the file that says under which licences everything is, with the home page (Debian Policy, 12.5).
+// debCopyright is the template of the copyright file: the licences of all parts, and the home page (Debian Policy,
+// 12.5).
 const debCopyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: symtool
 Source: %s
@@ -29,7 +30,7 @@ Comment:
  THIRD-PARTY-LICENSES beside this file has the licences of what is linked in.
 `
 
-// deb writes the Debian package by dpkg-deb: the same bytes for the same files and date.
+// deb writes the Debian package with dpkg-deb: the same bytes for the same files and date.
 func (r *release) deb(output string, files []file) error {
 	tree, err := os.MkdirTemp("", "deb")
 	if err != nil {
@@ -62,15 +63,15 @@ func (r *release) deb(output string, files []file) error {
 	return nil
 }
 
-// debVersion returns a version as Debian orders it: 0.1.0-dev is before 0.1.0.
+// debVersion returns a version in the form that Debian orders correctly: 0.1.0~dev comes before 0.1.0.
 func debVersion(version string) string { return strings.ReplaceAll(version, "-", "~") }
 
-// debFiles returns the files of the package where Debian has them (Debian Policy 4.6, 9.1; 12.3), with manual pages and
-// the changelog compressed.
+// debFiles returns the files of the package at their paths on Debian (Debian Policy 4.6, 9.1; 12.3), with the manual
+// pages and the changelog compressed.
 func (r *release) debFiles(files []file) (placed []file) {
 	for _, f := range files {
 		switch {
-		case f.name == "LICENSE": // is in the copyright file
+		case f.name == "LICENSE": // part of the copyright file
 			continue
 		case f.name == "symtool":
 			f.name = "usr/bin/symtool"
@@ -92,7 +93,8 @@ func (r *release) debFiles(files []file) (placed []file) {
 		file{"usr/share/lintian/overrides/symtool", []byte(debOverrides), 0o644})
 }
 
-// writeDated writes a file with its date and mode, whatever the umask, and folders that all may read.
+// writeDated writes a file with its date and mode, whatever the umask. It creates missing folders, which everyone may
+// read.
 func writeDated(name string, f file, date time.Time) error {
 	for dir := filepath.Dir(f.name); dir != "."; dir = filepath.Dir(dir) {
 		parent := filepath.Join(strings.TrimSuffix(name, f.name), dir)

@@ -11,11 +11,11 @@ import (
 // link matches the target of a link in a Markdown document, without the heading.
 var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)\s]*)?\)`)
 
-// code matches what is not text in one.
+// code matches code blocks and code spans in a Markdown document.
 var code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 
 // documents reads the documents of an archive and all files of the repository that they link to, so that no link
-// leads nowhere. A folder stands for all its files.
+// is broken. A folder stands for all its files.
 func documents() (files []file, err error) {
 	names, seen := []string{"LICENSE", "README.md", "CHANGELOG.md"}, map[string]bool{}
 	for len(names) > 0 {

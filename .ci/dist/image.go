@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The types of what an image consists of (OCI Image Format Specification 1.1).
+// The media types of the parts of an image (OCI Image Format Specification 1.1).
 const (
 	typeManifest = "application/vnd.oci.image.manifest.v1+json"
 	typeConfig   = "application/vnd.oci.image.config.v1+json"
@@ -19,8 +19,8 @@ const (
 // fields is an object of JSON, whose keys are written in order.
 type fields = map[string]any
 
-// image writes a container image with the program and its licences, an archive that podman, buildah, skopeo and docker
-// load: what `symtool integration container` builds from the release's archive.
+// image writes a container image with the program and its licences as an archive, which podman, buildah, skopeo and
+// docker can load. `symtool integration container` builds the same from the release's archive.
 func (r *release) image(output string, files []file) error {
 	var inside []file
 	for _, f := range files {
@@ -66,7 +66,7 @@ func (r *release) image(output string, files []file) error {
 	return os.WriteFile(filepath.Join(output, r.name+".oci.tar"), archive, 0o644)
 }
 
-// encoded returns JSON; what is encoded here always can be.
+// encoded returns v as JSON. All values in this file can be encoded.
 func encoded(v fields) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -47,10 +47,11 @@ func main() {
 	}
 }
 
-// origin says who releases: make has it in MAINTAINER and HOMEPAGE.
+// origin says who makes the release. The Makefile takes it from MAINTAINER and HOMEPAGE.
 type origin struct{ maintainer, homepage string }
 
-// check returns an error unless the values fit in a line of a Debian package (Debian Policy, 5.6.2 and 5.6.23).
+// check returns an error unless the values are valid in the fields of a Debian package (Debian Policy, 5.6.2 and
+// 5.6.23).
 func (o origin) check() error {
 	if a, err := mail.ParseAddress(o.maintainer); err != nil || a.Name == "" || strings.ContainsAny(o.maintainer, "\r\n") {
 		return fmt.Errorf("-maintainer is %q, want NAME <ADDRESS>", o.maintainer)
@@ -147,7 +148,7 @@ func (r *release) write(output string, common []file) error {
 	return os.WriteFile(filepath.Join(output, r.name+".tar.gz"), archive, 0o644)
 }
 
-// build makes the program for a CPU.
+// build builds the program for a CPU.
 func build(program, cpu string) error {
 	cmd := exec.Command(".ci/release", program)
 	cmd.Env = append(os.Environ(), "GOARCH="+cpu)
@@ -171,7 +172,7 @@ func versionOf(program string) (string, error) {
 	return words[1], nil
 }
 
-// sourceDate returns $SOURCE_DATE_EPOCH, or when the commit was made.
+// sourceDate returns $SOURCE_DATE_EPOCH, or else the date of the last commit.
 func sourceDate() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -21,11 +21,12 @@ type notice struct {
 	text            []byte
 }
 
-// licenceFile matches names of files with licences and what must go with them.
+// licenceFile matches the names of licence files, and of files that must accompany a
+// licence.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([.-].*)?$`)
 
-// notices finds the licences in the folders of the linked packages, and in the folders
-// above them up to the module's.
+// notices finds the licences in the folders of the linked packages, and in their
+// parent folders up to the module's root.
 func notices(cpu string, info *buildinfo.BuildInfo) (list []notice, err error) {
 	goroot, err := exec.Command(goProgram(), "env", "GOROOT").Output()
 	if err != nil {

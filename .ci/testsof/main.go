@@ -1,11 +1,11 @@
 // testsof prints, as arguments for go test, the tests of one or more kinds and the packages that have them:
 //
-//	go run ./.ci/testsof oracle   those that compare with other tools: that call testenv's Oracle, Comparing or Tool
-//	go run ./.ci/testsof full     those, and those that do more under SYMTOOL_ORACLE=full: that call OracleFull
-//	go run ./.ci/testsof shared   those that read the shared test data, and do not compare with other tools
+//	go run ./.ci/testsof oracle   tests that compare with other tools: they call testenv's Oracle, Comparing or Tool
+//	go run ./.ci/testsof full     these, and tests that do more under SYMTOOL_ORACLE=full: they call OracleFull
+//	go run ./.ci/testsof shared   tests that read the shared test data, and do not compare with other tools
 //
-// also through methods with the same name as the one that is meant. The other tests do the same with and without
-// SYMTOOL_ORACLE, or the shared data, so they need not run again.
+// A test may make the call through other functions. Methods are matched by name only, whatever their type. The remaining
+// tests do the same with and without SYMTOOL_ORACLE, or the shared data, so they need not run again.
 package main
 
 import (
@@ -21,17 +21,17 @@ import (
 	"strings"
 )
 
-// uses maps each function of a package to the names in its body. Names of testenv's
-// functions begin with testenv., those of methods with a dot.
+// uses maps each function of a package to the names in its body. Names of testenv's functions begin with
+// testenv., names of methods with a dot.
 type uses map[string][]string
 
-// kind selects tests: those that reach one function of testenv and not the others.
+// kind selects the tests that reach a function in reached, and none in none.
 type kind struct {
 	prefixes      []string
 	reached, none []string
 }
 
-// Every function of testenv that does more under SYMTOOL_ORACLE=1 calls the first, and the first the second.
+// Every function of testenv that does more under SYMTOOL_ORACLE=1 calls Comparing, which calls OracleFull.
 var oracle, full = []string{"testenv.Comparing"}, []string{"testenv.OracleFull"}
 
 var kinds = map[string]kind{
@@ -64,7 +64,7 @@ func main() {
 	fmt.Printf("-run ^(%s)$ %s\n", strings.Join(inOrder(names), "|"), strings.Join(inOrder(packages), " "))
 }
 
-// inOrder sorts a list and removes what is repeated.
+// inOrder sorts a list and removes duplicates.
 func inOrder(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -106,8 +106,7 @@ func (k kind) has(name string, folder, env uses) bool {
 		reaches(name, folder, env, k.reached, map[string]bool{}) && !reaches(name, folder, env, k.none, map[string]bool{})
 }
 
-// readFolder reads the functions in the test files of a folder, or in its other
-// files if they are testenv's.
+// readFolder reads the functions in the test files of a folder; with testenv, in its other files.
 func readFolder(path string, testenv bool) (uses, error) {
 	files, err := filepath.Glob(filepath.Join(path, "*.go"))
 	if err != nil {
@@ -138,8 +137,8 @@ func readFolder(path string, testenv bool) (uses, error) {
 	return found, nil
 }
 
-// namesIn returns the functions that a function calls or passes to others. Other
-// identifiers are usually variables, often with the name of a function.
+// namesIn returns the names of the functions that a function calls or passes to others. Other identifiers are
+// usually variables, often with the name of a function.
 func namesIn(body *ast.BlockStmt, testenv bool) []string {
 	var names []string
 	add := func(node ast.Expr) {

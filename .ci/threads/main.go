@@ -28,7 +28,7 @@ func asleep() int {
 	}
 }
 
-// blocked waits forever: its thread, which runs nothing else, sleeps in the scheduler.
+// blocked waits forever. Its thread runs nothing else, so it sleeps in the scheduler.
 //
 //go:noinline
 func blocked() int {
@@ -36,7 +36,7 @@ func blocked() int {
 	return <-never
 }
 
-// deep calls f below depth frames.
+// deep calls f at a depth of depth frames.
 //
 //go:noinline
 func deep(depth int, f func() int) int {

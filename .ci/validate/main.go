@@ -2,9 +2,9 @@
 //
 //	go run ./.ci/validate [-as URL=FILE]... SCHEMA
 //
-// SCHEMA is a file, or a URL for which -as gives a file. The tests of cmd/symtool run it: if
-// they linked the library, whose tables take 10 ms at each start, every start of symtool in a
-// script would pay for them.
+// SCHEMA is a file, or a URL for which -as names a file. The tests of cmd/symtool run this
+// program: if they linked the library, whose tables take 10 ms at each start, every start of
+// symtool in a script would pay for them.
 package main
 
 import (

@@ -18,20 +18,21 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// Config says how dumps are walked. It goes to the workers as JSON. Paths are those of a worker.
+// Config says how dumps are walked. It is passed to the workers as JSON. Paths are paths on a
+// worker.
 type Config struct {
 	Symbols     []string `json:"symbols,omitempty"` // symbol files, and folders of them
 	Binaries    []string `json:"binaries,omitempty"`
 	Debuginfod  []string `json:"debuginfod,omitempty"`   // URLs
 	SymbolURL   []string `json:"symbol_url,omitempty"`   // of symbol servers
-	SymbolCache string   `json:"symbol_cache,omitempty"` // "" is the user's
+	SymbolCache string   `json:"symbol_cache,omitempty"` // "" for the user's cache
 
 	Registers  bool     `json:"registers,omitempty"`
 	Techniques []string `json:"techniques,omitempty"` // nil for all
 	MaxFrames  int      `json:"max_frames,omitempty"`
 
-	Jobs   int   `json:"jobs,omitempty"`   // dumps walked side by side in a process; 0: as many as processors
-	Memory int64 `json:"memory,omitempty"` // bytes of live memory from which symbols are dropped; 0 for no limit
+	Jobs   int   `json:"jobs,omitempty"`   // dumps walked side by side in a process; 0 for the number of processors
+	Memory int64 `json:"memory,omitempty"` // bytes of live memory above which symbols are dropped; 0 for no limit
 }
 
 // list is a flag that may be repeated.
@@ -47,7 +48,7 @@ func (l *list) Set(value string) error {
 	return nil
 }
 
-// flags are the program's flags, without those of Beam's runners.
+// flags holds the program's flags, without the flags of Beam's runners.
 type flags struct {
 	config     Config
 	techniques string
@@ -56,7 +57,7 @@ type flags struct {
 	output     string
 	shardSize  int
 	verbose    bool
-	names      []string // of ours, in order
+	names      []string // of our flags, in order
 }
 
 // register adds the flags to a set.
@@ -85,7 +86,7 @@ func (f *flags) register(set *flag.FlagSet) {
 	})
 }
 
-// check checks the flags against each other.
+// check checks each flag, and the flags against each other.
 func (f *flags) check() error {
 	c := &f.config
 	switch {
@@ -110,7 +111,7 @@ func (f *flags) check() error {
 	return err
 }
 
-// techniques are those that may be used, nil for all.
+// techniques returns the techniques that may be used, nil for all.
 func (c *Config) techniques() (all []walk.Technique, err error) {
 	var names []string
 	for _, t := range walk.Techniques() {
@@ -145,7 +146,7 @@ func (c *Config) batch(open supplier.Opener) (*batch.Runner, error) {
 	}, nil
 }
 
-// sources are where symtool walk looks for symbols, in its order.
+// sources returns the places where symtool walk looks for symbols, in its order.
 func (c *Config) sources(open supplier.Opener) (*walk.Sources, error) {
 	var suppliers []resolve.Supplier
 	for _, path := range c.Symbols {
@@ -169,8 +170,8 @@ func (c *Config) sources(open supplier.Opener) (*walk.Sources, error) {
 	return walk.NewSources(suppliers, binaries), nil
 }
 
-// cache is the folder for what comes from symbol servers. A worker's container
-// may have no home.
+// cache returns the folder for downloads from symbol servers. A worker's container may have no
+// home folder.
 func (c *Config) cache() string {
 	if c.SymbolCache != "" {
 		return c.SymbolCache

@@ -2,7 +2,7 @@ package main
 
 import "github.com/symtool/symtool/walk/batch"
 
-// Damage is a dump that could not be read, or only in part.
+// Damage is a dump that could be read only in part, or not at all.
 type Damage struct {
 	At     int64  // place among the dumps, from 1
 	Dump   string // name
@@ -10,15 +10,15 @@ type Damage struct {
 	Errors []string
 }
 
-// plain makes a text of a dump acceptable to every runner's coders: as in JSON, each byte that is
-// not UTF-8 becomes U+FFFD.
+// plain returns a text from a dump in a form that every runner's coders accept: as in JSON, each
+// byte that is not UTF-8 becomes U+FFFD.
 func plain(s string) string { return string([]rune(s)) }
 
-// maxErrors is the number of errors in a dump's row: a hostile dump has as many as
-// records.
+// maxErrors is the maximum number of errors in a dump's row: a hostile dump may have one for each
+// record.
 const maxErrors = 100
 
-// damageOf returns what is wrong with a dump; ok is false if nothing is.
+// damageOf returns what is wrong with a dump; ok is false if nothing is wrong.
 func damageOf(w *batch.Walked, at int64) (d Damage, ok bool) {
 	d = Damage{At: at, Dump: plain(w.Path)}
 	if w.Err != nil {

@@ -25,8 +25,8 @@ func join(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// fetch returns a local file with the contents of name: itself if it is local, else a
-// temporary one, which remove removes.
+// fetch returns a local file with the contents of name: name itself if it is local, else a
+// temporary file, which remove deletes.
 func fetch(ctx context.Context, name string) (file string, remove func(), err error) {
 	if !isRemote(name) {
 		return name, func() {}, nil
@@ -58,7 +58,7 @@ type workerError struct{ error }
 
 func (e *workerError) Unwrap() error { return e.error }
 
-// openRead opens a file of any file system. The file system is closed with it.
+// openRead opens a file in any file system. Closing the file also closes the file system.
 func openRead(ctx context.Context, name string) (io.ReadCloser, error) {
 	if !isRemote(name) {
 		return os.Open(name)
@@ -82,8 +82,8 @@ type remoteFile struct {
 
 func (f *remoteFile) Close() error { return errors.Join(f.ReadCloser.Close(), f.files.Close()) }
 
-// writeWhole writes the file name with write: whole, or not at all. It replaces an older one, such
-// as that of a first try, which has the same bytes.
+// writeWhole writes the file name with write: whole, or not at all. It replaces an existing file,
+// such as one from an earlier attempt, which has the same bytes.
 func writeWhole(ctx context.Context, name string, write func(io.Writer) error) (err error) {
 	dir := ""
 	if !isRemote(name) {
@@ -111,8 +111,8 @@ func writeWhole(ctx context.Context, name string, write func(io.Writer) error) (
 	return os.Rename(tmp.Name(), name)
 }
 
-// upload copies a file into another file system. A file appears there when it is closed: a context
-// that has ended prevents half a file.
+// upload copies a file into another file system. The file appears there when it is closed, so
+// upload ends the context first if copying fails: half a file must not appear.
 func upload(ctx context.Context, name string, f *os.File) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

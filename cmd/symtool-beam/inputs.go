@@ -16,8 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// findInputs returns the names of the dumps of operands and lists, each once,
-// in the order of their bytes.
+// findInputs returns the names of the dumps in operands and lists, each once, in byte order.
 func findInputs(ctx context.Context, operands, lists []string, stdin io.Reader) ([]string, error) {
 	var names []string
 	for _, operand := range operands {
@@ -38,9 +37,9 @@ func findInputs(ctx context.Context, operands, lists []string, stdin io.Reader) 
 	return slices.Compact(names), nil
 }
 
-// expand returns what an operand stands for: a folder for its files, and those in its folders,
-// without hidden ones; a pattern for what it matches; anything else for itself, even if it does not
-// exist here: a worker may have it.
+// expand returns the names that an operand stands for. A folder stands for the files in it and its
+// subfolders, except hidden ones; a pattern for the files that it matches; anything else for
+// itself, even if it does not exist here, since a worker may have it.
 func expand(ctx context.Context, operand string) ([]string, error) {
 	if operand == "" {
 		return nil, fmt.Errorf("a DUMP has an empty name")
@@ -62,7 +61,7 @@ func expand(ctx context.Context, operand string) ([]string, error) {
 	return []string{operand}, nil
 }
 
-// matches refuses a pattern that matches nothing.
+// matches returns the names that find finds, or an error if there are none.
 func matches(pattern string, find func() ([]string, error)) ([]string, error) {
 	names, err := find()
 	if err == nil && len(names) == 0 {
@@ -101,7 +100,7 @@ func filesIn(dir string) (names []string, err error) {
 	return names, err
 }
 
-// maxName is the length of the longest name in a list: longer than systems allow.
+// maxName is the maximum length of a name in a list. It is longer than operating systems allow.
 const maxName = 64 << 10
 
 // readList returns the lines of a file; "-" is standard input.

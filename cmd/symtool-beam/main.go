@@ -21,7 +21,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// The statuses are those of symtool.
+// Exit statuses, with symtool's numbers.
 const (
 	statusOK     = 0
 	statusUsage  = 2
@@ -35,7 +35,7 @@ func main() {
 	flag.Usage = func() { f.usage(flag.CommandLine) }
 	flag.Parse()
 	quiet(f.verbose)
-	beam.Init() // a worker does not return from here
+	beam.Init() // in a worker, this does not return
 	status, err := f.run(context.Background(), flag.Args(), os.Stdin, os.Stdout)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "symtool-beam: %v\n", err)
@@ -98,7 +98,7 @@ func (f *flags) run(ctx context.Context, operands []string, stdin io.Reader, std
 	return f.end(ctx, stdout)
 }
 
-// checkEmpty refuses a folder that has files: lines of another run would mix with
+// checkEmpty returns an error if a folder contains files: lines of another run would mix with
 // ours.
 func checkEmpty(ctx context.Context, dir string) error {
 	var files []string

@@ -9,24 +9,25 @@ import (
 	"strings"
 )
 
-// inputsFile has the names of the dumps, each on a line, in order; one with control
+// inputsFile holds the names of the dumps, one per line, in order. A name with control
 // characters is quoted as in Go.
 const inputsFile = "inputs.txt"
 
-// Shard is a piece of work: some dumps that are neighbours in inputsFile. The names
-// are not in the pipeline, which has a limited size with some runners.
+// Shard is a unit of work: a range of dumps in inputsFile. The pipeline does not contain
+// their names, because some runners limit its size.
 type Shard struct {
-	Index, Of     int   // of all shards
-	First, Count  int   // of its dumps, from 0
-	Offset, Bytes int64 // of its lines in inputsFile
+	Index, Of     int   // position among all shards, from 0, and their number
+	First, Count  int   // its first dump, from 0, and the number of its dumps
+	Offset, Bytes int64 // its lines in inputsFile
 }
 
-// name returns the name of a file of the shard. Files sorted by name are in order of shards.
+// name returns the name of a file of the shard. Sorted by name, files are in the order of
+// their shards.
 func (s Shard) name(kind, ext string) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.%s", kind, s.Index, s.Of, ext)
 }
 
-// writeManifest writes inputsFile and returns the shards of up to size dumps.
+// writeManifest writes inputsFile and returns the shards, each of up to size dumps.
 func writeManifest(ctx context.Context, dir string, names []string, size int) ([]Shard, error) {
 	of := (len(names) + size - 1) / size
 	shards := make([]Shard, of)
@@ -86,7 +87,7 @@ func (s Shard) names(ctx context.Context, dir string) ([]string, error) {
 	return names, nil
 }
 
-// skip goes on to an offset, by seeking where the file system can.
+// skip advances r to an offset, by seeking if the file system can.
 func skip(r io.Reader, n int64) error {
 	if s, ok := r.(io.Seeker); ok {
 		_, err := s.Seek(n, io.SeekStart)

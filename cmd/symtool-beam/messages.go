@@ -9,16 +9,16 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 )
 
-// quiet drops Beam's messages below warnings.
+// quiet drops Beam's messages below warnings, unless verbose.
 func quiet(verbose bool) {
 	if verbose {
 		return
 	}
-	log.LogLevel = "error" // of prism, which sets slog's by it
+	log.LogLevel = "error" // prism's level, from which it sets slog's
 	log.SetLogger(warnings{&log.Standard{}})
 }
 
-// warnings is a logger of warnings and worse.
+// warnings is a logger that drops everything below warnings.
 type warnings struct{ log.Logger }
 
 // Log implements Logger.

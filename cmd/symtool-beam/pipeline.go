@@ -37,8 +37,8 @@ func init() {
 //	                        |-> totals  -> sum ---------------->
 //	                        '-> damaged dumps, the dead letters ->
 //
-// Lines do not go through the runner: some have megabytes, and a shard's file has the
-// same bytes whoever writes it, and as often as it is written.
+// Lines do not pass through the runner: some are megabytes long, and a shard's file has the same
+// bytes whichever worker writes it, and however often.
 func build(s beam.Scope, c Config, dir string, shards []Shard) {
 	work := beam.Reshuffle(s, beam.CreateList(s, shards))
 	modules, crashes, all, damaged := beam.ParDo4(s.Scope("Walk"), &walkFn{Config: c, Dir: dir}, work)
@@ -49,8 +49,8 @@ func build(s beam.Scope, c Config, dir string, shards []Shard) {
 		beam.SideInput{Input: counted}, beam.SideInput{Input: signed}, beam.SideInput{Input: total}, beam.SideInput{Input: damaged})
 }
 
-// The metrics. Runners count attempts: dumps of a bundle that is tried again count again. The
-// numbers of summary.json are exact.
+// The metrics. Runners count attempts: when a bundle is retried, its dumps are counted again. The
+// numbers in summary.json are exact.
 var (
 	dumpsOK      = beam.NewCounter("symtool", "dumps_ok")
 	dumpsDamaged = beam.NewCounter("symtool", "dumps_damaged")
@@ -61,7 +61,7 @@ var (
 // walkFn walks the dumps of a shard.
 type walkFn struct {
 	Config Config
-	Dir    string // of the output
+	Dir    string // output folder
 
 	shared *shared
 	maker  *signature.Maker
@@ -84,8 +84,8 @@ func (f *walkFn) Teardown() error {
 	return err
 }
 
-// ProcessElement writes the shard's lines and emits their counts. It may be called again for a
-// shard, and does the same then.
+// ProcessElement writes the shard's lines and emits their counts. If it is called again for a
+// shard, it does the same again.
 func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(summary.Module, summary.Counts), crashes func(string, summary.Crashes), all func(summary.Totals), damaged func(Damage)) error {
 	names, err := shard.names(ctx, f.Dir)
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(s
 }
 
 // walkAll walks dumps concurrently and calls done with each in order, in the caller's goroutine: a
-// DoFn must use what Beam gives it in its own.
+// DoFn must use Beam's arguments in the goroutine that it is called in.
 func (s *shared) walkAll(ctx context.Context, names []string, done func(int, *walked) error) error {
 	open := make([]*walked, len(names))
 	closeOne := func(i int) error {
@@ -135,7 +135,7 @@ func (s *shared) walkAll(ctx context.Context, names []string, done func(int, *wa
 			return d, err
 		},
 		func(i int, d *walked) error { return errors.Join(done(i, d), closeOne(i)) })
-	for i := range open { // those behind an error
+	for i := range open { // those after an error
 		err = errors.Join(err, closeOne(i))
 	}
 	return err

@@ -15,15 +15,15 @@ import (
 // shared is what all bundles of a worker process share: symbols, and the limit on concurrent walks.
 // Its methods may be called concurrently.
 //
-// Symbols are kept until too much memory is live; then the next dumps get a fresh set, and the old
-// one is closed after the last walk with it. The set does not change a dump's line.
+// Symbols are kept until too much memory is live. Then the next dumps get a fresh set, and the old
+// set is closed after the last walk that uses it. Which set is used does not affect a dump's line.
 type shared struct {
 	config  Config
 	slots   chan struct{} // one for each dump that may be walked at once
 	key     string        // in sharedOnes
 	users   int           // guarded by sharedOnes.mu
 	limit   int64
-	live    func() (bytes int64, cycle uint64) // of the heap, as the last garbage collection found it
+	live    func() (bytes int64, cycle uint64) // live heap, as the last garbage collection found it
 	mu      sync.Mutex
 	now     *symbols
 	dropped int    // how many sets were dropped
@@ -46,7 +46,7 @@ var sharedOnes struct {
 	all map[string]*shared
 }
 
-// acquire returns the process's shared for a Config; release releases it.
+// acquire returns the process's shared for a Config. The caller must release it.
 func acquire(c Config) (*shared, error) {
 	key, err := json.Marshal(c)
 	if err != nil {
@@ -57,7 +57,7 @@ func acquire(c Config) (*shared, error) {
 	s := sharedOnes.all[string(key)]
 	if s == nil {
 		s = &shared{config: c, key: string(key), slots: make(chan struct{}, par.Jobs(c.Jobs)), limit: c.Memory, live: liveHeap}
-		// A missing folder is reported once, and not for each dump.
+		// A missing folder is reported once, not once per dump.
 		if s.now, err = c.newSymbols(); err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (c *Config) newSymbols() (*symbols, error) {
 	return y, err
 }
 
-// openFile opens a symbol file, and remembers to close it.
+// openFile opens a symbol file, which is closed with the set.
 func (y *symbols) openFile(ctx context.Context, path string) (resolve.Symbols, error) {
 	r, err := resolve.Open(ctx, path, resolve.OpenOptions{})
 	if err == nil {
@@ -115,14 +115,14 @@ func (y *symbols) retire() error {
 	return errors.Join(errs...)
 }
 
-// walked is a dump that was walked, with the resources that it holds.
+// walked is a walked dump, with the resources that it holds.
 type walked struct {
 	*batch.Walked
 	ms      int64
-	release func() error // gives back symbols and dump
+	release func() error // returns the symbols and removes the dump's temporary file
 }
 
-// walker returns a walker and its set, which the caller hands back with give.
+// walker returns a walker and its set, which the caller returns with give.
 func (s *shared) walker() (*symbols, *batch.Worker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *shared) walker() (*symbols, *batch.Worker, error) {
 	return y, y.batch.NewWorker(), nil
 }
 
-// give hands back a set and its walker, which is nil if it panicked.
+// give returns a walker and its set to s. The walker is nil if it panicked.
 func (s *shared) give(y *symbols, w *batch.Worker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,14 +172,15 @@ func (s *shared) renew() error {
 	return old.retire()
 }
 
-// liveHeap is the memory that the last garbage collection left, and its number.
+// liveHeap returns the number of bytes that the last garbage collection found live, and the number
+// of that collection.
 func liveHeap() (bytes int64, cycle uint64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64()), samples[1].Value.Uint64()
 }
 
-// take waits for a slot; the context may end that.
+// take waits for a slot, or for the end of ctx.
 func (s *shared) take(ctx context.Context) error {
 	select {
 	case s.slots <- struct{}{}:

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/walk/summary"
 )
 
-// tables is everything that the output files are made from.
+// tables holds everything that the output files are made from.
 type tables struct {
 	summary.Tables
 	damaged []Damage
@@ -46,10 +46,10 @@ func (r *tables) write(ctx context.Context, dir string) error {
 	return nil
 }
 
-// shownRows is the number of rows of each table of the text.
+// shownRows is the maximum number of rows of each table in the text.
 const shownRows = 50
 
-// columns are those of the CSV files: the names of the JSON fields.
+// columns are the columns of the CSV files: the names of the JSON fields.
 var columns = []string{
 	"module", "debug_id", "dumps", "missing_symbols", "other_id", "corrupt_symbols", "frames", "context", "cfi", "cfi_scan", "frame_pointer", "scan",
 	"callers", "callers_frame_pointer", "callers_scan", "ends", "lacks_cfi", "example",
@@ -114,7 +114,8 @@ func (r *tables) damages() (all []damage) {
 // summaryFile is written last.
 const summaryFile = "summary.json"
 
-// totals is the content of summaryFile. Fields may be added; none changes its meaning.
+// totals is the content of summaryFile. Fields may be added, but none may change its
+// meaning.
 type totals struct {
 	Schema int `json:"schema"`
 	summary.Numbers

@@ -12,9 +12,9 @@ import (
 	"github.com/symtool/symtool/walk/report"
 )
 
-// walkDump walks the dump of that name. If it cannot be read, or the walk panics, that is Walked.Err
-// and not the error: a dump that fails each time must not fail its bundle. The error is that of the
-// worker.
+// walkDump walks the dump with that name. If the dump cannot be read, or the walk panics, it sets
+// Walked.Err and returns no error: a dump that fails each time must not fail its bundle. An error
+// that it returns is the worker's.
 func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 	if err := s.take(ctx); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 		remove()
 		return nil, err
 	}
-	// All bundles share the symbols: the end of this one must not stop the search for them.
+	// All bundles share the symbols: a search for them must not stop because this bundle ends.
 	w, panicked := safely(name, func() (*batch.Walked, error) {
 		return walkOne(context.WithoutCancel(ctx), walker, file, name)
 	})
@@ -57,8 +57,8 @@ var walkOne = func(ctx context.Context, w *batch.Worker, file, name string) (*ba
 	return w.Walk(ctx, file, name)
 }
 
-// safely turns a panic of f into the dump's error. f has no context that could end, and so returns
-// no other error.
+// safely turns an error or a panic of f into the dump's error. f has no context that could end, so
+// its error is always about the dump.
 func safely(name string, f func() (*batch.Walked, error)) (w *batch.Walked, panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -72,13 +72,13 @@ func safely(name string, f func() (*batch.Walked, error)) (w *batch.Walked, pani
 	return w, false
 }
 
-// write writes the line of a dump that was walked: that of symtool walk --format jsonl.
+// write writes the line of a walked dump, as symtool walk --format jsonl does.
 func (c *Config) write(w io.Writer, walked *batch.Walked) error {
 	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: c.Registers}
 	return report.NewDocument(walked.Result, o).Write(w, report.WriteOptions{})
 }
 
-// writeLine writes the line of a dump, which could be read or not.
+// writeLine writes the line of a dump, or of its failure.
 func (c *Config) writeLine(w io.Writer, walked *batch.Walked) error {
 	switch {
 	case walked.Err != nil:
@@ -87,5 +87,5 @@ func (c *Config) writeLine(w io.Writer, walked *batch.Walked) error {
 		_, err := w.Write(walked.Rendered)
 		return err
 	}
-	return c.write(w, walked) // it is long
+	return c.write(w, walked) // too long to have been rendered
 }

@@ -11,8 +11,8 @@ import (
 )
 
 func main() {
-	// net/http logs unsolicited responses of servers, but standard error is for our messages
-	// alone.
+	// net/http logs unsolicited responses of servers, but standard error is only for our own
+	// messages.
 	log.SetOutput(io.Discard)
 	os.Exit(app.Run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// noteAlone notes that a debug file, which is read without its program, lacks the rules that the program has. Sections
-// that have no bytes say that there were rules: these are lost, and NoteAlone says so. A dSYM never has such sections.
+// noteAlone notes that a debug file, which is read without its program, lacks the program's unwind rules. Sections
+// without bytes show that there were rules; NoteAlone reports these as lost. A dSYM never has such sections.
 func (d *Reader) noteAlone(ctx context.Context, r *Result, f *object.File) {
 	if f.HasCode() {
 		if alone := f.Terms.UnwindAlone; alone != "" && r.Stats.CFIBlocks == 0 {
@@ -45,14 +45,14 @@ func (d *Reader) noteAlone(ctx context.Context, r *Result, f *object.File) {
 		r.dumpProgram("which has them", "dump its program, with this file as DEBUGFILE"))
 }
 
-// NoteAlone notes what the file lacks that only its program has, with a status.
+// NoteAlone notes, with a status, that the file lacks unwind rules that only its program has.
 func (r *Result) NoteAlone(status int) {
 	if r.lacks != "" {
 		r.Note(status, "%s", r.lacks)
 	}
 }
 
-// alone records the program of a debug file that is read without it, or where that was looked for.
+// alone records the program of a debug file that is read without it, or else where the program was looked for.
 func (r *Result) alone(set *debugset.Set, program string) {
 	r.Program = program
 	for _, t := range set.Tried {
@@ -63,7 +63,8 @@ func (r *Result) alone(set *debugset.Set, program string) {
 	}
 }
 
-// dumpProgram says which file has what a debug file lacks or, with otherwise as the advice, where that was looked for.
+// dumpProgram names the program to dump, which has what a debug file lacks. If the program was not found, it returns
+// otherwise, the advice, and where the program was looked for.
 func (r *Result) dumpProgram(has, otherwise string) string {
 	switch {
 	case r.Program != "":

@@ -23,10 +23,10 @@ type CFICheck struct {
 	blocks int // STACK CFI INIT records
 }
 
-// maxNamedGaps is how many functions the finding names. JSON lists more.
+// maxNamedGaps is the maximum number of functions that the finding names. JSON lists more.
 const maxNamedGaps = 3
 
-// MeasureCFI measures the symbol file of m. binary is the file that it is made from.
+// MeasureCFI measures the symbol file of m. binary is the file from which m was made.
 func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File) (*CFICheck, error) {
 	symbols, _ := m.SplitVars()
 	report, err := lint.Run(ctx, symfmt.NewModuleRecords(symbols), lint.Options{Rules: []*lint.Rule{}, Binary: binary, OwnBinary: true})
@@ -56,8 +56,8 @@ func NameGaps(m *symfmt.Module, gaps []coverage.Gap) {
 	}
 }
 
-// Finding returns the sentence about code without CFI, or "" if at least atLeast percent of it have
-// CFI.
+// Finding returns the sentence about code without CFI, or "" if at least atLeast percent of the
+// code has CFI.
 func (c *CFICheck) Finding(atLeast float64) string {
 	switch {
 	case c.Total == 0 && c.blocks > 0:
@@ -71,7 +71,7 @@ func (c *CFICheck) Finding(atLeast float64) string {
 	return fmt.Sprintf("%d of %d %s (%.2f %%) without STACK CFI: %s", c.Without, c.Total, c.Of, percent, LargestGaps(c.Worst))
 }
 
-// LargestGaps lists the functions with the largest gaps, and their bytes.
+// LargestGaps lists the functions with the largest gaps, and the number of bytes in each gap.
 func LargestGaps(gaps []coverage.Gap) string {
 	var list []string
 	for _, g := range gaps[:min(len(gaps), maxNamedGaps)] {

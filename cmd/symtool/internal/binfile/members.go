@@ -11,14 +11,14 @@ import (
 	"github.com/symtool/symtool/symfmt/pdb"
 )
 
-// Member is the contents of a file in a package.
+// Member is the contents of a file in a package, such as a .deb.
 type Member struct {
 	io.ReaderAt
 	Bytes int64
 	Name  string // its path in the package
 }
 
-// open opens the binary at a path, or the member of that path.
+// open opens the binary at a path, or the member that the path stands for.
 func (d *Reader) open(name string, limits object.Limits) (*object.File, error) {
 	if m, ok := d.Members[name]; ok {
 		return objfile.New(m, m.Bytes, name, limits)
@@ -26,7 +26,7 @@ func (d *Reader) open(name string, limits object.Limits) (*object.File, error) {
 	return objfile.Open(name, limits)
 }
 
-// isPDB is like IsPDB, also for a member.
+// isPDB is like IsPDB, but also accepts a member.
 func (d *Reader) isPDB(name string) bool {
 	if m, ok := d.Members[name]; ok {
 		var head [pdb.HeadSize]byte
@@ -36,7 +36,7 @@ func (d *Reader) isPDB(name string) bool {
 	return IsPDB(name)
 }
 
-// openPDB opens the PDB at a path, or the member of that path.
+// openPDB opens the PDB at a path, or the member that the path stands for.
 func (d *Reader) openPDB(name string) (*pdb.File, error) {
 	if m, ok := d.Members[name]; ok {
 		return pdb.NewFile(m, m.Bytes, path.Base(m.Name)), nil
@@ -44,7 +44,8 @@ func (d *Reader) openPDB(name string) (*pdb.File, error) {
 	return pdb.Open(name)
 }
 
-// nameOf returns the name that a member gives its module, where the binary has none; "" for a file, whose path says it.
+// nameOf returns the name of the module of a member, in case the binary has none; "" for a file, whose path gives the
+// name.
 func (d *Reader) nameOf(name string) string {
 	if m, ok := d.Members[name]; ok {
 		return strings.TrimSuffix(path.Base(m.Name), ".debug")
@@ -52,7 +53,7 @@ func (d *Reader) nameOf(name string) string {
 	return ""
 }
 
-// packed reports whether the binary is a member: then nothing lies beside it.
+// packed reports whether the binary is a member, so that no other file lies beside it.
 func (d *Reader) packed(name string) bool {
 	_, ok := d.Members[name]
 	return ok

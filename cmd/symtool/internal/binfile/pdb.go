@@ -31,7 +31,7 @@ func IsPDB(path string) bool {
 	return pdb.Match(head[:n])
 }
 
-// ProgramID returns the id of the Windows binary at path that a PDB describes, or "".
+// ProgramID returns the ID of the Windows binary at path, by which its PDB is found, or "".
 func ProgramID(path string) string {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
@@ -59,7 +59,8 @@ func StoreID(r io.ReaderAt, size int64, path string) (string, error) {
 	return id, nil
 }
 
-// fetchPDB fetches a PDB from symbol servers; "" if they do not have it. An error is that of the context.
+// fetchPDB fetches a PDB from symbol servers and returns its path, or "" if they do not have it. The error is
+// always the context's.
 func (d *Reader) fetchPDB(ctx context.Context, s *debugset.Set, name, id string) (string, error) {
 	if d.Programs == nil || id == "" {
 		return "", nil
@@ -75,7 +76,7 @@ func (d *Reader) fetchPDB(ctx context.Context, s *debugset.Set, name, id string)
 	return path, nil
 }
 
-// openAlone reads a PDB without its binary: the rules for the stack of x86_64 and arm64 are in that.
+// openAlone reads a PDB without its binary. For x86_64 and arm64, only the binary has the unwind rules.
 func (d *Reader) openAlone(ctx context.Context, r *Result) (*Binary, error) {
 	r.Opened.Add(r.File)
 	database, err := d.openPDB(r.File)

@@ -24,22 +24,22 @@ import (
 type Reader struct {
 	Options    dwarf2sym.Options
 	DebugFile  string            // "" to search for one
-	Supplement string            // the file that dwz moved a part of the debug information to, "" to search for it
-	Members    map[string]Member // of packages, by the paths that stand for them here and in results
+	Supplement string            // the file to which dwz moved a part of the debug information; "" to search for it
+	Members    map[string]Member // files in packages, by the paths that stand for them here and in results
 	DebugDirs  []string
 	Client     *debuginfod.Client // nil for no servers
 	Programs   *remote.Programs   // for PDBs; nil for no servers
-	BuildID    []byte             // of a binary to fetch, in place of a file
-	CPU        string             // of the binary to read, in a file with several
-	OrElse     string             // what else can be done with such a file, for a message
-	NoDebug    NoDebug            // what becomes of binaries without debug information
-	Many       bool               // files of a store are read: no server is asked for a program that would only be named
+	BuildID    []byte             // of a binary to fetch, instead of a file
+	CPU        string             // of the binary to read, in a file with several binaries
+	OrElse     string             // what else can be done with a file with several binaries, for a message
+	NoDebug    NoDebug            // what happens to binaries without debug information
+	Many       bool               // many files are read: no server is asked for a program that would only be named in a message
 }
 
-// NoDebug says what becomes of binaries without debug information.
+// NoDebug says what happens to binaries without debug information.
 type NoDebug struct {
 	Accepted bool // they do not change the status
-	Skipped  bool // nor is their symbol file wanted
+	Skipped  bool // nor is a symbol file written for them
 }
 
 // Binary is a binary that was read, with its debug files open.
@@ -82,7 +82,7 @@ func (d *Reader) openBinary(ctx context.Context, r *Result) (*object.File, error
 	return binary, nil
 }
 
-// severalHint adds to the error of a file with several binaries what to do.
+// severalHint adds advice to the error of a file with several binaries.
 func (d *Reader) severalHint(err error) error {
 	if errors.Is(err, object.ErrSeveral) {
 		return fmt.Errorf("%w: choose one with --arch%s", err, d.OrElse)
@@ -90,7 +90,7 @@ func (d *Reader) severalHint(err error) error {
 	return err
 }
 
-// given opens the files of a binary that were named.
+// given opens the debug files that the user named.
 func (d *Reader) given(r *Result, b *Binary) error {
 	set := &b.set
 	if d.DebugFile != "" {
@@ -109,7 +109,7 @@ func (d *Reader) given(r *Result, b *Binary) error {
 	return nil
 }
 
-// openDebug opens the debug file or PDB that was named.
+// openDebug opens the debug file or PDB that the user named.
 func (d *Reader) openDebug(r *Result, b *Binary) error {
 	if b.File.OS == "windows" && d.isPDB(d.DebugFile) {
 		database, err := d.openPDB(d.DebugFile)
@@ -140,7 +140,7 @@ func (d *Reader) openDebug(r *Result, b *Binary) error {
 	return nil
 }
 
-// finder says where other files are looked for.
+// finder returns a finder for the other files of a binary.
 func (d *Reader) finder(r *Result) *debugset.Finder {
 	f := &debugset.Finder{Dirs: d.DebugDirs, Limits: r.limits(), RulesOnly: d.Options.CFIOnly}
 	f.Hermetic = d.Options.Hermetic || d.packed(r.File)
@@ -153,14 +153,14 @@ func (d *Reader) finder(r *Result) *debugset.Finder {
 	return f
 }
 
-// others names what a file of another build would be.
+// others names the file that is missing, for each kind of file from another build.
 var others = map[symfmt.TriedKind]string{
 	symfmt.OtherDebug:      "separate debug file",
 	symfmt.OtherPDB:        "PDB",
 	symfmt.OtherSupplement: "supplementary file",
 }
 
-// take notes where files were looked for, what could not be read and, with what they would be, those of other builds.
+// take notes where files were looked for, what could not be read, and which files belong to another build.
 func (d *Reader) take(r *Result, set *debugset.Set) {
 	for _, p := range set.Problems {
 		r.problem(p)
@@ -173,7 +173,7 @@ func (d *Reader) take(r *Result, set *debugset.Set) {
 	}
 }
 
-// Read reads one file and its debug files. What is passed to use is valid until use returns.
+// Read reads one file and its debug files. The Binary that it passes to use is valid until use returns.
 func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) error {
 	b, err := d.Open(ctx, r)
 	if err != nil {
@@ -188,7 +188,8 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	return err
 }
 
-// Open reads one file and its debug files, for a module without late names. The caller must close the Binary.
+// Open reads one file and its debug files. It does not call Settle, so it is not for modules with late names. The caller
+// must close the Binary.
 func (d *Reader) Open(ctx context.Context, r *Result) (*Binary, error) {
 	if d.isPDB(r.File) {
 		return d.openAlone(ctx, r)
@@ -245,7 +246,7 @@ func (d *Reader) fill(ctx context.Context, r *Result, b *Binary) error {
 	return nil
 }
 
-// note copies what is kept of a binary.
+// note copies to r what is kept of a binary.
 func (d *Reader) note(ctx context.Context, r *Result, b *Binary, noCFI bool) {
 	m, report := b.Module, b.Result
 	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
@@ -262,7 +263,7 @@ func (d *Reader) note(ctx context.Context, r *Result, b *Binary, noCFI bool) {
 	}
 }
 
-// Judge reports whatever is unexpected in the result.
+// Judge notes whatever is unexpected in the result.
 func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 	if report.NoDebugInfo {
 		missing := "functions and lines"
@@ -289,7 +290,7 @@ func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 	}
 }
 
-// judgeNoDebug notes that a file has no debug information, and what is missing by that.
+// judgeNoDebug notes that a file has no debug information, and what is therefore missing.
 func (d *Reader) judgeNoDebug(r *Result, missing string) {
 	if d.NoDebug.Skipped {
 		r.Note(cli.StatusOK, "%s: skipped, as it has no debug information", r.File)
@@ -310,8 +311,8 @@ func Unloaded(s *dwarf2sym.Stats) bool {
 // UnloadedText describes a file in which everything is outside its segments.
 const UnloadedText = "no functions and no call frame information: all their addresses are outside the loaded segments; the program headers may be damaged"
 
-// NoteName notes that MODULE's name, on which look-ups depend, is a guess. flag
-// is the one that sets another name.
+// NoteName notes that MODULE's name, on which look-ups depend, is a guess. flag is the name of the flag that sets
+// another name.
 func (r *Result) NoteName(flag string) {
 	if r.NameGuessed {
 		r.Note(cli.StatusFindings, "%s: MODULE is named %s after the debug file, which does not have the binary's own name: "+
@@ -330,13 +331,13 @@ func cfiSource(s *dwarf2sym.Stats) string {
 	return "no STACK CFI"
 }
 
-// Note adds a message for the user.
+// Note adds a message for the user, and raises the status of r to status.
 func (r *Result) Note(status int, format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 	r.Status = max(r.Status, status)
 }
 
-// noteOther notes a file that was found where a file of the binary is expected, and does not belong to it.
+// noteOther notes a file that was found where a file of the binary is expected, but belongs to another build.
 func (r *Result) noteOther(what, path, why string) {
 	r.OtherDebug = append(r.OtherDebug, path+": "+why)
 	r.Note(cli.StatusOK, "%s is not the %s of %s: %s", path, what, r.File, why)
@@ -347,7 +348,7 @@ func (r *Result) remark(format string, args ...any) {
 	r.Remarks = append(r.Remarks, fmt.Sprintf(format, args...))
 }
 
-// Lose adds damage that cost a part of the file.
+// Lose adds a problem that cost a part of the file.
 func (r *Result) Lose(p bin.Problem) { r.problem(p) }
 
 func (r *Result) problem(p bin.Problem) {

@@ -17,37 +17,37 @@ type Result struct {
 	DebugFile string           `json:"debug_file,omitempty"`
 	Output    string           `json:"output,omitempty"`
 	Alias     string           `json:"alias,omitempty"`     // with --both-names: the same symbols under FILE's name
-	Unchanged bool             `json:"unchanged,omitempty"` // with --restat: the output was left alone
+	Unchanged bool             `json:"unchanged,omitempty"` // with --restat: the output was not rewritten
 	Status    int              `json:"status"`
 	Error     string           `json:"error,omitempty"`
 	Module    *ModuleSummary   `json:"module,omitempty"`
 	Stats     *dwarf2sym.Stats `json:"stats,omitempty"`
 	CFICheck  *CFICheck        `json:"cfi_check,omitempty"` // with --check-cfi
-	Mapped    []mappedSummary  `json:"mapped,omitempty"`    // files whose digests are in FILE names
+	Mapped    []mappedSummary  `json:"mapped,omitempty"`    // source files whose digests are in the names of FILE records
 	Notes     []string         `json:"notes,omitempty"`
-	Looked    []string         `json:"looked,omitempty"` // searched for debug information, without success
-	// OtherDebug are the debug files among them that were found and do not belong to the file.
+	Looked    []string         `json:"looked,omitempty"` // where debug information was searched for, without success
+	// OtherDebug lists the debug files that were found there but do not belong to the file.
 	OtherDebug []string             `json:"other_debug,omitempty"`
 	Problems   []cli.ProblemSummary `json:"problems,omitempty"`
 
 	Lines   []string `json:"-"` // Problems as text
 	Remarks []string `json:"-"` // notes that --verbose shows
-	Tried   []string `json:"-"` // as objfile.FindDebug lists them
+	Tried   []string `json:"-"` // as symfmt.TriedLines formats them
 	Others  []string `json:"-"` // as dwarf2sym.Result.Others
 
 	PDB         string        `json:"-"` // the PDB that was read
-	Partial     bool          `json:"-"` // it has not what object files have: pdb.ErrPartial
-	Unruled     string        `json:"-"` // why the PDB, without its binary, has no rules for the stack
-	Program     string        `json:"-"` // of a debug file that is read without it, if it was found
-	NoProgram   []string      `json:"-"` // where it was looked for
-	lacks       string        // what such a file lacks, for NoteAlone
+	Partial     bool          `json:"-"` // the PDB leaves debug information in the object files: pdb.ErrPartial
+	Unruled     string        `json:"-"` // why the PDB, without its binary, has no unwind rules
+	Program     string        `json:"-"` // of a debug file that is read without its program, if the program was found
+	NoProgram   []string      `json:"-"` // where the program was looked for
+	lacks       string        // what a debug file without its program lacks, for NoteAlone
 	FileName    string        `json:"-"` // as in dwarf2sym.Result
 	NameGuessed bool          `json:"-"`
 	MappedFiles []srcmap.File `json:"-"`
-	Opened      FileList      `json:"-"` // what was opened, for --MD
+	Opened      FileList      `json:"-"` // files that were opened, for --MD
 }
 
-// mappedSummary is a source file that was read for its digest.
+// mappedSummary is a source file that was read to compute its digest.
 type mappedSummary struct {
 	Path   string `json:"path"` // in the debug information
 	Name   string `json:"name"` // in the FILE record
@@ -70,13 +70,13 @@ type ModuleSummary struct {
 	Name string `json:"name"`
 }
 
-// StatsLine lists what was written, then what was lost.
+// StatsLine returns a line that lists what was written, then what was lost.
 func StatsLine(s *dwarf2sym.Stats) string {
 	line := strings.Join([]string{
 		text.Count(s.Funcs, "function"), text.Count(s.Inlines, "inline"), text.Count(s.Lines, "line"), text.Count(s.Files, "file"),
 		text.Count(s.Publics, "public symbol"), text.Count(s.CFIBlocks, "CFI block"), text.Count(s.CFIRows, "CFI row"),
 	}, ", ")
-	if s.StackWins > 0 { // the rules of x86, of which STACK CFI says nothing
+	if s.StackWins > 0 { // rules of x86, which are not in STACK CFI
 		line += ", " + text.Count(s.StackWins, "STACK WIN record")
 	}
 	for _, lost := range []struct {
@@ -95,7 +95,7 @@ func StatsLine(s *dwarf2sym.Stats) string {
 	return line
 }
 
-// FileList is a list of files that several goroutines add to.
+// FileList is a list of files. Several goroutines may add to it.
 type FileList struct {
 	mu    sync.Mutex
 	Names []string

@@ -18,7 +18,7 @@ const (
 // flagGroup is one or a few lines of the short help: flags on the same subject, of any command.
 type flagGroup struct{ title, names string }
 
-// groupColumn is where the flags of a group begin.
+// groupColumn is the column where the flags of a group begin.
 const groupColumn = 12
 
 // flagGroups lists the groups in the order of the short help. A test fails for a flag that has no

@@ -20,7 +20,7 @@ const (
 	// time.
 	ResolveCollectorPercent = 50
 
-	// For serve: most of its memory is indexes, which stay.
+	// For serve: most of its memory holds indexes, which stay.
 	ServeCollectorPercent = 50
 )
 
@@ -31,7 +31,7 @@ const (
 	runtimeFirst    = 4 << 20 // with GOGC=100, and proportional to GOGC (runtime, heapMinimum)
 )
 
-// collector is the collector's goal after the first collection.
+// collector holds the collector's goal after the first collection.
 var collector = struct {
 	sync.Mutex
 	percent int
@@ -92,7 +92,7 @@ const (
 	largePDB            = 32 << 20 // bytes
 	pdbCollectorPercent = 50
 
-	// The soft memory limit for a large PDB is a percentage of its size, beyond what files of any size need.
+	// The soft memory limit for a large PDB is a percentage of its size, on top of what a file of any size needs.
 	pdbLimitPercent = 50
 	pdbLimitMin     = 24 << 20
 )

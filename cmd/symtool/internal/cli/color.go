@@ -13,7 +13,7 @@ func ColorFlag(to *ColorWhen) Flag {
 	return OneOf("color", "use colours `WHEN`: auto (default: on a terminal, unless NO_COLOR is\nset), always or never", to, []Word[ColorWhen]{{"auto", colorAuto}, {"always", colorAlways}, {"never", colorNever}})
 }
 
-// ColorWhen says when text has colours.
+// ColorWhen says when text is coloured.
 type ColorWhen uint8
 
 const (
@@ -38,7 +38,7 @@ func CreateColored(path string, stdout io.Writer) (Output, error) {
 	return CreateOutput(path, stdout)
 }
 
-// Width returns the number of columns of a terminal, or 0 if w is not one.
+// Width returns the number of columns if w is a terminal, or else 0.
 func Width(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {

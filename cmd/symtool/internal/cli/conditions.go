@@ -17,10 +17,10 @@ type conditionedFlag struct {
 	cli.DocGenerationFlag
 	conditions []Condition
 	words      *words               // or nil
-	all        func([]string) error // takes the values of a flag that may be repeated; or nil
+	all        func([]string) error // takes the values of a flag that may be repeated, or nil
 }
 
-// words are the values of a flag, for help, manual pages and completions.
+// words holds the values that a flag may have, for help, manual pages and completions.
 type words struct {
 	values []string
 	list   bool // the value is a comma-separated list of them
@@ -156,7 +156,7 @@ func AtLeast(low int) Condition {
 
 // percentage requires a number from 0 to 100.
 func percentage(c *cli.Context, flag string) error {
-	if p := c.Float64(flag); !(p >= 0 && p <= 100) { // excludes NaN, too
+	if p := c.Float64(flag); !(p >= 0 && p <= 100) { // also rejects NaN
 		return fmt.Errorf("--%s is %v, want a percentage", flag, p)
 	}
 	return nil

@@ -12,10 +12,10 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// progressVar is the variable that makes elfutils' client report its progress.
+// progressVar is the environment variable that makes elfutils' client report its progress.
 const progressVar = "DEBUGINFOD_PROGRESS"
 
-// timeoutVar is the variable with elfutils' timeout.
+// timeoutVar is the environment variable with the timeout of elfutils' client.
 const timeoutVar = "DEBUGINFOD_TIMEOUT"
 
 // unnamedPatience is how long servers named by the environment may take without result. Users of symtool often do not

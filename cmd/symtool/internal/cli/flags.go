@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// The formats of the summary.
+// The formats of a summary.
 const (
 	FormatText = "text"
 	FormatJSON = "json"
@@ -24,7 +24,8 @@ func OutputFlag(to *string, conditions ...Condition) cli.Flag {
 	return Text("output,o", "write to `FILE`, - for standard output", to, conditions...)
 }
 
-// maxJobs is far more than any machine needs: a greater number is a typing error.
+// maxJobs is the maximum of --jobs, far more than any machine needs: a greater
+// number is a typing error.
 const maxJobs = 1024
 
 // JobsFlag returns --jobs with the help of most commands.

@@ -41,8 +41,7 @@ func NewProblemSummary(p bin.Problem) ProblemSummary {
 	return s
 }
 
-// EncodeJSON returns v as indented JSON, with \u escapes for everything that
-// printable would change.
+// EncodeJSON returns v as indented JSON. It uses \u escapes for every character that text.Printable would change.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	err := PrintJSON(&b, v)

@@ -65,12 +65,12 @@ func CreateLines(path string, keep int64, standard io.Writer) (Output, error) {
 // Name implements Output.
 func (l *LineFile) Name() string { return l.name }
 
-// Abort implements Output: whole lines stay.
+// Abort implements Output. Whole lines stay in the file.
 func (l *LineFile) Abort() {
 	if l.file == nil {
 		return
 	}
-	_ = l.Flush() // as far as it goes
+	_ = l.Flush() // as much as can be written
 	_ = l.file.f.Truncate(l.file.ends)
 	l.file.f.Close()
 	l.file = nil

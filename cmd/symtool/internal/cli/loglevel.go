@@ -74,7 +74,7 @@ const (
 
 var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
-// debugInfo is what the level debug logs at the end.
+// debugInfo is what level debug logs at the end.
 type debugInfo struct {
 	command string // "" to log nothing
 	start   time.Time

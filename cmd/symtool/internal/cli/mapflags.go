@@ -63,7 +63,8 @@ func (cfg *MapConfig) Inputs() []string {
 	return all
 }
 
-// Read reads the rules and their files. debugInfo allows {md5}. An error about a file has an exit status.
+// Read reads the rules and their files. debugInfo allows {md5}. If a file cannot be read, the error has
+// an exit status.
 func (cfg *MapConfig) Read(debugInfo bool) error {
 	if len(cfg.rules)+len(cfg.Files) == 0 {
 		return nil
@@ -102,7 +103,7 @@ func hintMapVar(err error) error {
 	return err
 }
 
-// readMapRules reads a file of --map-file.
+// readMapRules reads a file that --map-file names.
 func readMapRules(file string, vars map[string]string) ([]srcmap.Rule, error) {
 	if file == "" {
 		return nil, errors.New("the name of the file is empty")
@@ -156,7 +157,7 @@ func manifestArg(arg string) (ManifestArg, error) {
 	return ManifestArg{arg[:n], arg[n+1:]}, nil
 }
 
-// ReadManifests reads the files of --map-manifest.
+// ReadManifests reads the files that --map-manifest names.
 func (cfg *MapConfig) ReadManifests() error {
 	for _, arg := range cfg.Manifests {
 		m, err := readManifest(arg)
@@ -181,7 +182,7 @@ func readManifest(arg ManifestArg) (*srcmap.Manifest, error) {
 	return srcmap.ReadManifest(f, arg.File, arg.dir, dir)
 }
 
-// CheckList rejects a --map-list that would overwrite an input or the output.
+// CheckList returns an error if --map-list would overwrite an input or the output.
 func (cfg *MapConfig) CheckList(output string, inputs ...string) error {
 	list, err := os.Stat(cfg.list)
 	if cfg.list == "" {
@@ -204,7 +205,7 @@ func (cfg *MapConfig) WriteList(mapped []srcmap.File) error {
 	if cfg.list == "" {
 		return nil
 	}
-	// One file per name is enough, since the name has its digest.
+	// One file per name is enough, since the name contains the file's digest.
 	byName := func(a, b srcmap.File) int { return cmp.Compare(a.Name, b.Name) }
 	slices.SortFunc(mapped, func(a, b srcmap.File) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
 	mapped = slices.CompactFunc(mapped, func(a, b srcmap.File) bool { return byName(a, b) == 0 })

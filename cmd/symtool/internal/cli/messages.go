@@ -33,7 +33,8 @@ func (m *Messages) Printf(format string, args ...any) {
 	_, _ = io.WriteString(m, text.Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-// Warnf is like Printf, for messages that are not errors.
+// Warnf is like Printf, for messages that are not errors. It prints nothing below level
+// warn.
 func (m *Messages) Warnf(format string, args ...any) {
 	if m.Level >= logWarn {
 		m.Printf(format, args...)
@@ -48,10 +49,10 @@ func (m *Messages) WaitsFor(process string) func(thread int, state string, limit
 	}
 }
 
-// setLevel sets what is printed. It must be called before any work begins.
+// setLevel sets the level of what is printed. It must be called before any work begins.
 func (m *Messages) setLevel(l logLevel) { m.Level = l }
 
-// Write writes bytes through unchanged.
+// Write writes p unchanged.
 func (m *Messages) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,19 +80,19 @@ func (m *Messages) setBefore(f func()) {
 // damaged file can have one in each of a million units.
 const shownProblems = 10
 
-// ProblemLines prints the first problems of one file, and the number of the
-// others.
+// ProblemLines prints the first problems of one file, and the number of the others at the
+// end.
 type ProblemLines struct {
 	Msgs *Messages
 	All  bool   // print all
-	Hint string // follows the number of those not printed
+	Hint string // follows the number of problems not printed
 	N    int
 }
 
 // VerboseHint follows the number of problems not printed.
 const VerboseHint = ", which --verbose shows"
 
-// Add prints a problem, if the limit allows.
+// Add prints a problem, unless the limit has been reached.
 func (l *ProblemLines) Add(line string) {
 	if l.N++; l.All || l.N <= shownProblems {
 		l.Msgs.Warnf("symtool: %s", line)

@@ -7,10 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The model from which help, manual pages, the reference and completions are generated. It is
-// derived from the command definitions alone.
+// This file has the model from which help, manual pages, the reference and completions are
+// generated. It is derived from the command definitions alone.
 
-// CommandModel is a command.
+// CommandModel describes a command.
 type CommandModel struct {
 	App      string // "symtool"
 	Name     string
@@ -22,11 +22,11 @@ type CommandModel struct {
 	Operands OperandsModel
 }
 
-// FlagModel is a flag of a command.
+// FlagModel describes a flag of a command.
 type FlagModel struct {
 	Name   string // without leading --
 	Short  string // without -, or ""
-	Value  string // what the help calls its value, or ""
+	Value  string // the word for its value in the help, or ""
 	Text   string // lines of the help, without the quotes around Value
 	Repeat bool
 
@@ -47,7 +47,7 @@ func (f *FlagModel) Head() string {
 	return head
 }
 
-// valueKind is the kind of a value or an operand.
+// valueKind is the kind of value that a flag or an operand has.
 type valueKind uint8
 
 const (
@@ -58,10 +58,10 @@ const (
 	TakesValues
 )
 
-// OperandsModel are the operands of a command.
+// OperandsModel describes the operands of a command.
 type OperandsModel struct {
 	Kind  valueKind // TakesFile includes folders
-	First []string  // words that the first operand may also be
+	First []string  // words that may also be the first operand
 }
 
 // placeKinds maps a word of the help to the kind of value that it stands for. A test fails for a
@@ -130,7 +130,7 @@ func newManualFlag(f cli.Flag) FlagModel {
 	return m
 }
 
-// valueName extracts the word in backquotes, the name of the value, from a usage.
+// valueName extracts the name of the value, the word in backquotes, from a usage.
 func valueName(usage string) (value, text string) {
 	before, after, ok := strings.Cut(usage, "`")
 	if !ok {

@@ -46,7 +46,7 @@ func OutputError(name string, err error) error {
 	return &StatusError{Status: StatusOutput, Err: fmt.Errorf("%s: %w", name, err)}
 }
 
-// ErrReaderGone means that standard output is a pipe without a reader.
+// ErrReaderGone means that standard output is a pipe that nobody reads.
 var ErrReaderGone = errors.New("the reader of standard output is gone")
 
 // Stdout is standard output.
@@ -75,7 +75,7 @@ func (s *Stdout) Commit() error {
 	return s.terminal.flush()
 }
 
-// GoneWriter returns ErrReaderGone for a pipe without a reader.
+// GoneWriter is a writer that returns ErrReaderGone for a pipe that nobody reads.
 type GoneWriter struct{ W io.Writer }
 
 func (g GoneWriter) Write(p []byte) (int, error) {
@@ -92,7 +92,7 @@ func IsTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// terminalWriter makes lines printable (see printable).
+// terminalWriter makes lines printable (see text.Printable).
 type terminalWriter struct {
 	w    io.Writer
 	line []byte // incomplete line
@@ -162,7 +162,7 @@ func outputTarget(path string) (target string, special bool, err error) {
 	return target, false, err
 }
 
-// specialFile is a device or named pipe.
+// specialFile is an Output to a device or named pipe.
 type specialFile struct {
 	*bufio.Writer
 	f    *os.File
@@ -180,8 +180,8 @@ func (s *specialFile) Commit() error {
 	return s.f.Close()
 }
 
-// WholeFile is a file that appears under its name at Commit. Until then it is a
-// temporary file in the same folder, since it can be renamed only there.
+// WholeFile is a file that appears under its name at Commit. Until then it is a temporary file in
+// the same folder, so that it can be renamed.
 type WholeFile struct {
 	*bufio.Writer
 	F      *os.File // nil after Commit or Abort
@@ -343,7 +343,7 @@ func (w *WholeFile) Abort() {
 	w.F = nil
 }
 
-// ContextWriter stops writing when ctx is done.
+// ContextWriter returns an error once Ctx is done.
 type ContextWriter struct {
 	Ctx context.Context
 	W   io.Writer
@@ -356,7 +356,7 @@ func (c ContextWriter) Write(p []byte) (int, error) {
 	return c.W.Write(p)
 }
 
-// PrintTo writes an answer to output, whole or not at all.
+// PrintTo writes the text of write to output, whole or not at all.
 func PrintTo(output string, stdout io.Writer, write func(io.Writer) error) error {
 	out, err := CreateOutput(output, stdout)
 	if err != nil {

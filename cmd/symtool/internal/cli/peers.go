@@ -57,7 +57,7 @@ var PeerCommands = map[string]string{
 // command symtool as sets it.
 var Programs []Program
 
-// Program is a program whose command line symtool takes.
+// Program is a program whose command line symtool accepts.
 type Program struct {
 	Name    string
 	Options []string

@@ -18,12 +18,12 @@ const (
 // size in bytes, whatever unit its reader counts in, or as one.
 type Progress struct {
 	sizes []int64
-	unit  string          // what is counted, with its rate; "" for bytes, which are not shown
+	unit  string          // unit of the count, shown with its rate; "" for bytes, which are not shown
 	done  []atomic.Uint64 // in units of 1/progressWhole
 	total int64
 }
 
-// progressWhole is the value for a file that is done.
+// progressWhole is the value of a finished file.
 const progressWhole = 1 << 16
 
 // StartProgress shows the bar on w if the work takes longer than delay. sizes has the size of
@@ -55,8 +55,8 @@ func start(w io.Writer, msgs *Messages, sizes []int64, unit string, delay time.D
 	}
 }
 
-// draw shows the bar until quit is closed. It writes while holding the lock of
-// msgs; msgs clears the bar before it prints a line.
+// draw shows the bar until quit is closed. It holds the lock of msgs while it writes, and msgs
+// clears the bar before it prints a line.
 func (p *Progress) draw(w io.Writer, msgs *Messages, delay time.Duration, quit <-chan struct{}) {
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(w),

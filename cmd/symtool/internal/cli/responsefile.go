@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxResponseFiles is the maximum number of @FILEs in a call, including nested ones. It
-	// stops a file that names itself. The number is libiberty's.
+	// maxResponseFiles is the maximum number of @FILEs in a call, including nested ones, in case
+	// a file names itself. The number is libiberty's.
 	maxResponseFiles = 2000
 	// maxResponseSize is the maximum size of a response file in bytes.
 	maxResponseSize = 64 << 20
@@ -25,7 +25,7 @@ func expandArgs(args []string) ([]string, error) {
 		return args, nil
 	}
 	out := args[:1:1]
-	todo := [][]string{args[1:]} // a stack: the last one continues where its @FILE was
+	todo := [][]string{args[1:]} // a stack: when the last list is used up, the one before continues after its @FILE
 	for read := 0; len(todo) > 0; {
 		list := &todo[len(todo)-1]
 		if len(*list) == 0 {

@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// Run runs the command named by args until it is done or a signal ends it, and returns
-// its exit status.
+// Run runs the command that args name until it is done or a signal ends it, and returns its exit
+// status.
 func Run(ctx context.Context, commands Commands, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	putOffCollector()
 	ctx, stop := withSignals(ctx)
@@ -53,7 +53,7 @@ func execute(ctx context.Context, commands Commands, args []string, stdin io.Rea
 	return status
 }
 
-// call runs the command of a command line.
+// call parses a command line and runs its command.
 func call(ctx context.Context, app *cli.App, args []string) error {
 	args, err := permute(app, args)
 	if err != nil {
@@ -78,7 +78,7 @@ type Commands func(msgs *Messages) []*cli.Command
 // commandsKey is the key of an App's Commands in its metadata.
 const commandsKey = "commands"
 
-// NewApp returns symtool with some commands. msgs is the error stream.
+// NewApp returns the program symtool with the given commands. msgs is the error stream.
 func NewApp(stdin io.Reader, stdout io.Writer, msgs *Messages, commands Commands) *cli.App {
 	app := &cli.App{
 		Name:      "symtool",
@@ -217,7 +217,7 @@ func (s *flagSetting) apply() error {
 	return nil
 }
 
-// wantedValue says what a flag's value must be, for flags whose type is not text.
+// wantedValue describes what a flag's value must be, for flags whose value is not text.
 func wantedValue(f cli.Flag) wanted {
 	f, words := bare(f)
 	switch f.(type) {

@@ -83,8 +83,8 @@ func signalStatus(ctx context.Context) int {
 	return StatusInput
 }
 
-// SignalGrace is how long the work may take to end after a signal. It ends at
-// once unless it is blocked on the reader of a pipe.
+// SignalGrace is the time that a command has to end after a signal. It ends at once unless it
+// is blocked on the reader of a pipe.
 const SignalGrace = time.Second
 
 // Grace is the grace period of this process, SignalGrace by default. A server, which waits for

@@ -29,8 +29,8 @@ type StatusError struct {
 	Status int
 	Err    error
 
-	// Written means that the whole output was written, as far as a damaged input allows, and that
-	// the status says what is wrong with it.
+	// Written means that the whole output was written, as far as a damaged input allows, although
+	// Status reports a problem.
 	Written bool
 }
 
@@ -71,7 +71,7 @@ func AsUsageError(command string, err error) error {
 	return Usagef(command, "%v", err)
 }
 
-// WriteText writes an answer to standard output, whole.
+// WriteText writes text to standard output, whole.
 func WriteText(w io.Writer, text string) error {
 	out := NewStdout(w)
 	_, err := io.WriteString(out, text)
@@ -104,7 +104,7 @@ func Named(file string, err error) string {
 	return file + ": " + err.Error()
 }
 
-// WantBinary says what a binary is, for a message about another file.
+// WantBinary says what a binary is, for a message about a file that is not one.
 const WantBinary = "want an ELF, Windows or macOS file"
 
 // otherKind returns the message for a file that another command reads, or "".
@@ -128,7 +128,7 @@ func otherKind(file string, err error) string {
 	return ""
 }
 
-// namedError is an error with another message, which names the file.
+// namedError is an error with another message, which contains the name of the file.
 type namedError struct {
 	error
 	text string
@@ -150,7 +150,7 @@ func namesFile(err error) bool {
 		errors.As(err, &inJSON) && inJSON.File != ""
 }
 
-// FileError is like InputError, for an error that names the file in another form.
+// FileError is like InputError, for an error that has another form of the file's name.
 func FileError(name string, err error) error {
 	return InputError(name, bin.WithoutPath(err))
 }

@@ -91,7 +91,7 @@ func rootFlag(app *cli.App, arg string) error {
 	return Usagef("", "unknown flag %s: a command comes first; %s", arg, strings.Join(answers, "; "))
 }
 
-// firstFew lists the first of names.
+// firstFew lists the first of names, and the number of the others.
 func firstFew(names []string) string {
 	if few := 3; len(names) > few {
 		return fmt.Sprintf("%s and %d others", strings.Join(names[:few], ", "), len(names)-few)

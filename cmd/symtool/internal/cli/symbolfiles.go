@@ -50,7 +50,7 @@ func HasSymbolSuffix(path string) bool {
 	return slices.ContainsFunc(SymbolSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
 }
 
-// HasVariableSuffix reports whether a path ends like a file of variables in a store.
+// HasVariableSuffix reports whether a path has the suffix of a file of variables in a store.
 func HasVariableSuffix(path string) bool {
 	return slices.ContainsFunc(SymbolSuffixes, func(s string) bool {
 		return strings.HasSuffix(path, strings.Replace(s, ".sym", ".vars", 1))
@@ -85,8 +85,8 @@ func CreateStore(dir string, noSync bool) (*store.Store, error) {
 	return s, OutputError(dir, err)
 }
 
-// OtherContents returns the error for a file in a store whose contents differ from those to be
-// written.
+// OtherContents returns the error for a file in a store that already exists with other contents than
+// those to be written.
 func OtherContents(path, name string) error {
 	return &StatusError{Status: StatusOutput, Err: fmt.Errorf("%s: exists with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
 }

@@ -146,7 +146,7 @@ func Numbers[T int | uint8](low, high T) (words []Word[T]) {
 	return words
 }
 
-// TextOrJSON are the words of --format of most commands.
+// TextOrJSON has the words of --format for most commands. The value reports whether the format is JSON.
 var TextOrJSON = []Word[bool]{{FormatText, false}, {FormatJSON, true}}
 
 // WordOf returns a function for ParsedAll that accepts only words.
@@ -176,7 +176,7 @@ func Words(f cli.Flag, values ...string) cli.Flag {
 	})
 }
 
-// WordList returns a flag whose value is a list of values, which the command checks.
+// WordList returns a flag whose value is a comma-separated list of values, which the command checks.
 func WordList(f cli.Flag, values ...string) cli.Flag { return described(f, values, true) }
 
 // Hints returns a flag for which completions offer values. The command checks its value.

@@ -10,8 +10,8 @@ import (
 // bashCompletion returns the script for bash 4 and later. It does not need bash-completion.
 //
 // Bash divides words at "=": --format=js becomes --format, = and js. The script
-// says nothing about names of files and folders, which bash completes itself
-// because of -o in complete; compopt turns this off where no names are wanted.
+// leaves names of files and folders to bash, which completes them because of -o
+// in complete; compopt turns this off where names are not wanted.
 func bashCompletion(app string, commands []cli.CommandModel) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# bash completion for %s, %s\n\n", app, generatedScript)
@@ -68,7 +68,7 @@ func commandNames(commands []cli.CommandModel) (names []string) {
 	return names
 }
 
-// bashCommand writes the case of a command.
+// bashCommand writes the case for a command.
 func bashCommand(b *strings.Builder, app string, c *cli.CommandModel) {
 	fmt.Fprintf(b, "    %s)\n", c.Name)
 	var flags []string

@@ -20,7 +20,7 @@ To complete in the current shell only, use . <(symtool completion bash), in zsh 
 same after compinit, or symtool completion fish | source.
 `
 
-// shells are the functions that return the script for each shell.
+// shells lists the shells, each with the function that returns its script.
 var shells = []struct {
 	name  string
 	write func(app string, commands []cli.CommandModel) string
@@ -53,7 +53,7 @@ func Command() *cli.Command {
 // generatedScript begins each script.
 const generatedScript = "made by symtool completion; do not edit"
 
-// oneLine returns the text of a flag for a list of choices, up to the first semicolon.
+// oneLine returns the text of a flag up to the first semicolon, for a list of choices.
 func oneLine(f *cli.FlagModel) string {
 	text := strings.Join(strings.Fields(f.Text), " ")
 	text, _, _ = strings.Cut(text, "; ")

@@ -73,7 +73,7 @@ func fishCommand(b *strings.Builder, app string, c *cli.CommandModel) {
 	}
 }
 
-// fishValue returns the flag's value in a completion script of fish.
+// fishValue returns the part of a fish script that describes a flag's value.
 func fishValue(app string, f *cli.FlagModel) string {
 	switch f.Takes {
 	case cli.TakesAnything:
@@ -91,7 +91,7 @@ func fishValue(app string, f *cli.FlagModel) string {
 	return ""
 }
 
-// fishQuoted returns text as one word of fish.
+// fishQuoted returns text as one word for fish.
 func fishQuoted(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }

@@ -35,7 +35,7 @@ _%[1]s() {
 	return b.String()
 }
 
-// zshCommand writes the case of a command.
+// zshCommand writes the case for a command.
 func zshCommand(b *strings.Builder, app string, c *cli.CommandModel) {
 	fmt.Fprintf(b, "    %s)\n        _arguments -S \\\n", c.Name)
 	for i := range c.Flags {
@@ -55,7 +55,7 @@ func zshCommand(b *strings.Builder, app string, c *cli.CommandModel) {
 	}
 }
 
-// zshFlag returns the flag as _arguments takes it.
+// zshFlag returns the flag in the form that _arguments expects.
 func zshFlag(f *cli.FlagModel) string {
 	names, long := "--"+f.Name, "--"+f.Name
 	if f.Takes != cli.TakesNothing {
@@ -95,5 +95,5 @@ func zshFlag(f *cli.FlagModel) string {
 	return exclude + "{" + short + "," + long + "}" + text
 }
 
-// zshColons returns text with its colons escaped: a colon ends a field.
+// zshColons returns text with its colons escaped, because a colon ends a field.
 func zshColons(text string) string { return strings.ReplaceAll(text, ":", `\:`) }
