@@ -103,8 +103,8 @@ func readRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) str
 	return ""
 }
 
-// behindInner reports whether a function ends between the start of the one around an address, and
-// the address.
+// behindInner reports whether a function ends between an address and the start of the function
+// around it.
 func behindInner(r *Resolver, rva symfmt.RVA) bool {
 	base := r.x.funcs.below(rva) - 1
 	return base >= 0 && !holds(r.x.funcs.start(base), r.x.funcs.span(base).size, rva)

@@ -221,7 +221,7 @@ func counts(f *symfmt.Func, rva symfmt.RVA, size uint64) bool {
 	return rva >= f.RVA && size > 0 && d <= math.MaxUint32 && size <= math.MaxUint32-d
 }
 
-// edges returns the addresses where something begins or ends, and those beside them.
+// edges returns the addresses where something begins or ends, and their neighbours.
 func (n *naive) edges() (all []symfmt.RVA) {
 	add := func(rva symfmt.RVA, size uint64) {
 		end := rva + symfmt.RVA(size)

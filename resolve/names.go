@@ -8,7 +8,7 @@ import (
 )
 
 // nameTable holds the names of the FILE or INLINE_ORIGIN records of an index,
-// after an empty one: index i + 1 has the name of record i. A name is written
+// after an empty one: index i + 1 holds the name of record i. A name is written
 // once, under mu, before any function that refers to it becomes visible, so
 // that reading the names of such a function takes no lock.
 type nameTable struct {

@@ -246,8 +246,8 @@ func llvmAnswers(t *testing.T, out []byte) (all [][]Frame) {
 	return all
 }
 
-// euAnswers reads an address, then two lines for each function: its name, with
-// " inlined at ..." after that of the innermost, and FILE:LINE[:COLUMN].
+// euAnswers reads an address, then two lines for each function: its name, with " inlined
+// at ..." after the innermost one's, and FILE:LINE[:COLUMN].
 func euAnswers(t *testing.T, out []byte) (all [][]Frame) {
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	for i := 0; i < len(lines); {

@@ -122,8 +122,8 @@ func (p *packer) narrow(segments, calls []uint32) bool {
 	return true
 }
 
-// file finds a file among those of the function, or adds it, and sets last to
-// its index.
+// file finds a file among the function's, or adds it, and sets last to its index. It
+// reports whether the index fits into the narrow form.
 func (p *packer) file(place uint32) bool {
 	if p.files[p.last] == place {
 		return true

@@ -7,10 +7,10 @@ import (
 )
 
 // records holds the records of a table while their number is unknown. Each is
-// encoded as the differences of its fields from those of the one before, in as
+// encoded as the differences of its fields from the previous record's, in as
 // few bytes as possible. That is a fifth of the table, which is allocated once
-// its size is known: a growing table would leave as much garbage, when the
-// most memory is in use.
+// its size is known: a growing table would leave as much garbage, when the most
+// memory is in use.
 type records struct {
 	chunks [][]byte
 	count  int

@@ -240,7 +240,7 @@ func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 }
 
 // known sets at for an address in function i, if the function was read before, is smaller than 4
-// GB and contains the address.
+// GB and contains the address. It reports whether it did.
 func (r *Resolver) known(i int, rva symfmt.RVA, at *Location) bool {
 	c := r.cache.Load()
 	s := c.slot(i)

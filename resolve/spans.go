@@ -21,13 +21,12 @@ func (s *span) holds(rva symfmt.RVA) bool { return uint64(rva-s.rva) < s.size }
 // last returns the last address.
 func (s *span) last() uint64 { return uint64(s.rva) + (s.size - 1) }
 
-// spans is a table of pieces of code by address, and at the same address in
-// reverse order of the file. So the last one that starts at or before an
-// address is the one that a search wants first.
+// spans is a table of pieces of code by address, and at the same address in reverse order
+// of the file. So a search begins with the last one that starts at or before an address.
 type spans struct {
 	table // the fields of a span after its address
 
-	// starts has the addresses, to which most of a search is confined.
+	// starts holds the addresses; most of a search touches nothing else.
 	starts table
 
 	// buckets divides the addresses from the first span to the last into equal

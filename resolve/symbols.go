@@ -10,7 +10,7 @@ import (
 // Symbols answers questions about the addresses of one module. A Resolver answers them from an
 // index over the text of a symbol file, or from a Module in memory, with the same results.
 //
-// The methods, except Close, may be called concurrently. Their errors are those of reading the
+// The methods, except Close, may be called concurrently. Their errors come from reading the
 // records, and name the file.
 type Symbols interface {
 	Identity() Identity

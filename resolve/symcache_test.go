@@ -182,8 +182,8 @@ func appendFrame(b, function, dir, file []byte, line uint32) []byte {
 	return append(strconv.AppendUint(b, uint64(line), 10), '\n')
 }
 
-// symcacheEdges returns the addresses where something begins or ends, and those beside
-// them, if a symcache can hold them.
+// symcacheEdges returns the addresses where something begins or ends, and their
+// neighbours, if a symcache can hold them.
 func symcacheEdges(m *symfmt.Module, base symfmt.RVA) []symfmt.RVA {
 	return slices.DeleteFunc(newNaive(m).edges(), func(rva symfmt.RVA) bool { return rva < base || rva-base >= 1<<32 })
 }

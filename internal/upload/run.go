@@ -173,7 +173,7 @@ func (t *turns) init() {
 }
 
 // wait calls f once all items before i have had their turn. As items are started in order, those
-// before i are at work.
+// before i are being worked on.
 func (t *turns) wait(i int, f func(map[string]*claim)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -62,8 +62,8 @@ func (u *Uploader) newSpool(compress func(io.Writer) (io.WriteCloser, error)) (*
 	return s, nil
 }
 
-// Write never fails, so that the reader of the input can attribute failures; finish
-// reports those of the file.
+// Write never fails, so that a failure while the input is copied is the input's; finish
+// reports failures to write the file.
 func (s *spooled) Write(p []byte) (int, error) {
 	if s.err == nil {
 		_, s.err = s.z.Write(p)

@@ -118,7 +118,7 @@ type Uploader struct {
 	temporaries map[string]bool // existing files
 }
 
-// A target is a protocol.
+// target sends files by one of the protocols.
 type target interface {
 	// url returns where a file is sent, for messages and the list of files that are done.
 	url(f *file) string

@@ -189,7 +189,7 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// The computed size is that of the zip.
+// The computed size is the zip's size.
 func TestZipSize(t *testing.T) {
 	paths := symbols(t, 3)
 	s := newCrashServer(t)

@@ -239,7 +239,7 @@ func checkCame(name, id string, m resolve.Module) error {
 	return &resolve.OtherIDError{What: "the file", Name: name, ID: id, Want: m}
 }
 
-// fetch gets a file from a server into the cache.
+// fetch gets a file from a server into the cache, and reports whether it succeeded.
 func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Server, want *wanted) bool {
 	place, p := want.in(c, from), want.place
 	if age, missed := place.Missed(c.now()); missed {

@@ -65,8 +65,8 @@ func silent(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A server that does not accept connections costs the time-out of connections, not that of
-// files, and only once.
+// A server that does not accept connections costs the connection time-out, not the
+// time-out of files, and only once.
 func TestServerConnectTimeout(t *testing.T) {
 	const connect = 300 * time.Millisecond
 	for _, c := range []struct {

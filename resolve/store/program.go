@@ -15,8 +15,8 @@ import (
 // in INFO CODE_ID. Damage is a *bin.Error, with path as its file.
 type ProgramID func(r io.ReaderAt, size int64, path string) (string, error)
 
-// AddProgram adds a PE file or a PDB as it is at NAME/ID/NAME, where Microsoft's symbol servers have it. id is
-// the result of a ProgramID.
+// AddProgram adds a PE file or a PDB unchanged at NAME/ID/NAME, where Microsoft's symbol servers have it. id
+// is the result of a ProgramID.
 func (s *Store) AddProgram(in io.Reader, name, id string) (*Addition, error) {
 	place, err := NewPlace(name, id)
 	if err != nil {

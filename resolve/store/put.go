@@ -336,8 +336,8 @@ func (p *Pending) Replace(place string) error {
 	return p.s.syncFolders(changed)
 }
 
-// holdsSame reports whether an existing file has the same bytes. It reports
-// false if that cannot be read, so that it is replaced.
+// holdsSame reports whether an existing file has the same bytes. If that file cannot be
+// read, it reports false, so that the file is replaced.
 func (p *Pending) holdsSame(place string) bool {
 	mine, err := p.s.root.Open(p.name)
 	if err != nil {

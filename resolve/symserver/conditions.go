@@ -6,8 +6,8 @@ import (
 )
 
 // preconditionFailed answers If-Match and If-Unmodified-Since that do not hold (RFC 9110, section
-// 13.2.2). The answer has none of the file's header fields: net/http's would give the length of a
-// body that does not follow.
+// 13.2.2), and reports whether it did. The answer has none of the file's header fields:
+// net/http's would give the length of a body that does not follow.
 func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool {
 	if tags := r.Header.Values("If-Match"); len(tags) > 0 {
 		if matchesTag(tags, etag, sameStrongly) {
@@ -41,7 +41,8 @@ func decided(r *http.Request) *http.Request {
 	return &changed
 }
 
-// notModified answers a conditional request for content that is generated on the fly.
+// notModified answers a conditional request for content that is generated on the fly if it has
+// not changed, and reports whether it did.
 func notModified(w *recorder, r *http.Request, f *file, etag string) bool {
 	switch tags := r.Header.Values("If-None-Match"); {
 	case len(tags) > 0:

@@ -292,7 +292,7 @@ func sizeText(n int64) string {
 	return strconv.FormatFloat(v, 'f', precision, 64) + " " + units[unit:unit+1] + "B"
 }
 
-// measure returns what a version's symbol file has, or nil if there is none.
+// measure returns what a version's symbol file contains, or nil if there is none.
 func (s *Server) measure(ctx context.Context, v *catalog.Version) (*catalog.Measure, error) {
 	if m := s.measures.Get(v); m != nil {
 		return m, nil
@@ -319,8 +319,8 @@ func (s *Server) measure(ctx context.Context, v *catalog.Version) (*catalog.Meas
 	return m, nil
 }
 
-// measureSoon measures versions one after the other, so that the page has their figures when it is asked
-// for again. It does nothing while it is at work for another page.
+// measureSoon measures versions one after the other, so that the page has their figures when it is
+// requested again. It does nothing while it still works for another page.
 func (s *Server) measureSoon(versions []*catalog.Version) {
 	if !s.measuring.CompareAndSwap(false, true) {
 		return

@@ -50,8 +50,8 @@ type target struct {
 // maxPath is the longest path that is examined, in bytes.
 const maxPath = 4 << 10
 
-// route parses a path, which has the escapes of the request: an escaped slash in a name is not a
-// separator.
+// route parses a path, which still has the escapes of the request: an escaped slash in a name is
+// not a separator.
 func route(prefix, escaped string) target {
 	switch escaped {
 	case "/metrics":

@@ -22,7 +22,7 @@ type recorder struct {
 	missing bool
 	fresh   freshness
 	guarded bool   // a token decides who gets the answer
-	token   *token // of the request, if it was asked for
+	token   *token // the request's, if one was needed and is valid
 	due     int64  // number of bytes until the client gets more time
 }
 

@@ -25,7 +25,7 @@ func benchModule(b *testing.B) (*symfmt.Module, int64) {
 	return symtest.Module(b, data), int64(len(data))
 }
 
-// Bytes are those of the symbol file.
+// Throughput counts the bytes of the symbol file.
 func BenchmarkWrite(b *testing.B) {
 	m, size := benchModule(b)
 	for _, f := range forms {

@@ -8,9 +8,9 @@
 //
 //	START SIZE symbolname
 //
-// START and SIZE are hexadecimal numbers without 0x; the name is the rest of the
-// line, including blanks. nm's output is that of binutils (see its manual, "nm"),
-// in BSD format, with sizes (-S) or without:
+// START and SIZE are hexadecimal numbers without 0x; the name is the rest of the line,
+// including blanks. nm's output is as binutils writes it (see its manual, "nm"), in
+// BSD format, with sizes (-S) or without:
 //
 //	ADDRESS [SIZE] TYPE name
 //

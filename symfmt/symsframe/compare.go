@@ -162,7 +162,7 @@ func (m *comparer) text(set int32) string {
 	return row.String()
 }
 
-// run goes over the spans of both sides.
+// run visits the spans of both sides.
 func (m *comparer) run(a, b *side) {
 	i, j := 0, 0
 	at := symfmt.RVA(0)

@@ -22,7 +22,7 @@ func (s *scanner) undeclared(what string, id uint64) *BadRecord {
 	return &BadRecord{s.line, s.pos, Undeclared, fmt.Sprintf("%s %x is not declared", what, id)}
 }
 
-// skip skips a byte if it comes next.
+// skip skips c if it comes next, and reports whether it did.
 func (s *scanner) skip(c byte) bool {
 	if s.pos < len(s.text) && s.text[s.pos] == c {
 		s.pos++

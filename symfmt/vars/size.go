@@ -7,7 +7,7 @@ import "math/bits"
 const maxChain = 64
 
 // Plain returns a type without typedefs and qualifiers, and its number. The type is nil if
-// it is made of itself.
+// the chain of types does not end.
 func (in *Info) Plain(id TypeID) (*Type, TypeID) {
 	for range maxChain {
 		t := &in.Types[id]

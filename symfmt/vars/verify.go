@@ -293,7 +293,7 @@ func (v *verifier) result(pc int, op *Op, args []operand) (operand, *Fault) {
 	return operand{}, nil
 }
 
-// binary checks an operation on two numbers of one type.
+// binary checks an operation on two numbers of the same type.
 func (v *verifier) binary(pc int, code OpCode, a, b operand) (operand, *Fault) {
 	if a.mixes(b) {
 		f := v.fault(pc, "%v of operands of different types", code)

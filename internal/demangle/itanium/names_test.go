@@ -92,8 +92,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Templates of constructors have no result, with ABI tags as without: those of libc++ have tags. c++filt prints
-// "int A::A[abi:abc]<int>(char)", or nothing; this is what llvm-cxxfilt prints.
+// Templates of constructors have no result, with or without ABI tags; libc++'s have tags. c++filt prints "int
+// A::A[abi:abc]<int>(char)", or nothing; this is what llvm-cxxfilt prints.
 func TestTaggedConstructors(t *testing.T) {
 	for raw, want := range map[string]string{
 		"_ZN1AC1B3abcIiEEic":                               "A::A[abi:abc]<int>(int, char)",

@@ -2,7 +2,7 @@ package itanium
 
 import "github.com/symtool/symtool/internal/demangle/mangled"
 
-// read reads a name into nodes; the last is the whole name.
+// read reads a name into nodes, the whole name into d.root, and reports whether it could.
 func (d *decoder) read(raw string, asGCC bool) bool {
 	d.Start(raw, len("_Z"))
 	d.asGCC, d.unresolved, d.unresolvedIDs, d.twofold = asGCC, 0, 0, 0
@@ -87,7 +87,8 @@ func (d *decoder) seqID(endOK bool) int {
 	}
 }
 
-// clone skips the suffix of a function that a compiler has copied: .cold, .part.0.
+// clone skips the suffix of a function that a compiler has copied, .cold or .part.0, and
+// reports whether there was one.
 func (d *decoder) clone() bool {
 	if d.Failed || d.Peek() != '.' || !isCloneByte(d.Behind()) {
 		return false

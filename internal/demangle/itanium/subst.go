@@ -186,7 +186,7 @@ func (d *decoder) transformParts(n *node, t *transform) (changed bool) {
 }
 
 // rebindScope rebinds the parts of a function or lambda, in which there are other template
-// parameters.
+// parameters, and reports whether one has changed.
 func (d *decoder) rebindScope(n *node, t *transform) bool {
 	level, templates := d.lambdaLevel, len(d.templates)
 	switch {

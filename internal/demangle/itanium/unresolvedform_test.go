@@ -108,8 +108,8 @@ type unresolvedReader struct {
 	found map[*demangle.Binary]bool
 }
 
-// skip is called with each part of the tree before it is copied. It ends the copying of a
-// tree whose parts stand in too many places.
+// skip is called with each part of the tree before it is copied. It returns true to end
+// the copying of a tree whose parts stand in too many places.
 func (r *unresolvedReader) skip(a demangle.AST) bool {
 	if member, _ := unresolvedMember(a); member != nil {
 		if r.found == nil {
