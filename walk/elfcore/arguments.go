@@ -41,7 +41,7 @@ func (r *reader) readArguments() {
 	r.d.Process.Args, r.d.Process.Env = argText, envText
 }
 
-// findAuxv returns the memory with the auxiliary vector, and its address.
+// findAuxv returns the memory with the auxiliary vector, and the vector's offset there.
 func (r *reader) findAuxv() (*dump.Region, int) {
 	vector := encodeAuxv(r.d.Auxv, r.word, r.order())
 	for _, key := range []uint64{atRandom, atExecFn} { // both strings are above the vector
@@ -64,8 +64,8 @@ func encodeAuxv(vector []dump.Aux, word int, order binary.ByteOrder) (out []byte
 	return out
 }
 
-// pointers returns the words below at, in order of address, down to the first for which end is
-// true; n is their number.
+// pointers returns the words below at, in order of address, down to the first for which end
+// returns true. n is the number of words above it.
 func (r *reader) pointers(stack []byte, at *int, end func(v uint64, n int) bool) (list []uint64, ok bool) {
 	for {
 		v, ok := r.below(stack, at)

@@ -44,7 +44,7 @@ func (k kernelInfo) hex(key string) (uint64, bool) {
 	return v, err == nil
 }
 
-// number returns a value that the kernel writes in decimal, or with 0x.
+// number returns the value of NUMBER(key), which the kernel writes in decimal or, with 0x, in hexadecimal.
 func (k kernelInfo) number(key string) (uint64, bool) {
 	text := k["NUMBER("+key+")"]
 	if v, err := strconv.ParseInt(text, 0, 64); err == nil {
@@ -54,8 +54,8 @@ func (k kernelInfo) number(key string) (uint64, bool) {
 	return v, err == nil
 }
 
-// nameCPUs makes a thread of each CPU. The kernel saves the registers of a CPU with the id of the task that it runs,
-// which is 0 for each idle CPU.
+// nameCPUs turns the CPUs into threads. The kernel saves the registers of a CPU with the id of the task that it
+// runs, which is 0 for each idle CPU.
 func (r *reader) nameCPUs() {
 	for i := range r.d.Threads {
 		t := &r.d.Threads[i]

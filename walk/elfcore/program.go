@@ -6,7 +6,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// programName returns the path by which the program was started, or its short name.
+// programName returns the path by which the program was started, or else its first argument or its
+// short name.
 func (r *reader) programName() string {
 	if at, ok := r.aux(atExecFn); ok {
 		if name, ok := r.cstring(at, maxPath); ok && name != "" {
@@ -38,7 +39,8 @@ func (r *reader) programWithoutHeader(name string) (dump.Module, bool) {
 	return dump.Module{Range: dump.Range{Addr: base, Size: end - base}, Path: name, DebugFile: baseName(name)}, end > base
 }
 
-// findMain finds the program itself: the module with its program headers.
+// findMain finds the program itself: the module with its program headers or, failing that, its
+// entry point.
 func (r *reader) findMain() {
 	for _, key := range []uint64{atPHdr, atEntry} {
 		if at, ok := r.aux(key); ok {
@@ -50,16 +52,16 @@ func (r *reader) findMain() {
 	}
 }
 
-// again reports whether the header at an address belongs to a binary that begins below it and
-// extends beyond it.
+// again reports whether the header at an address is a copy of the header of a binary that
+// begins below the address and extends beyond it.
 func (r *reader) again(img *image, addr uint64) bool {
 	return img != nil && addr > img.base && addr-img.base < r.size(img.base, img.f) &&
 		bytes.Equal(r.d.Memory.Bytes(img.base, r.headSize()), r.d.Memory.Bytes(addr, r.headSize()))
 }
 
 // isCopy reports whether an image is the header of a program that is mapped together with the page
-// of the program's data, and whose first page was left out of the core. If so, it gives the image
-// the program's ids.
+// of the program's data, and whose first page was left out of the core. If so, it gives the
+// program the image's ids.
 func (r *reader) isCopy(img *image, program *dump.Module) bool {
 	entry, ok := r.aux(atEntry)
 	bias := r.addr(program.Addr - img.f.HeaderAddr())

@@ -104,7 +104,8 @@ func (w *writer) holds(reg int) bool {
 	return false
 }
 
-// signal returns the crash's signal, or SIGABRT on other systems, as debuggers expect one.
+// signal returns the crash's signal, or SIGABRT for a crash on another system, because debuggers expect a signal.
+// Without a crash it returns 0.
 func (w *writer) signal() uint32 {
 	const abort = 6
 	c := w.d.Crash
@@ -121,7 +122,7 @@ func (w *writer) signal() uint32 {
 func (w *writer) status(t *dump.Thread, hasFloat bool) []byte {
 	b := make([]byte, w.layout.size)
 	sig := uint32(t.Signal)
-	if sig == 0 { // BFD takes the last thread's signal; the kernel writes the same for all
+	if sig == 0 { // BFD takes the last thread's signal; the kernel writes the same signal for all
 		sig = w.signal()
 	}
 	w.order.PutUint32(b, sig) // pr_info.si_signo
@@ -136,7 +137,7 @@ func (w *writer) status(t *dump.Thread, hasFloat bool) []byte {
 		w.putTime(b[utime+2*w.word:], w.d.Process.Kernel)
 	}
 	if w.layout.syscall > 0 {
-		copy(b[w.layout.syscall:][:w.word], bytes.Repeat([]byte{0xff}, w.word)) // none
+		copy(b[w.layout.syscall:][:w.word], bytes.Repeat([]byte{0xff}, w.word)) // in no system call
 	}
 	if t.Context != nil {
 		w.putSlots(b, w.layout.slots, t.Context)
