@@ -39,7 +39,7 @@ func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File) (*CF
 	return c, nil
 }
 
-// NameGaps sets the names of the functions that the gaps are in.
+// NameGaps sets, in gaps, the names of the functions that contain them.
 func NameGaps(m *symfmt.Module, gaps []coverage.Gap) {
 	for i := range gaps {
 		g := &gaps[i]

@@ -303,7 +303,7 @@ func (d *Reader) judgeNoDebug(r *Result, missing string) {
 	r.Note(status, "%s: no debug information: no %s; symtool doctor lists where to get them", r.File, missing)
 }
 
-// Unloaded reports whether everything that was read describes code that the linker dropped.
+// Unloaded reports whether everything that was read describes code that the linker discarded.
 func Unloaded(s *dwarf2sym.Stats) bool {
 	return s.DeadFuncs+s.CFIDead > 0 && s.Funcs+s.Publics+s.CFIBlocks == 0
 }
@@ -320,7 +320,7 @@ func (r *Result) NoteName(flag string) {
 	}
 }
 
-// cfiSource names the source of STACK CFI in a file that has .orc_unwind.
+// cfiSource returns the name of the source of STACK CFI in a file that has .orc_unwind.
 func cfiSource(s *dwarf2sym.Stats) string {
 	switch s.CFISource {
 	case dwarf2sym.SourceDWARF:

@@ -11,7 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// Result is the result for one file: a part of dump's summary, and what is printed about the file.
+// Result is the result for one file: its part of dump's summary, and what is printed about the
+// file.
 type Result struct {
 	File      string           `json:"file"`
 	DebugFile string           `json:"debug_file,omitempty"`
@@ -108,7 +109,8 @@ func (l *FileList) Add(name string) {
 	l.Names = append(l.Names, name)
 }
 
-// limits returns the limits for every file read for r, and makes them record the file.
+// limits returns the limits for every file read for r. Opening a file with them records it in
+// r.Opened.
 func (r *Result) limits() object.Limits {
 	l := object.DefaultLimits()
 	l.Opened = r.Opened.Add

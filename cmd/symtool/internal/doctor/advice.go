@@ -41,7 +41,7 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 	b.adviseCFI(g)
 }
 
-// program returns the program of a debug file alone, for a command, or unknown.
+// program returns, for a command line, the program of a debug file that is read without it, or unknown.
 func (b *binaryDiagnosis) program(unknown string) string {
 	if b.Program == "" {
 		return unknown
@@ -49,7 +49,8 @@ func (b *binaryDiagnosis) program(unknown string) string {
 	return cli.ShellWord(b.Program)
 }
 
-// noProgram says where the program of a debug file alone was looked for in vain.
+// noProgram returns the places where the program of such a debug file was looked for in vain, as the end of a
+// message.
 func (b *binaryDiagnosis) noProgram() string {
 	if b.Program != "" || len(b.NoProgram) == 0 {
 		return ""
@@ -57,8 +58,8 @@ func (b *binaryDiagnosis) noProgram() string {
 	return ", which is not at " + text.Printable(strings.Join(b.NoProgram, ", "))
 }
 
-// splitOff returns how dump reads a .dwo file, or a package of them, with the binary, or "" if
-// the file is neither.
+// splitOff returns how dump reads a .dwo file, or a package of .dwo files, with the binary, or "" if the file is
+// neither.
 func (b *binaryDiagnosis) splitOff(file string) string {
 	dwo := func(s dwarf2sym.SectionSize) bool { return strings.HasSuffix(s.Name, ".dwo") }
 	switch {
@@ -110,7 +111,7 @@ func (d *doctor) adviseDebugInfo(g *diagnosis) {
 	g.missing("functions and lines", why, do...)
 }
 
-// placesByID returns the places and packages that have separate debug files by the build-id.
+// placesByID returns the places and packages that provide separate debug files by build-id.
 func (d *doctor) placesByID(g *diagnosis) (do []string) {
 	if name := d.debianPackage(g.File); name != "" {
 		do = append(do, "apt-get install "+debugPackage(name)+": the debug package of "+name+", in Debian's debug archive")
@@ -127,8 +128,7 @@ func (d *doctor) placesByID(g *diagnosis) (do []string) {
 	return do
 }
 
-// goFlags are about Go's linker, which writes functions, lines and .debug_frame together or not at
-// all.
+// goFlags is advice about Go's linker, which writes functions, lines and .debug_frame together or not at all.
 const goFlags = "build without -w and -s in go build's -ldflags"
 
 // hasDebug reports whether the binary or its debug file has one of the sections.
@@ -136,7 +136,7 @@ func (b *binaryDiagnosis) hasDebug(names ...string) bool {
 	return slices.ContainsFunc(b.parts(), func(c *dwarf2sym.Contents) bool { return hasSection(c.Debug, names...) })
 }
 
-// adviseSplit advises on units whose other half is missing.
+// adviseSplit advises on skeleton units whose split unit is missing.
 func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
 	lost := b.Units.Skeletons - b.Stats.SplitUnits
 	if lost <= 0 {
@@ -153,7 +153,7 @@ func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
 		"compile with -gno-split-dwarf")
 }
 
-// adviseObjects advises on objects that a Mach-O file without a dSYM was linked from.
+// adviseObjects advises on the objects from which a Mach-O file without a dSYM was linked.
 func (b *binaryDiagnosis) adviseObjects(g *diagnosis) {
 	if lost := b.report.LostObjects; lost > 0 && !b.report.NoDebugInfo {
 		g.missing("lines and inlined calls of "+text.Count(lost, "object"),
@@ -162,7 +162,7 @@ func (b *binaryDiagnosis) adviseObjects(g *diagnosis) {
 	}
 }
 
-// notOwn lists the files that were found where debug files of the binary are looked for, and belong to another build.
+// notOwn lists the files that were found where the binary's debug files are looked for but belong to another build.
 func (b *binaryDiagnosis) notOwn() (list string) {
 	for _, other := range b.OtherDebug {
 		list += "; not its own: " + text.Printable(other)

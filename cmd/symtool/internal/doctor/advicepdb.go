@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// pdbPlaces returns the places where dump looks for the PDB of a file, which are those of package debugset.
+// pdbPlaces returns the places where dump looks for the PDB of a file, the same as in package debugset.
 func pdbPlaces(file string, p *dwarf2sym.PDBLink) []string {
 	name := text.Printable(p.Name)
 	return []string{
@@ -36,7 +36,7 @@ func (g *diagnosis) advisePDB() {
 		"compile with debug information: cl /Z7 or /Zi, clang -gcodeview")
 }
 
-// adviseAlone advises on a PDB whose binary is not at hand. unruled is the reason why it has no rules for the stack; ""
+// adviseAlone advises on a PDB whose binary is not available. unruled is the reason why it has no unwind rules, or ""
 // if it has them.
 func (g *diagnosis) adviseAlone(unruled string) {
 	g.advisePDB()

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// dpkgLists is where dpkg keeps the list of files of each package.
+// dpkgLists is the folder in which dpkg has a list of files for each package.
 const dpkgLists = "/var/lib/dpkg/info"
 
-// debianPackage returns the package that a file on this machine belongs to, as dpkg -S finds it,
-// or "" if there is none or no dpkg.
+// debianPackage returns the package that a file on this machine belongs to, as found by dpkg -S,
+// or "" if there is no such package or no dpkg.
 func (d *doctor) debianPackage(file string) string {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -33,7 +33,8 @@ func (d *doctor) debianPackage(file string) string {
 	return ""
 }
 
-// samePaths returns the equivalent paths on systems where /bin and /lib are links into /usr.
+// samePaths returns the paths that name the same file on systems where /bin and /lib are links
+// into /usr.
 func samePaths(path string) []string {
 	if rest, ok := strings.CutPrefix(path, "/usr"); ok {
 		return []string{path, rest}
@@ -66,7 +67,8 @@ func sonamePackage(file string) string {
 	return name + m[2]
 }
 
-// debugPackage returns the name of the package with another package's debug information.
+// debugPackage returns the name of the package that has the debug information for the package
+// name.
 func debugPackage(name string) string {
 	switch name {
 	case "libc6", "libc6-i386", "libc6-x32":

@@ -139,8 +139,8 @@ func (d *doctor) findSymbols() error {
 	return nil
 }
 
-// doctorDocument is what doctor --format json prints. Fields may be added; none
-// changes its meaning, its unit or its name.
+// doctorDocument is the document that doctor --format json prints. Fields may be added,
+// but no field changes its meaning, its unit or its name.
 type doctorDocument struct {
 	Schema    int          `json:"schema"`
 	Generator string       `json:"generator"`
@@ -175,7 +175,7 @@ func (g *diagnosis) missing(what, why string, do ...string) {
 	g.Status = max(g.Status, cli.StatusFindings)
 }
 
-// problem adds a problem of the file.
+// problem adds a problem of the file; line is the problem as text.
 func (g *diagnosis) problem(p cli.ProblemSummary, line string) {
 	g.Problems = append(g.Problems, p)
 	g.lines = append(g.lines, line)
@@ -236,7 +236,7 @@ func failure(file string, err error) string {
 	return cli.Named(file, err)
 }
 
-// report prints the damage of a file.
+// report prints the problems of a file.
 func (d *doctor) report(g *diagnosis) {
 	lines := cli.ProblemLines{Msgs: d.msgs, All: d.places.Verbose, Hint: cli.VerboseHint}
 	for _, line := range g.lines {

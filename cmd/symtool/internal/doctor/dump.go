@@ -37,12 +37,12 @@ type moduleDiagnosis struct {
 	CodeID  string   `json:"code_id,omitempty"`
 	Deleted bool     `json:"deleted,omitempty"` // the file was deleted or replaced while the process ran
 	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump" if the dump contains its file
-	Lacks   []string `json:"lacks,omitempty"`   // of what was found: "functions", "lines", "rules"
+	Lacks   []string `json:"lacks,omitempty"`   // what the symbols found do not have: "functions", "lines", "rules"
 	Tried   []string `json:"tried,omitempty"`
 	Stored  string   `json:"stored,omitempty"`  // symbol file in a store that only symtool finds, as it has another name
 	Asked   string   `json:"asked,omitempty"`   // with stored: the name that other walkers ask for
 	Here    bool     `json:"here"`              // its binary, with the right id, is at its path on this machine
-	ByPath  string   `json:"by_path,omitempty"` // without an id in the dump: how the file at its path was compared, or why it is not its own
+	ByPath  string   `json:"by_path,omitempty"` // without an id in the dump: how the file at its path was compared, or why it does not match
 }
 
 // lookAtDump reads a dump, and looks for the symbols of its modules.
@@ -103,14 +103,15 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 	return is
 }
 
-// The kinds of records that symbols may lack.
+// The kinds of information that symbols may lack.
 const (
 	noFunctions = "functions"
 	noLines     = "lines"
 	noRules     = "rules"
 )
 
-// lacks lists what symbols of a module do not have. The module itself has the only rules that there are.
+// lacks lists what the symbols of a module lack. For the module's own binary, which has all the rules that exist,
+// missing rules are not listed.
 func lacks(s resolve.Symbols, m *dump.Module) (what []string) {
 	if s.Detail() < resolve.FuncDetail {
 		what = append(what, noFunctions)
@@ -124,8 +125,8 @@ func lacks(s resolve.Symbols, m *dump.Module) (what []string) {
 	return what
 }
 
-// isHere reports whether the module's binary is at its path. The path comes from the dump, so only
-// regular files are opened, and only those with contents.
+// isHere reports whether the module's binary is at its path. The path comes from the dump, so only regular, non-empty
+// files are opened.
 func isHere(m *dump.Module) bool {
 	if !filepath.IsAbs(m.Path) {
 		return false
@@ -181,7 +182,8 @@ func (d *doctor) adviseDump(g *diagnosis) {
 	}
 }
 
-// local returns what goes before a flag that adds to where symbols were looked for.
+// local returns the flag that must precede a flag for further symbols so that the places searched by default are
+// still searched.
 func (d *doctor) local() string {
 	if d.places.Here() {
 		return "--local "
@@ -189,7 +191,8 @@ func (d *doctor) local() string {
 	return ""
 }
 
-// adviseRules advises on modules whose functions have no rules for unwinding. One without functions may have no code.
+// adviseRules advises on modules that have functions but no unwind rules. A module without functions may have no
+// code.
 func (d *doctor) adviseRules(g *diagnosis) {
 	var bare []string
 	for _, m := range g.Process.Modules {
@@ -203,7 +206,7 @@ func (d *doctor) adviseRules(g *diagnosis) {
 	}
 }
 
-// listed returns the first names, each once, and the number of the others.
+// listed returns the first maxListed names, each once, and the number of the others.
 func listed(names []string) string {
 	seen := map[string]bool{}
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {

@@ -19,25 +19,25 @@ import (
 type binaryDiagnosis struct {
 	*dwarf2sym.Contents
 	DebugFile  *debugFileDiagnosis `json:"debug_file,omitempty"`
-	Units      *dwarf2sym.Units    `json:"units"`                  // in the file that has them
-	Read       []string            `json:"read,omitempty"`         // besides these two: the supplementary file, packages, .dwo files
-	Tried      []string            `json:"tried,omitempty"`        // searched for debug information, without success
-	OtherDebug []string            `json:"other_debug,omitempty"`  // debug files among them that are of another build
+	Units      *dwarf2sym.Units    `json:"units"`                  // of the file that has them
+	Read       []string            `json:"read,omitempty"`         // other files: the supplementary file, packages, .dwo files
+	Tried      []string            `json:"tried,omitempty"`        // where debug information was looked for in vain
+	OtherDebug []string            `json:"other_debug,omitempty"`  // debug files among them that belong to another build
 	FileName   string              `json:"file_name,omitempty"`    // name of the file, if dump names the module by a different DT_SONAME
-	Program    string              `json:"program,omitempty"`      // of a debug file alone, if it was found
-	NoProgram  []string            `json:"no_program,omitempty"`   // where it was looked for
+	Program    string              `json:"program,omitempty"`      // the program of a debug file that is read without it, if it was found
+	NoProgram  []string            `json:"no_program,omitempty"`   // where the program was looked for
 	Guessed    bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which has no DT_SONAME
 	Stats      *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
 
 	report  *dwarf2sym.Result
 	wins    int  // number of STACK WIN records
-	partial bool // by /DEBUG:FASTLINK: the PDB has not what object files have
+	partial bool // linked with /DEBUG:FASTLINK: the PDB lacks what object files have
 	terms   object.Terms
 
 	nameFrom string // as in object.File
 }
 
-// debugFileDiagnosis is a separate debug file. A PDB has a kind and an id in place of Contents.
+// debugFileDiagnosis is a separate debug file. A PDB has a Kind and an ID instead of Contents.
 type debugFileDiagnosis struct {
 	Path string `json:"path"`
 	Kind string `json:"kind,omitempty"` // "pdb"
@@ -45,7 +45,7 @@ type debugFileDiagnosis struct {
 	*dwarf2sym.Contents
 }
 
-// pdbKind is the kind of a debug file that is a PDB.
+// pdbKind is the Kind of a PDB.
 const pdbKind = "pdb"
 
 // parts returns the contents of the binary and its separate debug file.
@@ -119,7 +119,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	return nil
 }
 
-// contents examines one file, and its units if it has any.
+// contents calls use with a file and its contents, including its units if it has any.
 func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*object.File, *dwarf2sym.Contents)) error {
 	limits := object.DefaultLimits()
 	limits.CPU = d.cpu

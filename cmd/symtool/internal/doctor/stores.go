@@ -12,8 +12,8 @@ import (
 )
 
 // storedElsewhere returns path, the symbol file found for a minidump's module, and the
-// name that other walkers ask for, if the stores have the module only under other
-// names: symtool finds it by id, but other walkers do not.
+// name that other walkers ask for, if the stores have the module only under other names.
+// symtool finds the file by its id, but other walkers do not.
 func (d *doctor) storedElsewhere(m *dump.Module, path string) (stored, asked string) {
 	place, err := store.NewPlace(m.DebugFile, strings.ToUpper(m.DebugID))
 	if err != nil {

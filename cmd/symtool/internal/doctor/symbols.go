@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// symbolDiagnosis describes symbols and what they are good for.
+// symbolDiagnosis describes symbols and how useful they are.
 type symbolDiagnosis struct {
 	Module   *binfile.ModuleSummary `json:"module,omitempty"` // nil if there is no MODULE record
 	Errors   int                    `json:"errors"`           // numbers of lint's findings, by severity
@@ -27,8 +27,8 @@ type symbolDiagnosis struct {
 	LineShare  string `json:"line_share"` // share of the functions' bytes
 }
 
-// diagnoseSymbols runs lint on the symbol file that m makes. If binary, from which m was read, is
-// given, it is used to measure the code; the two are not compared.
+// diagnoseSymbols runs lint on the symbol file made from m. If binary is given, it must be the
+// file that m was read from. It is used to measure the code, and not compared with m.
 func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *object.File) (*symbolDiagnosis, error) {
 	const binaryFamily = 5
 	rules := slices.DeleteFunc(lint.Rules(), func(r *lint.Rule) bool { return r.Family().Hundred == binaryFamily })
@@ -96,7 +96,7 @@ func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *formats.Inpu
 	return nil
 }
 
-// adviseSymbols advises on symbols whose binary is not at hand.
+// adviseSymbols advises on symbols whose binary is not available.
 func (g *diagnosis) adviseSymbols() {
 	s := g.Symbols
 	if s.Errors > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// doctorText is the answer as text.
+// doctorText is the answer as text, for people.
 type doctorText struct{ b strings.Builder }
 
 // line writes a line; names in it come from files.
@@ -18,7 +18,7 @@ func (t *doctorText) line(format string, args ...any) {
 	t.b.WriteString(strings.TrimRight(text.Printable(fmt.Sprintf(format, args...)), " ") + "\n")
 }
 
-// entry writes a line with a name, unless it has no text.
+// entry writes a line with a name and a text, unless the text is empty.
 func (t *doctorText) entry(name, format string, args ...any) {
 	if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
 		t.line("  %-14s%s", name, text)
@@ -81,7 +81,7 @@ func (t *doctorText) binary(g *diagnosis) {
 	}
 }
 
-// head writes what the file itself is. A PDB alone is its own debug file.
+// head writes what the file itself is. A PDB without its binary is its own debug file.
 func (t *doctorText) head(g *diagnosis) {
 	b := g.Binary
 	if b.Contents == nil {
@@ -108,7 +108,8 @@ func (t *doctorText) debugFile(f *debugFileDiagnosis, b *binaryDiagnosis) {
 	t.contents(f.Contents, b)
 }
 
-// name writes the origin of MODULE's name if it is a guess or differs from the file's name.
+// name writes where the name in MODULE comes from if it is a guess or differs from the
+// file's name.
 func (t *doctorText) name(g *diagnosis) {
 	switch b := g.Binary; {
 	case g.Symbols.Module == nil:
@@ -119,7 +120,7 @@ func (t *doctorText) name(g *diagnosis) {
 	}
 }
 
-// cfiOrigin describes the sections that STACK CFI comes from.
+// cfiOrigin returns the names of the sections that STACK CFI comes from.
 func cfiOrigin(b *binaryDiagnosis) string {
 	if b.Stats.CFISource == dwarf2sym.SourceSFrame {
 		return ".sframe: rules only for the CFA, the return address and the frame pointer"
@@ -201,8 +202,8 @@ func debugSizes(list []dwarf2sym.SectionSize) string {
 	return text.Count(len(list), "section") + ", " + text.Count(int(size), "byte")
 }
 
-// maxProducer is how much of a producer's options a line shows, and maxProducers how
-// many producers are shown; JSON has all.
+// maxProducer is how much of a producer's options a line shows, and maxProducers how many
+// producers are shown. JSON has everything.
 const (
 	maxProducer  = 90
 	maxProducers = 5
@@ -264,7 +265,7 @@ func (t *doctorText) symbols(s *symbolDiagnosis) {
 	}
 }
 
-// noID stands for the id of a module that has none; most ids have idWidth digits.
+// noID stands for the id of a module without one. Most ids have idWidth digits.
 const (
 	noID    = "no id"
 	idWidth = 33

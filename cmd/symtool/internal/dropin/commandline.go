@@ -13,14 +13,15 @@ type option struct {
 	long  string // without dashes, or ""
 	short string // one letter, or ""
 	value string // what the help calls its value; "" if it takes none
-	// optional means that the option may have no value: one follows only after =.
+	// optional means that the value is optional: the option has one only if = follows.
 	optional bool
-	// oneDash means that one dash and = may give the long name a value, too, as LLVM has it: -NAME=VALUE.
+	// oneDash means that the long name also accepts a value after a single dash, as in LLVM's programs:
+	// -NAME=VALUE.
 	oneDash bool
-	text    string // what it does here, unless refused says why it is not supported
+	text    string // what the option does here, or nothing if refused is set
 
-	flag    string // of symtool, which does the same; it takes the value if it ends in =
-	ignored string // why the option has no effect, which is reported; "" if nothing is
+	flag    string // symtool's flag that does the same; it takes the value if it ends in =
+	ignored string // why the option has no effect, to be reported; "" to report nothing
 	refused string // why a command line with the option is refused, or ""
 }
 
@@ -55,7 +56,7 @@ type givenOption struct {
 	value string
 }
 
-// values returns the values of each option that has the name, in order.
+// values returns the values of all options with the name, in order.
 func (l *commandLine) values(name string) (all []string) {
 	for _, g := range l.given {
 		if g.long == name || g.short == name {
@@ -67,7 +68,7 @@ func (l *commandLine) values(name string) (all []string) {
 
 func (l *commandLine) has(name string) bool { return len(l.values(name)) > 0 }
 
-// last returns the value of an option of which the last counts, or "".
+// last returns the value of the last option with the name, or "".
 func (l *commandLine) last(name string) string {
 	all := l.values(name)
 	if len(all) == 0 {
@@ -76,8 +77,8 @@ func (l *commandLine) last(name string) string {
 	return all[len(all)-1]
 }
 
-// lastOf returns the long name and the value of the option that is last on the command line, of those with the
-// names. The name is "" if there is none.
+// lastOf returns the long name and the value of the last option on the command line that has one of the names.
+// name is "" if there is none.
 func (l *commandLine) lastOf(names ...string) (name, value string) {
 	for _, g := range slices.Backward(l.given) {
 		if slices.Contains(names, g.long) {
@@ -87,7 +88,7 @@ func (l *commandLine) lastOf(names ...string) (name, value string) {
 	return "", ""
 }
 
-// refusal returns the error for the first option that is refused, or nil.
+// refusal returns the error for the first refused option, or nil.
 func (l *commandLine) refusal() error {
 	for _, g := range l.given {
 		if g.refused != "" {
@@ -110,7 +111,7 @@ func (l *commandLine) flags() (flags []string) {
 	return flags
 }
 
-// ignored returns what to report about options without an effect.
+// ignored returns messages about the options that have no effect.
 func (l *commandLine) ignored() (notes []string) {
 	for _, g := range l.given {
 		if g.ignored != "" {
@@ -120,7 +121,7 @@ func (l *commandLine) ignored() (notes []string) {
 	return notes
 }
 
-// parse reads a command line. Options may follow operands.
+// parse parses a command line. Options may follow operands.
 func (p *program) parse(args []string) (*commandLine, error) {
 	r := parser{program: p, line: &commandLine{}, rest: args}
 	for len(r.rest) > 0 {
@@ -156,7 +157,7 @@ func (r *parser) take(arg string) error {
 	return nil
 }
 
-// long takes an option with its long name.
+// long adds an option given by its long name.
 func (r *parser) long(arg string) error {
 	name, value, hasValue := strings.Cut(arg[2:], "=")
 	o, err := r.longOption(name)
@@ -169,7 +170,7 @@ func (r *parser) long(arg string) error {
 	return r.add(o, "--"+o.long, value, hasValue)
 }
 
-// oneDash takes -NAME=VALUE if that is an option, and reports whether it is.
+// oneDash adds an option of the form -NAME=VALUE, and reports whether arg is one.
 func (r *parser) oneDash(arg string) bool {
 	name, value, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
 	i := slices.IndexFunc(r.options, func(o option) bool { return o.oneDash && o.long == name })
@@ -180,7 +181,7 @@ func (r *parser) oneDash(arg string) bool {
 	return true
 }
 
-// longOption returns the option with a long name.
+// longOption returns the option with the long name.
 func (r *parser) longOption(name string) (*option, error) {
 	var known, begun []string
 	var found *option
@@ -206,7 +207,7 @@ func (r *parser) longOption(name string) (*option, error) {
 	return nil, fmt.Errorf("unknown option --%s%s", name, cli.DidYouMean("--"+name, known, ""))
 }
 
-// letters takes options of one letter: the rest after one that takes a value is its value.
+// letters adds the one-letter options in text. If one takes a value, the rest of text is its value.
 func (r *parser) letters(text string) error {
 	for text != "" {
 		letter := text[:1]
@@ -229,7 +230,7 @@ func (r *parser) letters(text string) error {
 	return nil
 }
 
-// add records an option, whose value may be the next argument.
+// add adds an option. Its value may be the next argument.
 func (r *parser) add(o *option, as, value string, hasValue bool) error {
 	if o.value != "" && !hasValue && !o.optional {
 		if len(r.rest) == 0 {
@@ -244,7 +245,7 @@ func (r *parser) add(o *option, as, value string, hasValue bool) error {
 // helpIndent is where the help's second column begins.
 const helpIndent = 30
 
-// help returns the text of symtool as PROGRAM --help.
+// help returns the text of `symtool as PROGRAM --help`.
 func (p *program) help() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "symtool as %s: %s\n\nUsage:\n", p.name, p.title)

@@ -51,7 +51,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// known returns the programs, for messages about options that are none of a command.
+// known returns the programs, for messages about options that a command does not have.
 func known() (all []cli.Program) {
 	for _, p := range programs {
 		known := cli.Program{Name: p.name}
@@ -63,8 +63,8 @@ func known() (all []cli.Program) {
 	return all
 }
 
-// Args returns the arguments of the program, the first of which is the name under which it was
-// started, as those of symtool.
+// Args returns the command line of symtool for that of a program: args begins with the name under which the
+// program was started.
 func Args(args []string) []string {
 	if len(args) == 0 {
 		return args
@@ -75,11 +75,11 @@ func Args(args []string) []string {
 	return args
 }
 
-// decorated matches the names under which systems have several of a program: llvm-symbolizer-22,
+// decorated matches the names that systems give to one of several versions of a program: llvm-symbolizer-22,
 // aarch64-linux-gnu-addr2line.
 var decorated = regexp.MustCompile(`^(llvm-symbolizer|llvm-addr2line)-[0-9.]+$|^[a-z0-9_]+-[a-z0-9_-]+-(addr2line)$`)
 
-// plainName returns the name of a program without what systems add to it.
+// plainName returns the name of a program without what systems add to it for a version or a target.
 func plainName(name string) string {
 	name = strings.TrimSuffix(name, ".exe")
 	if m := decorated.FindStringSubmatch(name); m != nil {
@@ -93,16 +93,16 @@ type program struct {
 	name, title string
 	usage       []string // the forms of its command line, without the name
 	options     []option
-	// plan returns what a command line asks of symtool.
+	// plan returns what a command line asks symtool to do.
 	plan func(*commandLine) (*plan, error)
 
-	noOperands      bool // it needs none
-	attached        bool // what follows a letter is its value, also if that is optional
-	abbreviated     bool // the start of a long name stands for it if no other begins so, as getopt_long has it
-	failed, misused int  // its exit statuses when it fails, and for a wrong command line
+	noOperands      bool // it works without operands
+	attached        bool // what follows a letter is its value, even if the value is optional
+	abbreviated     bool // a unique prefix of a long name stands for it, as in getopt_long
+	failed, misused int  // exit statuses: when the program fails, and for a wrong command line
 }
 
-// programs are in the order of the help.
+// programs lists the programs in the order of the help.
 var programs = []*program{&dumpSyms, &breakpadStackwalk, &rustStackwalk, &llvmSymbolizer, &llvmAddr2line, &addr2line, &euAddr2line, &euStack, &euUnstrip}
 
 func named(name string) *program {
@@ -129,19 +129,18 @@ func unknownProgram(name string) string {
 	return fmt.Sprintf("unknown program %q%s", name, cli.DidYouMean(name, Names(), "want "+cli.Choice(Names())))
 }
 
-// plan is what a command line asks of symtool: calls, one after the other, as long as they succeed, to symbolize
-// operands, or to print stacks.
+// plan is what a command line asks symtool to do: make calls one after the other, as long as they succeed,
+// symbolize operands, or print stacks.
 type plan struct {
-	calls     [][]string // a command with its flags and operands each
+	calls     [][]string // each a command with its flags and operands
 	symbolize *symbolizer.Options
 	operands  []string
-	stacks    *symbolizer.StackOptions // to print
-	local     bool                     // no server is asked for debug files
-	answer    string                   // what to print instead, if there are no calls
-	notes     []string                 // about what has no effect
+	stacks    *symbolizer.StackOptions // non-nil to print stacks
+	local     bool                     // do not ask servers for debug files
+	answer    string                   // what to print if there are no calls
+	notes     []string                 // messages about options without effect
 	log       string                   // file for messages; "" for standard error
-	// strict means that the program fails for what symtool calls findings, of which the others know
-	// nothing.
+	// strict means that findings of symtool, which the other programs do not have, make the program fail.
 	strict bool
 }
 
@@ -176,7 +175,7 @@ func (p *program) run(c *cli.Context, msgs *cli.Messages, args []string) error {
 	return p.follow(c, msgs, plan)
 }
 
-// symbolize answers addresses. Notes come first: the program may be a process that others ask for hours.
+// symbolize answers addresses. Notes are printed first: the program may run for hours and answer other programs.
 func (p *program) symbolize(c *cli.Context, msgs *cli.Messages, plan *plan) error {
 	for _, note := range plan.notes {
 		msgs.Warnf("%s: %s", p.name, note)
@@ -193,7 +192,7 @@ func (p *program) symbolize(c *cli.Context, msgs *cli.Messages, plan *plan) erro
 	return &cli.StatusError{Status: max(status, p.failed), Err: err}
 }
 
-// fetcher returns the debuginfod servers of the environment, which the program asks, too, or nil.
+// fetcher returns the debuginfod servers that the environment names, since the program also asks them, or nil.
 func (p *program) fetcher(plan *plan, msgs *cli.Messages) (supplier.Fetcher, error) {
 	if plan.local {
 		return nil, nil
@@ -205,7 +204,7 @@ func (p *program) fetcher(plan *plan, msgs *cli.Messages) (supplier.Fetcher, err
 	return suppliers.NewFetcher(&cli.Debuginfod{}, msgs, false, hush)
 }
 
-// ended returns the error of a program that ends with a status.
+// ended returns the error that ends a program with a status.
 func ended(status int, err error) error {
 	if err == nil && status == cli.StatusOK {
 		return nil
@@ -213,7 +212,7 @@ func ended(status int, err error) error {
 	return &cli.StatusError{Status: status, Err: err}
 }
 
-// planOf returns what a command line asks for, unless it is refused.
+// planOf returns the plan for a command line, unless one of its options is refused.
 func (p *program) planOf(line *commandLine) (*plan, error) {
 	if err := line.refusal(); err != nil {
 		return nil, err
@@ -231,7 +230,8 @@ func (p *program) planOf(line *commandLine) (*plan, error) {
 // errNoOperand means that a command line names no file.
 var errNoOperand = errors.New("no file is named")
 
-// follow makes the calls of a plan. Notes follow them: the calls set which messages are printed.
+// follow makes the calls of a plan. Notes are printed after them, because the calls set which messages are
+// printed.
 func (p *program) follow(c *cli.Context, msgs *cli.Messages, plan *plan) error {
 	if plan.log != "" {
 		log, err := os.Create(plan.log)

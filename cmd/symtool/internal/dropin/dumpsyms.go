@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 )
 
-// dumpSyms is both programs of that name: Breakpad's, and Mozilla's, of which the options say which
+// dumpSyms stands for both programs of that name, Breakpad's and Mozilla's. The options say which
 // one is meant.
 var dumpSyms = program{
 	name:  "dump_syms",
@@ -46,7 +46,7 @@ const (
 	mozilla  = "mozilla"
 )
 
-// breakpadOptions are those that only Breakpad's program has.
+// breakpadOptions lists the options that only Breakpad's program has.
 var breakpadOptions = []option{
 	{short: "i", flag: "--module-only", text: "write only MODULE and INFO records"},
 	{short: "c", flag: "--no-cfi", text: "omit STACK CFI records"},
@@ -57,7 +57,7 @@ var breakpadOptions = []option{
 	{short: "n", value: "NAME", flag: "--name=", text: "use NAME as MODULE's name"},
 }
 
-// dialectOf returns which of the two programs a command line is for.
+// dialectOf returns which of the two programs a command line is meant for.
 func dialectOf(l *commandLine) (string, error) {
 	given := func(options []option) string {
 		for _, g := range l.given {
@@ -93,7 +93,8 @@ func dialectOf(l *commandLine) (string, error) {
 	return "", fmt.Errorf("-o %s may be Mozilla's output or Breakpad's operating system: say --dialect mozilla or --dialect breakpad", l.last("output"))
 }
 
-// namesFolder reports whether operands after the first have a folder of debug files, which only Breakpad's program takes.
+// namesFolder reports whether operands after the first name a folder of debug files. Only Breakpad's
+// program takes one.
 func namesFolder(operands []string) bool {
 	return len(operands) > 1 && slices.ContainsFunc(operands[1:], func(path string) bool {
 		st, err := os.Stat(path)
@@ -104,7 +105,7 @@ func namesFolder(operands []string) bool {
 // systems are the operating systems that Breakpad's tools write into MODULE records.
 var systems = []string{"Linux", "linux", "Android", "android", "Fuchsia", "ChromeOS", "mac", "ios", "windows", "solaris"}
 
-// breakpadDump returns what a command line of Breakpad's program asks for.
+// breakpadDump returns the plan for a command line of Breakpad's program.
 func breakpadDump(l *commandLine) *plan {
 	args := append([]string{"dump", "--no-generator"}, l.flags()...)
 	if !l.has("d") {
@@ -118,9 +119,9 @@ func breakpadDump(l *commandLine) *plan {
 	return &plan{calls: [][]string{append(args, "--", file)}}
 }
 
-// debugFlags returns the flags for what Breakpad's program takes after FILE: folders that have debug
-// files under the names in .gnu_debuglink. One that does not exist has none, and a file is the debug
-// file.
+// debugFlags returns the flags for the operands that Breakpad's program takes after FILE: folders of
+// debug files, which have the names in .gnu_debuglink. A folder that does not exist has none. A file
+// is the debug file itself.
 func debugFlags(file string, operands []string) (flags []string) {
 	for _, operand := range operands {
 		st, err := os.Stat(operand)

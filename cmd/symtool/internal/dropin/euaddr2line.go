@@ -72,7 +72,8 @@ func planElfutils(l *commandLine) (*plan, error) {
 	return &plan{symbolize: &o, operands: l.operands}, nil
 }
 
-// foldersOf returns the folders of a list, which may begin with a sign that elfutils gives a meaning.
+// foldersOf returns the folders in a list, which may begin with a sign that has a meaning in
+// elfutils.
 func foldersOf(text string) (dirs []string) {
 	for dir := range strings.SplitSeq(strings.TrimLeft(text, "+-"), ":") {
 		if dir != "" {

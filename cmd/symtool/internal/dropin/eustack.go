@@ -79,7 +79,7 @@ func planStack(l *commandLine) (*plan, error) {
 	return &plan{stacks: &o}, nil
 }
 
-// euUnstrip is the program of elfutils, of which only the list of modules is here.
+// euUnstrip is the program of elfutils. Only its list of modules is supported.
 var euUnstrip = program{
 	name:  "eu-unstrip",
 	title: "elfutils' eu-unstrip -n, which lists the modules of a process",

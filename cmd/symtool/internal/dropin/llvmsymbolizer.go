@@ -19,7 +19,7 @@ var llvmSymbolizer = program{
 	failed:     1, misused: 1,
 }
 
-// llvmAddr2line is the same program with what addr2line does as the default.
+// llvmAddr2line is the same program with the defaults of addr2line.
 var llvmAddr2line = program{
 	name:       "llvm-addr2line",
 	title:      "LLVM's llvm-addr2line, which prints files and lines",
@@ -30,7 +30,8 @@ var llvmAddr2line = program{
 	failed:     1, misused: 1,
 }
 
-// llvmOptions are the options of both. What the help calls the default is that of llvm-symbolizer.
+// llvmOptions are the options of both programs. The defaults in the help are those of
+// llvm-symbolizer.
 var llvmOptions = []option{
 	{short: "e", long: "obj", value: "FILE", text: "look addresses up in FILE; without it, each line names a file"},
 	{long: "exe", value: "FILE", text: "as --obj"},
@@ -73,7 +74,7 @@ var llvmOptions = []option{
 
 const noTags = "addresses are looked up as they are"
 
-// planLLVM returns what a command line of llvm-symbolizer asks for.
+// planLLVM returns the plan for a command line of llvm-symbolizer.
 func planLLVM(l *commandLine, addr2line bool) (*plan, error) {
 	_, binary := l.lastOf("obj", "exe")
 	o := symbolizer.Options{
@@ -103,10 +104,10 @@ func planLLVM(l *commandLine, addr2line bool) (*plan, error) {
 	return &plan{symbolize: &o, operands: l.operands, local: servers == "no-debuginfod"}, nil
 }
 
-// mostContext limits the lines of source around an address.
+// mostContext is the maximum number of source lines printed around an address.
 const mostContext = 10_000
 
-// setSwitches sets what options turn on and off.
+// setSwitches sets the fields of o that options turn on and off.
 func setSwitches(o *symbolizer.Options, l *commandLine, _ bool) error {
 	switch name, value := l.lastOf("demangle", "no-demangle"); {
 	case name == "no-demangle" || value == "false":
@@ -127,7 +128,7 @@ func setSwitches(o *symbolizer.Options, l *commandLine, _ bool) error {
 	return nil
 }
 
-// setWords sets what options choose by a word.
+// setWords sets the fields of o that options choose by a word.
 func setWords(o *symbolizer.Options, l *commandLine, addr2line bool) error {
 	var ok bool
 	if o.Names, ok = functionNames[l.last("functions")]; !ok {
@@ -173,18 +174,18 @@ func setBuild(o *symbolizer.Options, l *commandLine, _ bool) error {
 	return nil
 }
 
-// systemDebug is where systems keep debug files.
+// systemDebug is the folder in which systems have debug files.
 const systemDebug = "/usr/lib/debug"
 
-// functionNames are by their names in llvm-symbolizer's --functions.
+// functionNames maps the values of llvm-symbolizer's --functions.
 var functionNames = map[string]symbolizer.Names{
 	"": symbolizer.Linkage, "linkage": symbolizer.Linkage, "short": symbolizer.Short, "none": symbolizer.NoNames,
 }
 
-// styles are by their names in --output-style.
+// styles maps the values of --output-style.
 var styles = map[string]symbolizer.Style{"": symbolizer.LLVM, "LLVM": symbolizer.LLVM, "GNU": symbolizer.GNU, "JSON": symbolizer.JSON}
 
-// pathsOf returns how files are named: the last option counts.
+// pathsOf returns how paths of files are printed. The last option counts.
 func pathsOf(l *commandLine) symbolizer.Paths {
 	switch name, _ := l.lastOf("basenames", "relativenames"); name {
 	case "basenames":

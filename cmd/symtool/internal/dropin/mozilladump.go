@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 )
 
-// mozillaOptions are those that only Mozilla's dump_syms has.
+// mozillaOptions lists the options that only Mozilla's dump_syms has.
 var mozillaOptions = []option{
 	{short: "s", long: "store", value: "DIR", text: "write to DIR/NAME/ID/NAME.sym; with -o to both, which reads FILE twice"},
 	{long: "inlines", text: "write INLINE and INLINE_ORIGIN records, which are omitted otherwise"},
@@ -35,10 +35,10 @@ var mozillaOptions = []option{
 	{long: "code-id", value: "ID", refused: "name the file, which is not fetched by its id"},
 }
 
-// anyCFI is a percentage of --min-cfi that any STACK CFI reaches.
+// anyCFI is a percentage for --min-cfi that any STACK CFI reaches.
 const anyCFI = "0.000001"
 
-// mozillaDump returns what a command line of Mozilla's program asks for.
+// mozillaDump returns the plan for a command line of Mozilla's program.
 func mozillaDump(l *commandLine) (*plan, error) {
 	if l.has("list-arch") {
 		text, err := listCPUs(l.operands)
@@ -74,7 +74,7 @@ func mozillaDump(l *commandLine) (*plan, error) {
 	return p, nil
 }
 
-// module is a binary of a command line, with its debug file or "".
+// module is a binary of a command line, and its debug file or "".
 type module struct{ file, debug string }
 
 func (m module) args() []string {
@@ -84,8 +84,8 @@ func (m module) args() []string {
 	return []string{"--", m.file}
 }
 
-// modulesOf returns the binaries among files. Two files with the same id are a binary and its debug
-// file, in any order.
+// modulesOf returns the binaries among files. Two files with the same build-id are a binary and its
+// debug file, in either order.
 func modulesOf(files []string) (modules []module) {
 	var ids [][]byte
 	for _, path := range files {
@@ -103,8 +103,8 @@ func modulesOf(files []string) (modules []module) {
 	return modules
 }
 
-// identify returns the build-id of a file, and whether it has code. A file that cannot be read has
-// neither: dump reports it.
+// identify returns the build-id of a file, and whether it has code. For a file that cannot be read,
+// it returns nil and false; dump reports the error.
 func identify(path string) (id []byte, hasCode bool) {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
@@ -114,7 +114,7 @@ func identify(path string) (id []byte, hasCode bool) {
 	return f.BuildID(), f.HasCode()
 }
 
-// outputs returns a call of dump for each output that a command line of Mozilla's program names.
+// outputs returns a call of dump for each output that a command line of Mozilla's program requests.
 func outputs(args []string, l *commandLine) (calls [][]string) {
 	to := func(flag string) []string { return slices.Insert(slices.Clone(args), 1, flag) }
 	if dir := l.last("store"); dir != "" {
@@ -129,7 +129,7 @@ func outputs(args []string, l *commandLine) (calls [][]string) {
 	return calls
 }
 
-// withMappings adds what the options say about the names of source files.
+// withMappings adds the flags for options about the names of source files.
 func withMappings(args []string, l *commandLine) ([]string, error) {
 	sources, templates := l.values("mapping-src"), l.values("mapping-dest")
 	if len(sources) != len(templates) {
@@ -141,7 +141,7 @@ func withMappings(args []string, l *commandLine) ([]string, error) {
 	return args, nil
 }
 
-// mozillaLevel returns the level of messages; other words are error, as in Mozilla's program.
+// mozillaLevel returns the level of messages. Unknown words mean error, as in Mozilla's program.
 func mozillaLevel(word string) string {
 	if slices.Contains([]string{"off", "warn", "info", "debug", "trace"}, word) {
 		return word
@@ -149,7 +149,7 @@ func mozillaLevel(word string) string {
 	return "error"
 }
 
-// cpuFlag returns the flag for the CPU of a file with several binaries.
+// cpuFlag returns the flag that selects the CPU in a file with several binaries.
 func cpuFlag(l *commandLine, file string) []string {
 	switch all := objfile.CPUs(file); {
 	case len(all) < 2:

@@ -45,7 +45,7 @@ var rustStackwalk = program{
 
 const noGuessing = "arguments are not guessed; symtool walk --vars prints those of symbols with variables"
 
-// rustWalk returns what a command line of rust-minidump's program asks for.
+// rustWalk returns the plan for a command line of rust-minidump's program.
 func rustWalk(l *commandLine) (*plan, error) {
 	if err := checkRust(l); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func rustWalk(l *commandLine) (*plan, error) {
 	return p, nil
 }
 
-// rustSymbols returns the flags of walk for the places of symbols.
+// rustSymbols returns walk's flags for the places where symbols are.
 func (p *plan) rustSymbols(l *commandLine) (flags []string) {
 	paths := append(l.values("symbols-path"), l.operands[1:]...)
 	if flags = p.symbols(paths); l.has("use-local-debuginfo") {
@@ -104,7 +104,8 @@ func (p *plan) add(command, output string, args ...string) {
 	p.calls = append(p.calls, append(call, args...))
 }
 
-// checkRust rejects what rust-minidump's program rejects, and what symtool has nothing for.
+// checkRust rejects what rust-minidump's program rejects, and what symtool does not
+// support.
 func checkRust(l *commandLine) error {
 	forms := 0
 	for _, form := range []string{"human", "json", "cyborg", "dump"} {

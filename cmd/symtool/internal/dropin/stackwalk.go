@@ -30,9 +30,9 @@ var breakpadStackwalk = program{
 	failed: 1, misused: 1,
 }
 
-// symbols returns the flags of walk for symbols from paths. One that does not exist is noted, which
-// is an error of walk. Without symbols, walk would look for those of this machine, which these
-// programs do not.
+// symbols returns walk's flags for symbols from paths. A path that does not exist is an error for
+// walk, so it is only noted. Without any symbols, walk would search this machine for them, which
+// these programs do not do.
 func (p *plan) symbols(paths []string) (flags []string) {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// symbolServers returns the flags of dump for a configuration of symbol servers, as Microsoft's tools
-// and Mozilla's dump_syms take it: parts separated by semicolons, each srv*[CACHE*]...PLACE, where
-// PLACE is the URL of a server or a folder in the same layout, cache*CACHE, or a folder. dump has one
-// cache, the first that is named.
+// symbolServers returns dump's flags for a configuration of symbol servers in the syntax of
+// Microsoft's tools and Mozilla's dump_syms: parts separated by semicolons, each of them
+// srv*[CACHE*]...PLACE, cache*CACHE, or a folder. PLACE is the URL of a server or a folder in the
+// same layout. dump has a single cache, the first one named.
 func symbolServers(config string) (flags []string, err error) {
 	var urls, folders []string
 	for _, part := range strings.FieldsFunc(config, func(r rune) bool { return r == ';' }) {
@@ -46,8 +46,9 @@ func symbolServers(config string) (flags []string, err error) {
 	return append(flags, searched(folders)...), nil
 }
 
-// searched returns the flags for folders with debug files, of which those that do not exist are
-// caches that are still empty. The default is among them, as a flag would replace it.
+// searched returns the flags for folders with debug files. It leaves out folders that do not exist:
+// they are caches that are still empty. It adds the default folder, which the flags would otherwise
+// replace.
 func searched(folders []string) (flags []string) {
 	for _, folder := range folders {
 		if st, err := os.Stat(folder); err == nil && st.IsDir() {

@@ -36,7 +36,7 @@ type Kind struct {
 // HeadSize is the length of a file's beginning by which its kind is determined.
 const HeadSize = 512
 
-// What to do with several kinds of files.
+// What to do with files of some kinds.
 const (
 	useDump    = "symtool dump writes its symbol file"
 	useConvert = "convert it with symtool convert --to breakpad"
@@ -60,7 +60,7 @@ var (
 	NM        = Kind{"output of nm", symlist.MatchNM, useConvert}
 )
 
-// kinds are all kinds in the order in which beginnings are matched.
+// kinds lists all kinds, in the order in which they are matched.
 var kinds = []*Kind{
 	{"a minidump", minidump.Sniff, useWalk},
 	{"an ELF core", elfcore.Sniff, useWalk}, // before ELF
@@ -71,12 +71,13 @@ var kinds = []*Kind{
 	{"JSON without symbols", isJSON, ""},
 }
 
-// isWalk reports whether a file is the output of walk --format json or jsonl, whose fields are in the order of their names.
+// isWalk reports whether head is the beginning of the output of walk --format json or jsonl. Its fields are sorted by
+// name.
 func isWalk(head []byte) bool {
 	return isJSON(head) && bytes.Contains(head, []byte(`"crash_info"`))
 }
 
-// isJSON reports whether a file begins with an object of JSON.
+// isJSON reports whether head begins with a JSON object.
 func isJSON(head []byte) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
 	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"`))
@@ -85,8 +86,8 @@ func isJSON(head []byte) bool {
 // empty is the title of a file without contents.
 const empty = "an empty file"
 
-// of returns the kind of a file that begins with head. For files that no command reads, it has no Match; it is nil if
-// nothing is known of them.
+// of returns the kind of a file that begins with head. The kinds of files that no command reads have no Match. If
+// nothing is known about the file, of returns nil.
 func of(head []byte) *Kind {
 	for _, k := range kinds {
 		if k.Match(head) {
@@ -122,8 +123,8 @@ func unpacked(r io.Reader) (head []byte, compression string, err error) {
 	return head[:n], compression, err
 }
 
-// ofFile returns the kind of a file, and its compression or "". It returns nil for a file that cannot be read, or of
-// which nothing is known.
+// ofFile returns the kind of a file, and its compression or "". It returns nil for a file that cannot be read, or
+// about which nothing is known.
 func ofFile(path string) (k *Kind, compression string) {
 	path = objfile.InBundle(path)
 	st, err := os.Stat(path)
@@ -170,7 +171,7 @@ func irregular(mode fs.FileMode) string {
 	return "a device or a socket"
 }
 
-// packed returns the title of a kind of files that are in a compression or, with "", are not.
+// packed returns the title of a kind of files with the given compression; "" means uncompressed.
 func (k *Kind) packed(compression string) string {
 	if compression == "" {
 		return k.Title
@@ -178,8 +179,9 @@ func (k *Kind) packed(compression string) string {
 	return k.Title + " in " + compression
 }
 
-// Not returns what a file is in place of what a command wants of it, and what reads it: "not a dump but a PDB: symtool
-// dump writes its symbol file". forms is added if nothing reads it. Not returns "" if nothing is known of the file.
+// Not returns what a file is instead of what a command wants, and which command reads it: "not a dump but a PDB:
+// symtool dump writes its symbol file". If no command reads it, forms is added. Not returns "" if nothing is known
+// about the file.
 func Not(path, want, forms string) string {
 	k, compression := ofFile(path)
 	if k == nil {
@@ -196,7 +198,7 @@ func (k *Kind) not(want, forms, compression string) string {
 	return "not " + want + " but " + k.packed(compression) + ": " + use
 }
 
-// IsSymbols reports whether the file at path is a symbol file of Breakpad's, compressed or not.
+// IsSymbols reports whether the file at path is a Breakpad symbol file, compressed or not.
 func IsSymbols(path string) bool {
 	k, _ := ofFile(path)
 	return k == &Breakpad
@@ -208,8 +210,8 @@ func IsBinary(path string) bool {
 	return k == &ELF || k == &MachO || k == &PE
 }
 
-// NotSymbols returns the error for a file of another kind where a symbol file is wanted; head is its beginning, which
-// may be compressed. It returns nil for texts, in which readers of symbol files find what is wrong.
+// NotSymbols returns the error for a file of another kind where a symbol file is wanted. head is its beginning, which
+// may be compressed. NotSymbols returns nil for texts: readers of symbol files report what is wrong with them.
 func NotSymbols(head []byte) error {
 	head, compression, err := unpacked(bytes.NewReader(head))
 	if err != nil {
@@ -218,7 +220,8 @@ func NotSymbols(head []byte) error {
 	return of(head).notSymbols(compression)
 }
 
-// NotSymbolFile is NotSymbols for the file at path; it returns nil for files that are not regular or cannot be read.
+// NotSymbolFile is like NotSymbols, for the file at path. It returns nil for files that are not regular or cannot be
+// read.
 func NotSymbolFile(path string) error {
 	if st, err := os.Stat(objfile.InBundle(path)); err != nil || !st.Mode().IsRegular() {
 		return nil

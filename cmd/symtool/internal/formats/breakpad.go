@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// readBreakpad reads a symbol file; damage costs only the damaged records.
+// readBreakpad reads a symbol file. Damage affects only the damaged records.
 func readBreakpad(ctx context.Context, _ *Job, in *Input, use func(*Symbols) error) error {
 	r, err := in.Reader()
 	if err != nil {

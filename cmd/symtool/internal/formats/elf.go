@@ -10,7 +10,7 @@ import (
 )
 
 // readBinary dumps a binary with the debug files that symtool dump would find on this machine.
-// If only rules are wanted, it reads only these.
+// If only STACK CFI is needed, it reads only the rules for unwinding.
 func readBinary(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	if c.To != nil && c.To.OnlyRules() {
 		return readRules(ctx, c, in, use)
@@ -18,13 +18,13 @@ func readBinary(ctx context.Context, c *Job, in *Input, use func(*Symbols) error
 	return readWhole(ctx, c, in, use)
 }
 
-// readWhole dumps all of a binary, or a PDB, whatever is wanted of it.
+// readWhole dumps a binary or a PDB in full, even if only a part is needed.
 func readWhole(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	return c.DumpPair(ctx, in.Path, "", "", use)
 }
 
-// DumpPair dumps a binary with its debug file, if given. fileName is the binary's name if its
-// Path does not contain it.
+// DumpPair dumps a binary with its debug file, if given. fileName is the binary's name, for a
+// path that does not contain it.
 func (c *Job) DumpPair(ctx context.Context, path, debugFile, fileName string, use func(*Symbols) error) error {
 	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: c.Jobs, CFI: c.Source, FileName: fileName}
 	reader := binfile.Reader{Options: options, DebugFile: debugFile, DebugDirs: c.DebugDirs, CPU: c.CPU}

@@ -24,25 +24,25 @@ type Format struct {
 	Name          string // value of --from and --to
 	Exts          []string
 
-	// Read reads symbols, which are valid until use returns; nil if symtool does not read the
-	// format.
+	// Read reads symbols and calls use with them; they are valid until use returns. It is nil if
+	// symtool does not read the format.
 	Read func(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error
-	// Losses returns what Write would leave out; nil if nothing.
+	// Losses returns what Write would leave out. It is nil if Write leaves out nothing.
 	Losses func(c *Job, m *symfmt.Module) []symfmt.Loss
 	// Holds lists the records that the format exists for; nil means all.
 	Holds []symfmt.Kind
-	// Advice returns what may be done about losses, or ""; may be nil.
+	// Advice returns what can be done about losses, or "". It may be nil.
 	Advice func(c *Job, m *symfmt.Module) string
-	// Write writes symbols; nil if symtool does not write the format.
+	// Write writes symbols. It is nil if symtool does not write the format.
 	Write func(ctx context.Context, c *Job, m *symfmt.Module, out io.Writer) error
 
-	Binary bool // is dumped, if need be with its debug file
+	Binary bool // must be dumped, with its debug file if necessary
 	Dump   bool // holds a crashed process: package walk reads and writes it
 	dump   dumpfile.Format
 	Text   bool // the output may go to a terminal
-	Packed bool // may be compressed with gzip or zstd, which --gzip and --zstd do
-	piped  bool // not packed, but can be read from a pipe or compressed all the same
-	named  bool // a file that match does not recognise is refused even if --from names the format
+	Packed bool // may be compressed with gzip or zstd, as --gzip and --zstd do
+	piped  bool // not Packed, but can still be read from a pipe or compressed
+	named  bool // a file that Match does not recognise is refused even if --from names the format
 
 	ReadFlags  []string // flags that only some formats have for input,
 	WriteFlags []string // and for output
@@ -51,8 +51,8 @@ type Format struct {
 // EditFlags are the flags shared by all formats of symbols that can be written.
 var EditFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rename-module", "map", "map-file", "map-var", "map-links", "map-manifest", "map-list"}
 
-// All returns all of convert's formats in the order in which contents are
-// matched. It is a function because rows refer to functions that use the list.
+// All returns all of convert's formats, in the order in which they are matched against contents. It
+// is a function because rows refer to functions that use the list.
 func All() []Format {
 	all := []Format{
 		{
@@ -92,10 +92,10 @@ func (f *Format) Reads() bool { return f.Read != nil || f.Dump }
 // Writes reports whether convert writes the format.
 func (f *Format) Writes() bool { return f.Write != nil || f.Dump && f.dump.Writable() }
 
-// onlyRules are the records that SFrame holds.
+// onlyRules lists the records that SFrame holds.
 var onlyRules = []symfmt.Kind{symfmt.KindCFIInit}
 
-// OnlyRules reports whether the format has no place for symbols besides STACK CFI.
+// OnlyRules reports whether the format holds no symbols besides STACK CFI.
 func (f *Format) OnlyRules() bool { return slices.Equal(f.Holds, onlyRules) }
 
 // Names returns the names of the formats for which is returns true.
@@ -117,7 +117,7 @@ func Named(name string) *Format {
 	return nil
 }
 
-// OfContent returns the format identified by the start of a file, or nil.
+// OfContent returns the format of a file that begins with head, or nil.
 func OfContent(head []byte) *Format {
 	all := All()
 	if i := slices.IndexFunc(all, func(f Format) bool { return f.Match != nil && f.Match(head) }); i >= 0 {
@@ -126,7 +126,7 @@ func OfContent(head []byte) *Format {
 	return nil
 }
 
-// OfBinary returns the format of a binary, or of a PDB, that begins with head; nil for other files.
+// OfBinary returns the format of a binary or a PDB that begins with head, or nil for other files.
 func OfBinary(head []byte) *Format {
 	if f := OfContent(head); f != nil && f.Binary {
 		return f
@@ -134,7 +134,7 @@ func OfBinary(head []byte) *Format {
 	return nil
 }
 
-// OfName returns the format that a file name's extension stands for, and its compression or
+// OfName returns the format that a file name's extension stands for, and the file's compression or
 // "".
 func OfName(path string) (f *Format, compression string) {
 	for _, c := range store.Compressions {

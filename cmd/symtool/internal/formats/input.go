@@ -30,7 +30,8 @@ type Input struct {
 	close  []io.Closer
 }
 
-// Open detects the format of a file; from is the value of --from, or "".
+// Open opens a file and detects its format. from is the value of --from, or "". The caller must
+// close the Input.
 func Open(path, from string) (*Input, error) {
 	in := &Input{Name: path, Path: path}
 	err := in.open(path)
@@ -52,7 +53,7 @@ func (in *Input) Close() {
 	in.close = nil
 }
 
-// open opens a file that is not a regular file, whose first bytes must not be lost.
+// open opens a file that is not a regular file. Its first bytes must not be lost.
 func (in *Input) open(path string) error {
 	if path == "-" {
 		in.Name, in.Path, in.stream = cli.StandardInput, "", bufio.NewReaderSize(os.Stdin, dumpfile.PeekSize)
@@ -78,7 +79,7 @@ func (in *Input) open(path string) error {
 	return nil
 }
 
-// detect determines the format from --from, otherwise from the contents, otherwise from the name.
+// detect determines the format from --from, or else from the contents, or else from the name.
 func (in *Input) detect(from string) error {
 	if from != "" {
 		in.Format = Named(from)
@@ -112,7 +113,7 @@ func (in *Input) detect(from string) error {
 
 // UnknownFormatError is the error for an input in no known format.
 type UnknownFormatError struct {
-	Text  string // what it is, and what would be read
+	Text  string // what it is, and what can be read
 	hints bool   // --from could help
 }
 
@@ -123,7 +124,7 @@ func (e *UnknownFormatError) Error() string {
 	return e.Text
 }
 
-// newUnknownFormatError says what the file at path is; path may be "".
+// newUnknownFormatError returns an error that says what the file at path is. path may be "".
 func newUnknownFormatError(path string) *UnknownFormatError {
 	const what = "symbols or a dump"
 	want := "want " + strings.Join(Names((*Format).Reads), ", ")
@@ -131,7 +132,7 @@ func newUnknownFormatError(path string) *UnknownFormatError {
 	return &UnknownFormatError{text, strings.HasSuffix(text, want)}
 }
 
-// once rejects formats that need random access.
+// once returns an error if the input can be read only once and its format needs random access.
 func (in *Input) once() error {
 	switch {
 	case in.Path == "" && !in.Format.Packed && !in.Format.piped:
@@ -142,7 +143,7 @@ func (in *Input) once() error {
 	return isOther(in)
 }
 
-// head returns the start of the contents, which may be compressed.
+// head returns the start of the contents, decompressed if necessary.
 func (in *Input) head() ([]byte, error) {
 	if in.stream != nil {
 		head, err := in.stream.Peek(filekind.HeadSize)
@@ -174,7 +175,7 @@ func (in *Input) head() ([]byte, error) {
 	return headOf(text)
 }
 
-// Reader returns a reader of the contents, which may be compressed.
+// Reader returns a reader of the contents, decompressed if necessary.
 func (in *Input) Reader() (io.Reader, error) {
 	if in.stream != nil {
 		return in.stream, nil
@@ -217,7 +218,8 @@ func (in *Input) random() (io.ReaderAt, int64, error) {
 	return f, size, err
 }
 
-// OnlyFor returns the formats that have a flag if only some have it.
+// OnlyFor returns the names of the formats that have flag for reading and for writing. Both are
+// nil if every format has it.
 func OnlyFor(flag string) (read, write []string) {
 	for _, f := range All() {
 		if slices.Contains(f.ReadFlags, flag) {
@@ -230,7 +232,8 @@ func OnlyFor(flag string) (read, write []string) {
 	return read, write
 }
 
-// Head returns the start of a regular file, or nil for other files, as reading would consume it.
+// Head returns the start of a regular file. For other files it returns nil, since reading would
+// consume their contents.
 func Head(path string) ([]byte, error) {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return nil, err
@@ -248,12 +251,12 @@ func headOf(r io.Reader) ([]byte, error) {
 	head := make([]byte, filekind.HeadSize)
 	n, err := io.ReadFull(r, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || n > 0 {
-		err = nil // a missing file has no format
+		err = nil // a short file is matched as it is
 	}
 	return head[:n], err
 }
 
-// isOther returns an error if a dump has another format than the named one.
+// isOther returns an error if in is not in the format of dumps that --from names.
 func isOther(in *Input) error {
 	if in.Format.Dump && in.dumpFormat() != in.Format.Name {
 		return fmt.Errorf("is not %s", in.Format.Title)

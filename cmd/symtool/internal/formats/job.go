@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Options control how files are read and written. Those that apply only to some formats
-// are listed in their rows.
+// Options control how files are read and written. The rows of the formats list the
+// options that apply only to some formats.
 type Options struct {
 	Jobs      int
 	DebugDirs []string // with separate debug files of binaries
@@ -44,7 +44,7 @@ type Job struct {
 	Msgs   *cli.Messages
 	Status int
 
-	LostCallFiles int    // number lost by the old form of INLINE
+	LostCallFiles int    // number of call files lost by the old form of INLINE
 	Passed        func() // of the symbols being written; may be nil
 	Image         Image  // of the symbols being written
 	Name          string // name of their file, for messages
@@ -81,7 +81,7 @@ func (c *Job) Lose(name string, losses []symfmt.Loss) error {
 	return nil
 }
 
-// Strictly is StrictStatus for a writer's losses.
+// Strictly returns an error if a writer lost something and --strict is set.
 func (c *Job) Strictly(lost []bin.Problem) error {
 	if len(lost) == 0 {
 		return nil

@@ -21,11 +21,11 @@ import (
 
 // The rows of formats that have packages of their own: how convert's flags map to their options.
 
-// parse is the form of these packages' Read. dropped is called with whatever in the file has no
-// place in symbols.
+// parse is the signature of these packages' Read. It calls dropped with everything in the file that
+// symbols cannot hold.
 type parse func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Result, error)
 
-// readWith makes a row's Read from a package's Read.
+// readWith returns a row's Read that calls a package's Read.
 func readWith(parse parse) func(context.Context, *Job, *Input, func(*Symbols) error) error {
 	return func(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 		r, size, err := in.random()
@@ -91,7 +91,7 @@ func symcacheFormat() Format {
 	}
 }
 
-// listFormat returns the row of one of the two lists of symbols.
+// listFormat returns the row of one of the two formats that list symbols.
 func listFormat(name string, kind filekind.Kind, ext string, of symlist.Format) Format {
 	options := func(c *Job) symlist.Options { return symlist.Options{Format: of, Base: c.baseOr0()} }
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) }
@@ -111,7 +111,7 @@ func listFormat(name string, kind filekind.Kind, ext string, of symlist.Format) 
 	}
 }
 
-// elfFormat returns the row of ELF files, which are dumped.
+// elfFormat returns the row of ELF files, which are read by dumping them.
 func elfFormat() Format {
 	options := func(c *Job) symelf.Options {
 		o := symelf.Options{Base: c.baseOr0()}
@@ -137,7 +137,8 @@ func elfFormat() Format {
 	}
 }
 
-// dumpedFormat returns the row of Mach-O files, PE files or PDBs, which are dumped and not written.
+// dumpedFormat returns the row of Mach-O files, PE files or PDBs, which are read by dumping them
+// and never written.
 func dumpedFormat(name string, kind filekind.Kind, exts []string, read func(context.Context, *Job, *Input, func(*Symbols) error) error, flags ...string) Format {
 	return Format{Kind: kind, Name: name, Exts: exts, Binary: true, named: true, Read: read, ReadFlags: flags}
 }
@@ -156,7 +157,7 @@ func jsonFormat(name string, kind filekind.Kind, lines bool, flags ...string) Fo
 	}
 }
 
-// adviseBase returns advice on records for which another --base would have an address. losses
+// adviseBase returns advice if another --base would give addresses to more records, or "". losses
 // returns a format's losses.
 func (c *Job) adviseBase(m *symfmt.Module, losses func(*Job, *symfmt.Module) []symfmt.Loss) string {
 	without := Job{Options: c.Options}

@@ -24,7 +24,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// readRules reads only the rules of .eh_frame, .debug_frame or .sframe.
+// readRules reads only the unwind rules, from .eh_frame, .debug_frame or .sframe.
 func readRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	f, err := openLinked(in.Path)
 	if err != nil {
@@ -87,7 +87,8 @@ func (s *Symbols) addSection(section *sframe.Section, use func(*Symbols) error) 
 	return use(s)
 }
 
-// openLinked rejects object files, whose functions have no addresses yet.
+// openLinked opens a linked binary. It rejects object files, whose functions have no addresses
+// yet.
 func openLinked(path string) (*object.File, error) {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err == nil && f.Kind == object.Relocatable {
@@ -121,8 +122,8 @@ func readSFrame(_ context.Context, c *Job, in *Input, use func(*Symbols) error) 
 	return rulesOf(cpu, in, image).addSection(section, use)
 }
 
-// sframeLosses returns the loss of all records but STACK CFI. writeSFrame reports, function by
-// function, which of these SFrame cannot express.
+// sframeLosses returns the loss of all records other than STACK CFI. writeSFrame reports, function
+// by function, which STACK CFI records SFrame cannot express.
 func sframeLosses(_ *Job, m *symfmt.Module) []symfmt.Loss {
 	return m.LossOf("an SFrame section holds only unwind information", symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin,
 		symfmt.KindFunc, symfmt.KindInline, symfmt.KindLine, symfmt.KindPublic, symfmt.KindStackWin)
@@ -157,7 +158,7 @@ func writeSFrame(ctx context.Context, c *Job, m *symfmt.Module, out io.Writer) e
 }
 
 // take adds the STACK CFI of a module. If nothing is known about its binary, addresses count from
-// the load base of --add's, otherwise from 0, where shared libraries begin.
+// the load base of the binary of --add, or without one from 0, where shared libraries begin.
 func (w *sframeWriter) take(m *symfmt.Module) error {
 	if len(m.CFI.Blocks) == 0 {
 		return cli.InputError(w.Name, errors.New("no STACK CFI"))
@@ -185,7 +186,7 @@ func (w *sframeWriter) take(m *symfmt.Module) error {
 	return cli.InputError(w.Name, fmt.Errorf("SFrame does not support %s", m.Arch))
 }
 
-// encode returns the section for an address, and reports what it lacks.
+// encode returns the section for the address addr, and reports what SFrame could not express.
 func (w *sframeWriter) encode(addr uint64) ([]byte, error) {
 	data, problems, err := sframe.Encode(w.funcs, sframe.Target{Version: w.Version, ABI: w.abi, Addr: addr})
 	if err != nil {
@@ -210,7 +211,7 @@ func (w *sframeWriter) encode(addr uint64) ([]byte, error) {
 }
 
 // add writes a copy of the binary with the section added. It reads objcopy's output again to check
-// that the section is at the address it was written for.
+// that the section is at addr, the address it was encoded for.
 func (w *sframeWriter) add(ctx context.Context, out io.Writer) error {
 	old, err := w.openBinary()
 	if err != nil {
@@ -234,7 +235,7 @@ func (w *sframeWriter) add(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// addTo writes the copy.
+// addTo writes a copy of the binary with the section at addr.
 func (w *sframeWriter) addTo(ctx context.Context, out io.Writer, change string, data []byte, addr uint64) error {
 	dir, err := os.MkdirTemp("", "symtool-")
 	if err != nil {
@@ -251,7 +252,8 @@ func (w *sframeWriter) addTo(ctx context.Context, out io.Writer, change string, 
 	return CopyFile(out, made)
 }
 
-// openBinary checks that the binary of --add fits the section, and returns its own, if any.
+// openBinary checks that the binary of --add fits the section. It returns the binary's own .sframe
+// section, if any.
 func (w *sframeWriter) openBinary() (*object.Section, error) {
 	f, err := openLinked(w.Binary)
 	if err != nil {
@@ -265,7 +267,8 @@ func (w *sframeWriter) openBinary() (*object.Section, error) {
 	return f.Section(".sframe"), nil
 }
 
-// objcopies are the programs that change sections; the first may not support the binary's CPU.
+// objcopies are the programs that can change sections, in order of preference; the first may not
+// support the binary's CPU.
 var objcopies = []string{"objcopy", "llvm-objcopy"}
 
 // runObjcopy returns the path of a copy of the binary in dir.
@@ -292,7 +295,7 @@ func runObjcopy(ctx context.Context, dir, change string, section []byte, binary 
 	return "", failed
 }
 
-// checkAdded reads a binary's section again.
+// checkAdded reads a binary's section again and checks that it is at addr and contains want.
 func checkAdded(path string, addr uint64, want []byte) error {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// Topic returns the topic of help about the formats that convert reads and writes.
+// Topic returns the help topic about the formats that convert reads and writes.
 func Topic() cli.Topic {
 	return cli.Topic{Name: "formats", Title: "which formats are read and written", Text: topic}
 }
@@ -28,7 +28,7 @@ What a format cannot hold is reported, and refused with --strict.
 	return b.String()
 }
 
-// word returns w if is, or else a dash.
+// word returns w if is is true, or else a dash.
 func word(is bool, w string) string {
 	if is {
 		return w

@@ -34,7 +34,7 @@ func (p *walkPrinter) compareFiles(a, b string) error {
 	return nil
 }
 
-// openJSON opens a file, or a pipe; the error is without the path.
+// openJSON opens a file or a pipe. Its errors do not contain the path.
 func openJSON(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// dumpsOf returns the dumps that operands stand for: of a folder, the dumps below it in the order of
-// their names. Files whose names begin with a dot are left out, as are those that are not dumps. A
-// folder that has none, or cannot be read, stays, and walking it reports why.
+// dumpsOf replaces each operand that is a folder with the dumps below it, in the order of their
+// names. It leaves out files that are not dumps, and files and folders whose names begin with a dot.
+// A folder that has no dumps, or cannot be read, is not replaced; walking it reports why.
 func dumpsOf(operands []string) (files []string) {
 	for _, operand := range operands {
 		if !cli.IsFolder(operand) {
@@ -40,7 +40,8 @@ func dumpsOf(operands []string) (files []string) {
 	return files
 }
 
-// unread returns the message for a dump that cannot be read, or for a folder that dumpsOf left.
+// unread returns the message for a dump that cannot be read, or for a folder that dumpsOf did not
+// replace.
 func unread(w *batch.Walked) string {
 	if errors.Is(w.Err, dumpfile.ErrNotDump) && cli.IsFolder(w.Path) {
 		return w.Path + ": no dumps in this folder: want minidumps, ELF cores or microdumps"

@@ -21,10 +21,10 @@ import (
 	"github.com/symtool/symtool/walk/verify"
 )
 
-// walkFormat is a form of the output of walk.
+// walkFormat is a value of --format.
 type walkFormat uint8
 
-// The forms of the output of walk.
+// The values of --format.
 const (
 	formatWalkText walkFormat = iota
 	formatMachine
@@ -49,7 +49,7 @@ type walkPrinter struct {
 	summary  *compare.Summary
 	all      []*compare.Comparison // for one JSON document
 	tally    verify.Tally
-	reported map[string]bool // messages that are not repeated
+	reported map[string]bool // messages that must not be repeated
 }
 
 // print prints a dump that was walked.
@@ -96,8 +96,8 @@ func (p *walkPrinter) judge(w *batch.Walked) {
 	}
 }
 
-// written returns the error for a failed write: the output's. A reader of standard output that
-// has gone away also ends the walks, but is not an error.
+// written returns the error for a failed write, with the output's name. A closed pipe on standard output also ends
+// the walks, but is not an error.
 func (p *walkPrinter) written(err error) error {
 	if errors.Is(err, cli.ErrReaderGone) {
 		return err
@@ -105,7 +105,7 @@ func (p *walkPrinter) written(err error) error {
 	return cli.OutputError(p.out.Name(), err)
 }
 
-// title prints the name of a dump before its text if there are several.
+// title prints the name of a dump before its text if there are several dumps.
 func (p *walkPrinter) title(w *batch.Walked) {
 	if p.format == formatWalkText && len(p.files) > 1 {
 		if p.printed > 0 {
@@ -134,7 +134,7 @@ func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 	return report.NewDocument(walked.Result, o).Write(out, report.WriteOptions{Indent: w.format == formatOneJSON})
 }
 
-// page writes a dump as a page.
+// page writes a dump as an HTML page.
 func (w *walkCall) page(out io.Writer, walked *batch.Walked) error {
 	o := report.HTMLOptions{Dump: walked.Path, Generator: version.Generator, Sources: w.sources(walked.Result), Variables: w.variables(walked.Result)}
 	if v := walked.Verdict; v != nil {
@@ -145,7 +145,7 @@ func (w *walkCall) page(out io.Writer, walked *batch.Walked) error {
 
 func (w *walkCall) comparing() bool { return w.compare || len(w.places.SymbolsB) > 0 }
 
-// textOf writes a dump for people.
+// textOf writes a dump as text for people.
 func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
 	o := w.text
 	o.Sources, o.Variables = w.sources(walked.Result), w.variables(walked.Result)
@@ -185,8 +185,8 @@ func (p *walkPrinter) reportProblems(w *batch.Walked) {
 	}
 }
 
-// reportNotes reports what is wrong with the stacks, that of the thread that matters most first: a dump that was cut
-// short may have none at all.
+// reportNotes reports what is wrong with the stacks, beginning with the stack of the thread that requested the dump:
+// a dump that was cut short may have no stacks at all.
 func (p *walkPrinter) reportNotes(w *batch.Walked) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.places.Verbose, Hint: cli.VerboseHint}
 	for _, requested := range []bool{true, false} {
@@ -203,8 +203,7 @@ func (p *walkPrinter) reportNotes(w *batch.Walked) {
 	lines.End()
 }
 
-// reportDump reports what is wrong with a dump itself. What is about a binary is reported once for
-// all dumps.
+// reportDump reports what is wrong with a dump itself. A problem of a binary is reported once for all dumps.
 func (p *walkPrinter) reportDump(w *batch.Walked) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.places.Verbose, Hint: cli.VerboseHint}
 	for _, x := range w.Dump.Problems {
@@ -216,10 +215,10 @@ func (p *walkPrinter) reportDump(w *batch.Walked) {
 	lines.End()
 }
 
-// maxReported is the number of messages that are kept to report them once.
+// maxReported is the number of messages that are remembered so that they are reported only once.
 const maxReported = 100_000
 
-// isNews reports whether a message was not reported yet, as far as messages are kept.
+// isNews reports whether a message has not been reported yet. It remembers the first maxReported messages.
 func (p *walkPrinter) isNews(line string) bool {
 	if p.reported[line] {
 		return false
@@ -233,7 +232,7 @@ func (p *walkPrinter) isNews(line string) bool {
 	return true
 }
 
-// reportCut reports how many stacks the dump's budget has cut.
+// reportCut reports how many stacks were cut by the dump's budget.
 func (p *walkPrinter) reportCut(w *batch.Walked) {
 	cut, why := 0, ""
 	for i := range w.Stacks {
@@ -329,7 +328,7 @@ func placeOf(m *walk.Symbols) string {
 	return id.Path
 }
 
-// nameOfModule names a module of a dump in messages.
+// nameOfModule returns the name of a module of a dump for messages.
 func nameOfModule(d *dump.Dump, i int) string {
 	m := &d.Modules[i]
 	name := d.System.OS.Base(m.Path)
@@ -339,7 +338,7 @@ func nameOfModule(d *dump.Dump, i int) string {
 	return strings.TrimSpace(name + " " + m.DebugID)
 }
 
-// reportDamage reports what could not be read of symbols while a dump was walked and printed.
+// reportDamage reports which parts of symbols could not be read while a dump was walked and printed.
 func (p *walkPrinter) reportDamage(w *batch.Walked) {
 	for i := range w.Modules {
 		m := &w.Modules[i]
@@ -386,7 +385,7 @@ func (p *walkPrinter) json(v any) error {
 // shownTally is the number of rows of the table of verdicts.
 const shownTally = 20
 
-// writeTally prints the verdict on all dumps. JSON Lines have one line for each dump, and no other.
+// writeTally prints the verdict on all dumps. JSON Lines have one line for each dump, and no tally.
 func (p *walkPrinter) writeTally() error {
 	all := p.tally.Document()
 	if p.format != formatWalkText {
@@ -425,7 +424,7 @@ func (p *walkPrinter) end() error {
 	return p.written(compare.WriteSummary(p.out, p.summary))
 }
 
-// startProgress shows how many dumps are done on a terminal, unless the stacks go there, too.
+// startProgress shows on a terminal how many dumps are done, unless the stacks also go there.
 func (w *walkCall) startProgress() (stop func()) {
 	if !cli.IsTerminal(w.msgs.W) || w.sum == nil && w.output == "-" && cli.IsTerminal(w.stdout) {
 		return func() {}

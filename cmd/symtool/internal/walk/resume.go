@@ -28,7 +28,7 @@ func (w *walkCall) inPlace() bool {
 	return w.format == formatJSONLines && !w.comparing() && w.sum == nil
 }
 
-// createOutput opens the output, and keeps so many bytes of it.
+// createOutput opens the output, of which it keeps the first keep bytes.
 func (w *walkCall) createOutput(keep int64) (cli.Output, error) {
 	if w.inPlace() {
 		return cli.CreateLines(w.output, keep, w.stdout)
@@ -39,7 +39,7 @@ func (w *walkCall) createOutput(keep int64) (cli.Output, error) {
 	return cli.CreateOutput(w.output, w.stdout)
 }
 
-// doneLine is what a line says about the earlier call.
+// doneLine is a line that an earlier call wrote, as far as this call needs it.
 type doneLine struct {
 	Status  string `json:"status"`
 	Symtool *struct {
@@ -51,8 +51,8 @@ type doneLine struct {
 	} `json:"symtool"`
 }
 
-// skipDone removes the dumps from w.files of which the output has lines, with --resume, and returns
-// the size of its whole lines.
+// With --resume, skipDone removes from w.files the dumps for which the output already has lines. It
+// returns the size in bytes of the output's whole lines.
 func (w *walkCall) skipDone() (keep int64, err error) {
 	if !w.resume {
 		return 0, nil
@@ -80,7 +80,7 @@ func (w *walkCall) skipDone() (keep int64, err error) {
 	return keep, nil
 }
 
-// skip removes the dumps that are done from w.files; a dump that is named twice has two lines.
+// skip removes from w.files the dumps that are done. A dump that is named twice needs two lines.
 func (w *walkCall) skip(done map[string]int) {
 	var left []string
 	for _, file := range w.files {
@@ -101,10 +101,10 @@ func (w *walkCall) skip(done map[string]int) {
 	}
 }
 
-// jsonText returns a name as JSON has it: each byte that is not UTF-8 is U+FFFD.
+// jsonText returns a name as it appears in JSON: each byte that is not UTF-8 becomes U+FFFD.
 func jsonText(s string) string { return string([]rune(s)) }
 
-// endOfLines returns the offset behind the last newline of a file.
+// endOfLines returns the offset after the last newline of a file.
 func endOfLines(f io.ReaderAt, size int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for end := size; end > 0; {
@@ -120,8 +120,8 @@ func endOfLines(f io.ReaderAt, size int64) (int64, error) {
 	return 0, nil
 }
 
-// readDone counts the lines of each dump, and raises the status of the call as walking the dumps
-// did.
+// readDone counts the lines of each dump, and raises the status of the call as if the dumps were
+// walked again.
 func (w *walkCall) readDone(lines io.Reader) (map[string]int, error) {
 	done := map[string]int{}
 	values := jsontext.NewDecoder(bufio.NewReaderSize(lines, 256<<10), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
@@ -140,7 +140,7 @@ func (w *walkCall) readDone(lines io.Reader) (map[string]int, error) {
 	}
 }
 
-// noteDone raises the status of the call by a line of an earlier one.
+// noteDone raises the status of the call according to a line of an earlier call.
 func (w *walkCall) noteDone(line *doneLine) {
 	if line.Status == "ERROR" || len(line.Symtool.Problems) > 0 {
 		w.note(cli.StatusInput)
@@ -150,7 +150,7 @@ func (w *walkCall) noteDone(line *doneLine) {
 	}
 }
 
-// notLine is a line of an output that walk did not write.
+// notLine is the error for a line of the output that walk did not write.
 type notLine struct {
 	line   int
 	offset int64

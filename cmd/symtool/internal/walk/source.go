@@ -17,7 +17,8 @@ const (
 	maxAround = 100 // lines
 )
 
-// sourceRoot reads a value of --source-map. Names may have "=", folders of sources hardly do.
+// sourceRoot parses a value of --source-map. Names may contain "="; folders of sources hardly
+// do.
 func sourceRoot(entry string) (source.Root, error) {
 	i := strings.LastIndexByte(entry, '=')
 	if i < 0 || i == len(entry)-1 {
@@ -30,7 +31,7 @@ func sourceRoot(entry string) (source.Root, error) {
 	return root, nil
 }
 
-// sources returns the sources of a walk; nil without --source.
+// sources returns the sources of a walk, or nil without --source.
 func (w *walkCall) sources(r *walk.Result) *report.Sources {
 	if w.finder == nil {
 		return nil

@@ -12,10 +12,11 @@ import (
 	"github.com/symtool/symtool/walk/summary"
 )
 
-// onlySingle lists the flags about the output for a dump, which a summary does not have.
+// onlySingle lists the flags for the output of single dumps, which do not apply to a
+// summary.
 var onlySingle = []string{"compare", "symbols-b", "brief", "registers", "stack-bytes", "trace", "vars", "vars-redact", "vars-depth", "vars-length", "source", "source-map"}
 
-// The output of a summary in text has so many rows of each table.
+// The number of rows of each table in a summary as text.
 const (
 	shownSignatures = 50
 	shownModules    = 10
@@ -29,7 +30,7 @@ func (w *walkCall) summed(*cli.Context, string) error {
 	return nil
 }
 
-// openSummary begins what --summary collects.
+// openSummary starts the summary of --summary.
 func (w *walkCall) openSummary() error {
 	if !w.summing {
 		return nil
@@ -41,7 +42,7 @@ func (w *walkCall) openSummary() error {
 	return err
 }
 
-// signatureRules returns the rules of a file, and the default ones behind them.
+// signatureRules returns the rules in a file, followed by the default rules.
 func signatureRules(path string) (*signature.Rules, error) {
 	if path == "" {
 		return signature.Default(), nil
@@ -58,7 +59,8 @@ func signatureRules(path string) (*signature.Rules, error) {
 	return own.Before(signature.Default()), nil
 }
 
-// count adds a dump to the summary. The tables have what other outputs have messages about.
+// count adds a dump to the summary. The tables replace the messages about stacks and
+// symbols that other outputs have.
 func (p *walkPrinter) count(w *batch.Walked) {
 	p.sum.Add(w)
 	if w.Err == nil {
@@ -84,7 +86,7 @@ func (p *walkPrinter) writeSummary() error {
 	return p.written(tables.WriteText(p.out, summary.TextOptions{Crashes: shownSignatures, Modules: shownModules, Verdicts: shownTally}))
 }
 
-// link returns the path of a dump as a page in the output's folder names it.
+// link returns the path of a dump for a page in the output's folder.
 func (p *walkPrinter) link(dump string) string {
 	if filepath.IsAbs(dump) {
 		return dump

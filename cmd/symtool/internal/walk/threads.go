@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// threadID reads a value of --thread.
+// threadID parses a value of --thread.
 func threadID(text string) (uint32, error) {
 	id, err := strconv.ParseUint(text, 0, 32)
 	if err != nil {
@@ -20,7 +20,7 @@ func threadID(text string) (uint32, error) {
 	return uint32(id), nil
 }
 
-// nameOfStack names a thread or a goroutine in messages.
+// nameOfStack returns the name of a thread or a goroutine for messages.
 func nameOfStack(w *batch.Walked, s *walk.Stack) string {
 	if g := s.Goroutine; g != nil {
 		return fmt.Sprintf("goroutine %d", g.ID)
@@ -43,7 +43,7 @@ func (w *walkCall) threadChoice() func(*dump.Dump) []int {
 	}
 }
 
-// reportThreads reports the requested threads that a dump lacks.
+// reportThreads reports the requested threads that the dump does not have.
 func (p *walkPrinter) reportThreads(w *batch.Walked) {
 	for _, id := range p.threads {
 		if !slices.ContainsFunc(w.Dump.Threads, func(t dump.Thread) bool { return t.ID == id }) {

@@ -103,7 +103,7 @@ type walkCall struct {
 	config     walk.Config
 	batch      batch.Runner
 	resume     bool // --resume
-	resumed    int  // dumps that an earlier call has walked
+	resumed    int  // number of dumps that an earlier call has walked
 	progress   *cli.Progress
 	threads    []uint32         // of --thread
 	crashed    bool             // --crashed-only
@@ -196,8 +196,7 @@ var onlyWalking = []string{
 	"vars", "vars-redact", "vars-depth", "vars-length", "resume", "source", "source-map",
 }
 
-// onlyPrinting lists the flags about printed walks. They do not apply to comparisons, which
-// print differences.
+// onlyPrinting lists the flags for printed walks. They do not apply to comparisons, which print differences.
 var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "vars", "vars-redact", "vars-depth", "vars-length", "source", "source-map"}
 
 // withoutPrinting is the condition of --symbols-b.
@@ -208,7 +207,7 @@ func withoutPrinting(c *cli.Context, flag string) error {
 	return nil
 }
 
-// inText is the condition of flags about text.
+// inText is the condition of flags that only --format text supports.
 func (w *walkCall) inText(_ *cli.Context, flag string) error {
 	if w.format != formatWalkText {
 		return fmt.Errorf("--%s is for --format text", flag)
@@ -216,7 +215,7 @@ func (w *walkCall) inText(_ *cli.Context, flag string) error {
 	return nil
 }
 
-// ofStacks is the condition of --names. What is about many dumps has no frames.
+// ofStacks is the condition of --names. Output for many dumps has no frames.
 func (w *walkCall) ofStacks(_ *cli.Context, flag string) error {
 	if w.format != formatWalkText || w.comparing() || w.summing {
 		return fmt.Errorf("--%s is for the stacks of --format text", flag)
@@ -224,7 +223,7 @@ func (w *walkCall) ofStacks(_ *cli.Context, flag string) error {
 	return nil
 }
 
-// notIn is the condition of flags that some forms of the output have no place for.
+// notIn returns the condition of flags that do not apply to some forms of the output.
 func (w *walkCall) notIn(forms ...walkFormat) cli.Condition {
 	return func(_ *cli.Context, flag string) error {
 		if slices.Contains(forms, w.format) {
@@ -234,7 +233,7 @@ func (w *walkCall) notIn(forms ...walkFormat) cli.Condition {
 	}
 }
 
-// process is the condition of --pid, which stands for a DUMP.
+// process is the condition of --pid, which replaces DUMP.
 func (w *walkCall) process(c *cli.Context, flag string) error {
 	switch {
 	case c.Args().Present():
@@ -253,8 +252,8 @@ func (w *walkCall) positive(_ *cli.Context, flag string) error {
 	return nil
 }
 
-// redacts is the condition of --vars-redact. A pattern that cannot match any name would hide nothing, and the stack has
-// what the patterns hide.
+// redacts is the condition of --vars-redact. A pattern that cannot match any name would hide nothing. --stack-bytes
+// would show the values that the patterns hide.
 func (w *walkCall) redacts(_ *cli.Context, flag string) error {
 	if w.text.Stack {
 		return fmt.Errorf("--stack-bytes and --%s exclude each other: the stack has the values", flag)
@@ -309,7 +308,7 @@ func (w *walkCall) logsSteps() bool {
 	return w.msgs.Level == cli.LogTrace && !w.trace && !w.comparing() && (w.format == formatWalkText || w.format == formatMachine)
 }
 
-// checkFiles checks the operands, and names the dumps.
+// checkFiles checks the operands, and lists the dumps.
 func (w *walkCall) checkFiles() error {
 	switch {
 	case w.compare && len(w.files) != 2:
@@ -331,7 +330,7 @@ func (w *walkCall) checkFiles() error {
 	return nil
 }
 
-// checkForm checks whether the form of the output can hold what it should.
+// checkForm checks whether the form of the output can hold everything that was requested.
 func (w *walkCall) checkForm() error {
 	if w.comparing() && (w.format == formatMachine || w.format == formatHTML) {
 		return fmt.Errorf("a comparison has no %s form: want text, json or jsonl", w.format)
@@ -342,7 +341,7 @@ func (w *walkCall) checkForm() error {
 	return nil
 }
 
-// fitTerminal sets how text is printed on a terminal. What is about many dumps has no frames to colour.
+// fitTerminal sets how text is printed on a terminal. Output for many dumps has no frames to colour.
 func (w *walkCall) fitTerminal() {
 	if w.format != formatWalkText || w.comparing() || w.summing {
 		return
@@ -355,7 +354,7 @@ func (w *walkCall) fitTerminal() {
 	}
 }
 
-// variables returns the variables of a walk; nil without --vars.
+// variables returns the variables of a walk, or nil without --vars.
 func (w *walkCall) variables(r *walk.Result) *report.Variables {
 	if w.vars == varsNone {
 		return nil
