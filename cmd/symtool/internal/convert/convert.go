@@ -77,7 +77,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// convertConfig is a call of convert. What depends on the contents of files is not checked.
+// convertConfig holds the values of convert's flags. They are checked as far as possible without reading any file.
 type convertConfig struct {
 	files       []string
 	from        string // --from, or ""
@@ -180,8 +180,7 @@ func (cfg *convertConfig) finish(c *cli.Context) error {
 	return cli.NotInput(cfg.output, append(append(slices.Clone(cfg.files), o.Binary), maps.Inputs()...)...)
 }
 
-// chooseOutput determines the output format and the compression from the name of the output, as far as flags do not
-// say them.
+// chooseOutput determines the output format and the compression from the name of the output, unless flags set them.
 func (cfg *convertConfig) chooseOutput() error {
 	cfg.compression = cli.CompressionOf(cfg.gzip, cfg.zstd)
 	cfg.to = formats.Named(cfg.toName)

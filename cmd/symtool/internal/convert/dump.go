@@ -53,8 +53,8 @@ func (c *converter) runDump(ctx context.Context, in *formats.Input) error {
 	return nil
 }
 
-// writeDump writes a dump. If the format cannot hold the dump, the error is about the dump
-// and not about the output.
+// writeDump writes a dump. If the format cannot hold the dump, it returns an error for the
+// dump rather than the output.
 func (c *converter) writeDump(ctx context.Context, out io.Writer, in *formats.Input, d *dump.Dump) ([]bin.Problem, error) {
 	lost, err := dumpfile.Write(cli.ContextWriter{Ctx: ctx, W: out}, c.to.Name, d)
 	var formless *bin.Error
@@ -64,7 +64,7 @@ func (c *converter) writeDump(ctx context.Context, out io.Writer, in *formats.In
 	return lost, err
 }
 
-// withoutID counts the modules whose id is not in the dump.
+// withoutID returns the number of modules whose id is not in the dump.
 func withoutID(d *dump.Dump) (n int) {
 	for i := range d.Modules {
 		if d.Modules[i].DebugID == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// edit is a set of changes that convert makes to symbols.
+// edit is the set of changes that convert makes to symbols.
 type edit struct {
 	noInlines bool
 	noCFI     bool
@@ -19,11 +19,12 @@ type edit struct {
 	prefixes  []srcmap.Prefix
 	maps      cli.MapConfig
 	name      string // new name of the module, or ""
-	digest    bool   // also symbol files of an input without a digest get one
-	noDigest  bool   // none does
+	digest    bool   // add a digest even to symbol files whose input has none
+	noDigest  bool   // write no digest
 }
 
-// change makes the changes, and those that the output requires: canonical order, no duplicates.
+// change makes the changes of edit, and those that the output requires: canonical order, no
+// duplicates.
 func (c *converter) change(name string, m *symfmt.Module) {
 	e := &c.edit
 	dropped := 0
@@ -74,7 +75,7 @@ func (c *converter) mapFiles(name string, m *symfmt.Module) {
 	c.ReportProblems(name, problems, cli.StatusInput)
 }
 
-// merge joins the symbols of one binary.
+// merge merges the symbols of one binary into one module.
 func (c *converter) merge(inputs []*formats.Input, all []*formats.Symbols) (*symfmt.Module, error) {
 	m := all[0].Module
 	for i, s := range all[1:] {

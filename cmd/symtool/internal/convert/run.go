@@ -57,7 +57,7 @@ func (c *converter) run(ctx context.Context) error {
 	return c.end(c.runSymbols(ctx, inputs))
 }
 
-// end writes --map-list and joins its status with err.
+// end writes the file of --map-list, and combines its status with err.
 func (c *converter) end(err error) error {
 	if err == nil {
 		err = c.edit.maps.WriteList(c.mapped)
@@ -68,7 +68,7 @@ func (c *converter) end(err error) error {
 	return err
 }
 
-// checkPair checks what depends on both formats.
+// checkPair checks what depends on both the input format and the output format.
 func (c *converter) checkPair(inputs []*formats.Input) error {
 	switch {
 	case c.to == nil:
@@ -121,7 +121,7 @@ func (c *converter) runSymbols(ctx context.Context, inputs []*formats.Input) err
 	})
 }
 
-// changeSome is like change, with an error if nothing is left.
+// changeSome is like change, but returns an error if no records for code are left.
 func (c *converter) changeSome(name string, m *symfmt.Module) error {
 	if c.to.OnlyRules() {
 		return nil // no flags affect these
@@ -141,8 +141,8 @@ func (c *converter) writeSymbols(ctx context.Context, to *formats.Format, name s
 	return w.Judge(name, to.Name, err)
 }
 
-// readAll reads the inputs after those that are already in all. A module is valid only during
-// the call of use, so the calls nest.
+// readAll reads the remaining inputs, those after the ones in all, and calls use. A module is
+// valid only during the call of its reader's use, so the calls nest.
 func (c *converter) readAll(ctx context.Context, inputs []*formats.Input, all []*formats.Symbols, use func([]*formats.Symbols) error) error {
 	if len(all) == len(inputs) {
 		return use(all)
@@ -203,8 +203,8 @@ func (c *converter) writeOut(write func(io.Writer) error) error {
 	return cli.OutputError(out.Name(), out.Commit())
 }
 
-// reportLosses reports what the format cannot hold. That is an error with --strict, or
-// if nothing is left.
+// reportLosses reports what the format cannot hold. It returns an error with --strict, or if
+// nothing is left.
 func (c *converter) reportLosses(name string, to *formats.Format, m *symfmt.Module) error {
 	var losses []symfmt.Loss
 	if to.Losses != nil {
@@ -226,7 +226,7 @@ func (c *converter) reportLosses(name string, to *formats.Format, m *symfmt.Modu
 	return err
 }
 
-// codeRecords are the records about code.
+// codeRecords lists the kinds of records that describe code.
 var codeRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit}
 
 // nothingLeft returns an error if the module has records, but the format can hold none of the

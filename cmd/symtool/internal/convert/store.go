@@ -33,7 +33,7 @@ type stored struct {
 	debugFile string // to be dumped with the file
 }
 
-// runStore writes to a store. A file that cannot be written does not stop the others.
+// runStore writes the inputs to a store. A file that cannot be written does not affect the others.
 func (c *converter) runStore(ctx context.Context) error {
 	if err := c.checkStore(); err != nil {
 		return cli.Usagef("convert", "%v", err)
@@ -60,7 +60,7 @@ func (c *converter) runStore(ctx context.Context) error {
 	return nil
 }
 
-// checkStore rejects flags that apply to no file of a store.
+// checkStore rejects flags that do not apply to any file in a store.
 func (c *converter) checkStore() error {
 	for _, flag := range c.given {
 		read, write := formats.OnlyFor(flag)
@@ -74,7 +74,7 @@ func (c *converter) checkStore() error {
 	return nil
 }
 
-// report prints an error that costs one file.
+// report prints an error that affects only one file.
 func (c *converter) report(err error) {
 	var status *cli.StatusError
 	if err == nil {
@@ -87,8 +87,8 @@ func (c *converter) report(err error) {
 	c.Msgs.Printf("symtool: %v", status)
 }
 
-// storedFiles returns the files of the operands; for a folder, those below it in order of their
-// names. A folder may contain files of other kinds.
+// storedFiles returns the files named by operands. A folder stands for the files below it, in the
+// order of their names. It may also contain other kinds of files.
 func (c *converter) storedFiles() (items []*stored, err error) {
 	for _, operand := range c.files {
 		if !cli.IsFolder(operand) {
@@ -159,8 +159,8 @@ func (it *stored) look() error {
 	return nil
 }
 
-// pair assigns debug files to executables without debug information; they are then not dumped
-// by themselves.
+// pair assigns debug files to executables without debug information. It returns the other files:
+// debug files that were assigned are not dumped by themselves.
 func pair(items []*stored) (left []*stored) {
 	debug := map[string]*stored{}
 	for _, it := range items {
@@ -182,7 +182,7 @@ func pair(items []*stored) (left []*stored) {
 	return left
 }
 
-// storeFile writes the result of one file.
+// storeFile writes the output for one file to the store.
 func (c *converter) storeFile(ctx context.Context, it *stored) error {
 	binary := it.in.Format.Binary
 	switch {
@@ -196,7 +196,7 @@ func (c *converter) storeFile(ctx context.Context, it *stored) error {
 	return c.readOne(ctx, it.in, func(s *formats.Symbols) error { return c.storeAsELF(ctx, it.in.Name, s) })
 }
 
-// storeName matches the names that files have in stores whose paths do not contain the name of the
+// storeName matches the names of files in stores whose paths do not contain the name of the
 // module.
 var storeName = regexp.MustCompile(`(^|/)(executable|debuginfo|\.build-id/[0-9a-f]{2}/[0-9a-f]+(\.debug)?)$`)
 
@@ -215,7 +215,7 @@ func (c *converter) storeSymbols(ctx context.Context, name string, s *formats.Sy
 	if m.Name == "" || slices.ContainsFunc(s.Problems, ofModule) {
 		return cli.InputError(name, errors.New("no complete MODULE record: its place in a store is unknown"))
 	}
-	place := m.Name // which the file is asked for by: what is written has U+FFFD in place of what is not UTF-8
+	place := m.Name // the name in requests; the MODULE record that is written has U+FFFD instead of bytes that are not UTF-8
 	if err := c.changeSome(name, m); err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func codeID(m *symfmt.Module) string {
 	return ""
 }
 
-// storeAsELF writes symbols as ELF to a store that has nothing else for the module.
+// storeAsELF writes symbols as ELF to a store whose layout has no place for symbol files.
 func (c *converter) storeAsELF(ctx context.Context, name string, s *formats.Symbols) error {
 	to := formats.Named("elf")
 	m := s.Module
@@ -263,8 +263,8 @@ func (c *converter) storeAsELF(ctx context.Context, name string, s *formats.Symb
 	return c.place(name, f, func(out io.Writer) error { return c.writeSymbols(ctx, to, name, m, out) })
 }
 
-// copyELF copies a file unchanged: to both places if it has code and debug
-// information.
+// copyELF copies a file to the store unchanged. It copies it to both places if the file has code
+// and debug information.
 func (c *converter) copyELF(ctx context.Context, it *stored) error {
 	var contents []store.Contents
 	if it.code {

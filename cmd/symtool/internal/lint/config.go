@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// settings is what flags say about the rules.
+// settings holds the values of the flags for the rules.
 type settings struct {
 	config, baseline  string // files
 	selected, ignored []string
@@ -23,7 +23,7 @@ type settings struct {
 }
 
 // configure reads the configuration and the baseline. Flags override the configuration: --preset
-// and --select replace what it has, --ignore adds to it.
+// and --select replace its values, --ignore adds to them.
 func (l *linter) configure(c *cli.Context) error {
 	set := &l.settings
 	file, err := readLintFile("config", set.config, config.Read)

@@ -28,7 +28,7 @@ import (
 // lintInput is a symbol file to check.
 type lintInput struct {
 	name string // "-" for standard input
-	err  error  // from looking for it
+	err  error  // from searching for it
 }
 
 func (in lintInput) String() string {
@@ -38,8 +38,8 @@ func (in lintInput) String() string {
 	return in.name
 }
 
-// stored returns a function that reports whether the store that the file is in has symbols with its
-// id under a given name. It returns nil if the file's folder is not NAME/ID in a store.
+// stored returns a function that reports whether the store that contains the file has symbols with
+// the file's id under a given name. It returns nil if the file's folder is not NAME/ID in a store.
 func (in lintInput) stored(id string) func(name string) bool {
 	path, err := filepath.Abs(in.name)
 	folder := filepath.Dir(path)
@@ -53,8 +53,8 @@ func (in lintInput) stored(id string) func(name string) bool {
 	}
 }
 
-// lintInputs returns the files that operands stand for; those below a folder are in order of their
-// names.
+// lintInputs returns the files that operands stand for. Files below a folder are in the order of
+// their names.
 func lintInputs(operands []string) (inputs []lintInput) {
 	for _, arg := range operands {
 		if arg == "-" || !cli.IsFolder(arg) {
@@ -64,7 +64,7 @@ func lintInputs(operands []string) (inputs []lintInput) {
 		n := len(inputs)
 		err := filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case err != nil: // only this folder is lost
+			case err != nil: // skips only this folder
 				inputs = append(inputs, lintInput{path, err})
 			case !d.IsDir() && (cli.HasSymbolSuffix(path) || cli.HasVariableSuffix(path)):
 				inputs = append(inputs, lintInput{name: path})
@@ -108,7 +108,7 @@ type lintBinaries struct {
 	folder *supplier.Binaries // or nil
 }
 
-// open interprets the value of --binary; the symbol files are operands.
+// open opens path, the value of --binary. operands are the symbol files.
 func (b *lintBinaries) open(path string, operands []string) error {
 	if path == "" {
 		return nil
@@ -128,7 +128,7 @@ func (b *lintBinaries) open(path string, operands []string) error {
 	return nil
 }
 
-// find opens a module's binary, which the caller must close; it returns nil without --binary.
+// find opens a module's binary, which the caller must close. It returns nil without --binary.
 func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt.Binary, error) {
 	if b.path != "" {
 		return b.only(m)
@@ -148,7 +148,7 @@ func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt
 	return f, err
 }
 
-// only opens the only binary; of a universal file, that with the module's id.
+// only opens the only binary. In a universal file, it opens the binary with the module's id.
 func (b *lintBinaries) only(m suppliers.ModuleName) (symfmt.Binary, error) {
 	limits := object.DefaultLimits()
 	if id, err := hex.DecodeString(strings.TrimSuffix(m.Id, "0")); err == nil {
@@ -163,7 +163,7 @@ func (b *lintBinaries) only(m suppliers.ModuleName) (symfmt.Binary, error) {
 	return f, nil
 }
 
-// headModule returns the module named in a text's first line, if any.
+// headModule returns the module named by the first line of a text, if any.
 func headModule(head []byte) (m suppliers.ModuleName) {
 	rec, err := symfmt.NewReader(bytes.NewReader(head), symfmt.ReadOptions{}).Next() // compressed data ends early
 	if err == nil && rec.Kind == symfmt.KindModule {

@@ -66,8 +66,8 @@ type linter struct {
 	stamp    string // --stamp
 	binary   string // --binary
 	binaries lintBinaries
-	verdict  bool // of each file
-	table    bool // of the verdicts of all files
+	verdict  bool // print the verdict on each file
+	table    bool // print a table of the verdicts on all files
 	jobs     int
 	prefixes []srcmap.Prefix
 	msgs     *cli.Messages
@@ -75,13 +75,13 @@ type linter struct {
 	stdout   io.Writer
 
 	status  int
-	repeats int // files that dropRepeats removed
+	repeats int // number of files that dropRepeats removed
 }
 
 // failOn is a value of --fail-on.
 type failOn struct {
 	severity lint.Severity
-	never    bool // findings of no severity affect the status
+	never    bool // findings do not affect the status, whatever their severity
 }
 
 // flags returns the flags of the command. Their values go to l.

@@ -10,7 +10,7 @@ import (
 	lintreport "github.com/symtool/symtool/lint/report"
 )
 
-// lintFormat is a value of --format. Text is printed file by file; the others are
+// lintFormat is a value of --format. Text is printed file by file; the other formats are
 // documents.
 type lintFormat struct {
 	document  func(w io.Writer, r *lintreport.Results) error // nil for text
@@ -44,7 +44,7 @@ func (l *linter) printFile(out io.Writer, r *lint.Report) error {
 	return lintreport.WriteVerdict(out, r)
 }
 
-// quiet reports whether the reports contain nothing that should stop a build: hundreds of files
+// quiet reports whether the reports contain nothing that should stop a build. Hundreds of files
 // have notes.
 func (l *linter) quiet(reports []*lint.Report) bool {
 	if l.stamp == "" || l.status != cli.StatusOK {
@@ -58,7 +58,7 @@ func (l *linter) quiet(reports []*lint.Report) bool {
 	return true
 }
 
-// printEnd prints the end of the output; for a document, that is all of it.
+// printEnd prints the end of the output; for a document, that is the whole document.
 func (l *linter) printEnd(out io.Writer, done *lintDone) error {
 	results := &lintreport.Results{Version: version.Version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports, Source: sourcePaths(l.prefixes)}
 	switch {
@@ -83,7 +83,7 @@ type lintDone struct {
 	maps    map[*lint.Report]*lint.Map
 }
 
-// add keeps what a document needs of a file.
+// add records what a document needs about a file.
 func (d *lintDone) add(r *linted) {
 	d.reports = append(d.reports, r.report)
 	if r.chart != nil {
@@ -91,7 +91,7 @@ func (d *lintDone) add(r *linted) {
 	}
 }
 
-// writeStamp writes the file of --stamp if nothing was found.
+// writeStamp writes the file of --stamp. It is called only if there are no findings.
 func (l *linter) writeStamp() error {
 	if l.stamp == "" {
 		return nil

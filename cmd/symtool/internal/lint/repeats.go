@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// dropRepeats removes the files of stores that repeat another file under another name, as dump --store --both-names
-// writes them: their findings would be printed twice. It returns the files that are left.
+// dropRepeats removes files of stores that repeat another file under another name, as written by dump --store
+// --both-names: their findings would be printed twice. It returns the remaining files.
 func (l *linter) dropRepeats(inputs []lintInput) (left []lintInput) {
 	first := map[string][]lintInput{} // by place without the names
 	for _, in := range inputs {
@@ -37,7 +37,7 @@ func (l *linter) dropRepeats(inputs []lintInput) (left []lintInput) {
 	return left
 }
 
-// reportRepeats says how many files dropRepeats removed.
+// reportRepeats prints how many files dropRepeats removed.
 func (l *linter) reportRepeats() {
 	if l.repeats > 0 {
 		verb := "repeats"
@@ -48,8 +48,8 @@ func (l *linter) reportRepeats() {
 	}
 }
 
-// place returns what files of a store have in common that differ in their names only. ok is false for a file that is
-// not at NAME/ID/NAME.sym.
+// place returns a key that is equal for files of a store whose paths differ only in their names. ok is false for a
+// file that is not at NAME/ID/NAME.sym.
 func (in lintInput) place() (place string, ok bool) {
 	if in.name == "-" || in.err != nil {
 		return "", false
@@ -67,11 +67,11 @@ func (in lintInput) place() (place string, ok bool) {
 	return filepath.Join(filepath.Dir(filepath.Dir(folder)), strings.ToUpper(id)) + "/" + rest, true
 }
 
-// minID is the least number of digits of an id in a store.
+// minID is the minimum number of digits of an id in a store.
 const minID = 33
 
-// repeats reports whether two files differ in the name of MODULE only, and in a digest of themselves, and in has the
-// name that it is stored under.
+// repeats reports whether in has the same contents as other, except for the name in MODULE and the digest of the
+// file itself, and each file has the name under which it is stored.
 func (in lintInput) repeats(other lintInput) bool {
 	a, closeA := in.lines()
 	defer closeA()
@@ -101,7 +101,7 @@ func (in lintInput) repeats(other lintInput) bool {
 	}
 }
 
-// nextLine returns the next line, or a part of a long one.
+// nextLine returns the next line, or a part of it if it is long.
 func nextLine(r *bufio.Reader) (line []byte, err error) {
 	line, err = r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -110,7 +110,8 @@ func nextLine(r *bufio.Reader) (line []byte, err error) {
 	return line, err
 }
 
-// lines opens the text of a file, decompressed and without its digest, or returns nil. close is never nil.
+// lines opens the text of a file, decompressed and without its digest. It returns nil if it cannot. close is never
+// nil.
 func (in lintInput) lines() (lines *bufio.Reader, close func() error) {
 	raw, close, err := in.text(nil)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 )
 
-// rulePage is what flags say about documentation of rules to print.
+// rulePage holds the values of the flags that print documentation of rules.
 type rulePage struct {
 	explain    string
 	list, docs bool
 }
 
-// flags returns the flags, each of which is used alone.
+// flags returns these flags. Each must be used alone.
 func (p *rulePage) flags(rules []string) []cli.Flag {
 	return []cli.Flag{
 		cli.Hints(cli.Text("explain", "print the explanation of the rule `ID`, or the rules of a family or\nof a prefix of IDs", &p.explain, alone), rules...),
@@ -23,7 +23,7 @@ func (p *rulePage) flags(rules []string) []cli.Flag {
 	}
 }
 
-// alone wants no other flags and no operands.
+// alone is the condition of a flag that allows no other flags and no operands.
 func alone(c *cli.Context, flag string) error {
 	if c.Args().Present() {
 		return fmt.Errorf("--%s takes no FILE", flag)
@@ -52,7 +52,7 @@ func (p *rulePage) print(c *cli.Context) error {
 	return cli.WriteText(c.App.Writer, text)
 }
 
-// unknownRule returns the error for a word that stands for no rules.
+// unknownRule returns the error for a word that does not stand for any rules.
 func unknownRule(word string) error {
 	known := []string{"all"}
 	for _, f := range finding.Families {

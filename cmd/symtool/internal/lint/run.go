@@ -85,7 +85,7 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	defer closeText()
 	options := l.options
 	options.File = r.input.String()
-	head, _ := text.Peek(cli.ModuleHead) // the error will recur
+	head, _ := text.Peek(cli.ModuleHead) // reading on will return the error again
 	if err := filekind.NotSymbols(head); err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	return l.readNames(r)
 }
 
-// readNames reads what documents and the verdict show of functions, which is not known at the end of a file. That takes
-// further passes, so that it remains unknown for standard input.
+// readNames reads what documents and the verdict show about functions and is unknown until the end of the file. It
+// reads the file again for this, so for standard input it does nothing.
 func (l *linter) readNames(r *linted) error {
 	if r.input.name == "-" {
 		return nil
@@ -143,7 +143,7 @@ func (l *linter) readAgain(in lintInput, read func(io.Reader) error) error {
 	return read(text)
 }
 
-// take prints the findings of a file, or keeps them for the document.
+// take prints the findings of a file, or stores them for the document.
 func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 	if r.err != nil {
 		l.status = max(l.status, cli.StatusInput)
@@ -171,14 +171,14 @@ func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 	return nil
 }
 
-// unread handles a file that was not read to its end.
+// unread records that a file was not read to its end.
 func (l *linter) unread(in lintInput) {
 	if l.options.Filter != nil {
 		l.options.Filter.Unread(in.String())
 	}
 }
 
-// judge sets the status from a file's findings, unless they go into a baseline.
+// judge sets the status from a file's findings, unless they are written to a baseline.
 func (l *linter) judge(r *lint.Report) {
 	if r.Damage != nil {
 		l.status = max(l.status, cli.StatusInput)

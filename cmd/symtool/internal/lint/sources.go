@@ -9,10 +9,10 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// sourcePaths returns a function that finds source files by the names that FILE records have: first prefixes are
-// replaced, as compilers may have done before (-ffile-prefix-map). Paths below the current folder become relative, as
-// services want those of a checkout. Of the name of a file in a repository or bucket, such as git:HOST:PATH:REVISION, it
-// is the path, if there is such a file here.
+// sourcePaths returns a function that finds source files by the names in FILE records. First it replaces prefixes, as
+// compilers may have done (-ffile-prefix-map). Paths below the current folder become relative, since services expect
+// paths relative to a checkout. A name of a file in a repository or a bucket, such as git:HOST:PATH:REVISION, becomes
+// its PATH if there is such a file here.
 func sourcePaths(prefixes []srcmap.Prefix) func(name string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -11,35 +11,35 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// maxBatch is how many lines wait for their answers at most: what those of 20,000 addresses need of a
-// large binary is then read once.
+// maxBatch is the maximum number of lines that wait for their answers. Whatever the addresses on them need of a large
+// binary is read only once.
 const maxBatch = 1 << 15
 
-// maxUnanswered is how many lines without symbols wait at most: nothing is read for them, and each may name a module of
-// its own.
+// maxUnanswered is the maximum number of waiting lines without symbols. Nothing is read for them, and each may name a
+// module of its own.
 const maxUnanswered = 1 << 12
 
-// batch is lines that were read together. They are answered in the order that costs least, and
-// the answers written in the order of the lines.
+// batch is a set of lines that were read together. They are answered in the order that costs least, and the answers are
+// written in the order of the lines.
 type batch struct {
 	r     *addressResolver
 	write answerWriter
 	lines []asked
 	none  int               // lines without symbols
-	names map[string]string // in answers, each once
+	names map[string]string // the names in answers, each once
 }
 
 // asked is a line with a question.
 type asked struct {
 	*answer
-	line int // its number
+	line int // the line's number
 }
 
 func newBatch(r *addressResolver, out *cli.Stdout) *batch {
 	return &batch{r: r, write: r.format.answers(out, false), names: make(map[string]string)}
 }
 
-// add adds a line, which has no white space around it.
+// add adds a line. text has no white space around it.
 func (b *batch) add(text string, line int) {
 	q, _ := parseQuestion(text)
 	a := b.r.locate(q)
@@ -70,7 +70,7 @@ func (b *batch) lookUp(ctx context.Context) error {
 	})
 }
 
-// answer answers all lines, and forgets them.
+// answer answers all lines, and removes them from the batch.
 func (b *batch) answer(ctx context.Context, out *cli.Stdout) error {
 	if err := b.lookUp(ctx); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (b *batch) answer(ctx context.Context, out *cli.Stdout) error {
 	return nil
 }
 
-// detach replaces names by copies that answers share: what an answer has keeps no unit in memory.
+// detach replaces names with copies that the answers share, so that an answer does not keep a unit in memory.
 func (b *batch) detach(frames []resolve.Frame) {
 	if len(b.lines) == 1 {
 		return
@@ -109,8 +109,8 @@ func (b *batch) detach(frames []resolve.Frame) {
 	}
 }
 
-// order returns the order in which lines are answered, as indexes: module by module, and in each as
-// resolve.Order says.
+// order returns the order in which lines are answered, as indexes: module by module, and within each in the order of
+// resolve.Order.
 func (b *batch) order() (pieces [][]int) {
 	var modules []resolve.Symbols
 	of := make(map[resolve.Symbols][]int)

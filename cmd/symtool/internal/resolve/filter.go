@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// filterLog replaces the places in a log. If it replaces none, that is a finding.
+// filterLog replaces the places in a log. To replace none is a finding.
 func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 	var at resolve.Location
 	f := &logs.Filter{
@@ -49,8 +49,8 @@ func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.
 	return nil
 }
 
-// appendPlace appends what is at a place of a log: "g at t.c:2, inlined by main at t.c:3". It reports false if that is
-// unknown.
+// appendPlace appends what is at a place in a log: "g at t.c:2, inlined by main at t.c:3". It reports whether that is
+// known.
 func (r *addressResolver) appendPlace(dst []byte, p *logs.Place, at *resolve.Location) ([]byte, bool) {
 	rva, found := r.findPlace(p, at)
 	if !found {
@@ -59,7 +59,7 @@ func (r *addressResolver) appendPlace(dst []byte, p *logs.Place, at *resolve.Loc
 	return r.appendFrames(dst, at, rva), true
 }
 
-// framesAt returns the functions at a place of a log. It reports false if they are unknown.
+// framesAt returns the functions at a place in a log. It reports whether they are known.
 func (r *addressResolver) framesAt(p *logs.Place, at *resolve.Location) (frames []logs.Frame, known bool) {
 	rva, found := r.findPlace(p, at)
 	if !found {
@@ -71,7 +71,8 @@ func (r *addressResolver) framesAt(p *logs.Place, at *resolve.Location) (frames 
 	return frames, true
 }
 
-// findPlace looks up a place of a log, and returns its RVA. It reports false if what is there is unknown.
+// findPlace looks up a place in a log, sets at, and returns the place's RVA. It reports whether something was found
+// there.
 func (r *addressResolver) findPlace(p *logs.Place, at *resolve.Location) (rva uint64, found bool) {
 	r.names = appendModules(r.names[:0], p)
 	for _, name := range r.names {
@@ -105,8 +106,8 @@ func (r *addressResolver) findPlace(p *logs.Place, at *resolve.Location) (rva ui
 	return 0, false
 }
 
-// appendModules appends the names of modules that a place may be in, in the order to ask for them. The kernel writes -
-// as _ in the names of modules.
+// appendModules appends the names of the modules that a place may be in, in the order in which to look them up. In
+// names of modules the kernel writes "_" for "-".
 func appendModules(names []string, p *logs.Place) []string {
 	switch {
 	case !p.Kernel:
@@ -127,7 +128,7 @@ func (r *addressResolver) appendFrames(b []byte, at *resolve.Location, rva uint6
 	return b
 }
 
-// frames returns the functions at a place that are wanted.
+// frames returns the functions at a place, without inlined calls if --no-inlines is given.
 func (r *addressResolver) frames(at *resolve.Location) []resolve.Frame {
 	if r.noInline {
 		return withoutInlines(at.Frames)
@@ -167,7 +168,7 @@ func (r *addressResolver) rvaOfPlace(symbols resolve.Symbols, p *logs.Place) (rv
 	return p.Addr, true
 }
 
-// rvaOfOffset returns the RVA of a byte of the file, if the symbols are those of a binary.
+// rvaOfOffset returns the RVA of a byte of the file. It needs the symbols of a binary.
 func rvaOfOffset(symbols resolve.Symbols, p *logs.Place) (rva uint64, known bool) {
 	mapped, ok := symbols.(resolve.MappedSymbols)
 	if !ok {
@@ -185,9 +186,9 @@ func rvaOfOffset(symbols resolve.Symbols, p *logs.Place) (rva uint64, known bool
 	return uint64(at), known
 }
 
-// rvaAfterSymbol returns the RVA at a distance from a symbol, whose size is 0 if the log does not say it. Of several
-// with the name, only one may contain it. A caller's address may be that of its end. The kernel's size of a symbol
-// extends to the next one, so it is at least the function's.
+// rvaAfterSymbol returns the RVA at a distance from a symbol. size is 0 if the log does not give the symbol's size. If
+// several symbols have the name, only one of them may contain the place. A caller's address may be at the symbol's
+// end. The kernel's size of a symbol extends to the next symbol, so it is at least the function's size.
 func rvaAfterSymbol(symbols resolve.Symbols, symbol string, after, size uint64) (rva uint64, known bool) {
 	named, ok := symbols.(resolve.NamedSymbols)
 	if !ok {
@@ -195,7 +196,7 @@ func rvaAfterSymbol(symbols resolve.Symbols, symbol string, after, size uint64) 
 	}
 	all := named.Named(symbol)
 	if plain, err := demangle.Append(nil, symbol); all == nil && err == nil {
-		all = named.Named(string(plain)) // as symbol files have it
+		all = named.Named(string(plain)) // as in symbol files
 	}
 	var start symfmt.RVA
 	for _, c := range all {
@@ -210,7 +211,7 @@ func rvaAfterSymbol(symbols resolve.Symbols, symbol string, after, size uint64) 
 	return uint64(start) + after, known
 }
 
-// readMaps reads where modules are from the file that a flag names.
+// readMaps reads where modules are in memory, from the file that a flag names.
 func (r *addressResolver) readMaps(ctx context.Context) (err error) {
 	switch {
 	case r.mapsFile != "":

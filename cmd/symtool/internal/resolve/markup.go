@@ -9,10 +9,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// mostProblems limits the messages about markup: logs are long.
+// mostProblems is the maximum number of messages about markup: logs are long.
 const mostProblems = 20
 
-// newMarkup returns a filter for the markup of a log.
+// newMarkup returns a filter for the markup in a log.
 func (r *addressResolver) newMarkup(f *logs.Filter, at *resolve.Location) *markup.Filter {
 	problems := 0
 	return &markup.Filter{
@@ -25,7 +25,7 @@ func (r *addressResolver) newMarkup(f *logs.Filter, at *resolve.Location) *marku
 	}
 }
 
-// markupSymbols answers for the modules of markup.
+// markupSymbols implements markup.Symbols with the symbols of resolve.
 type markupSymbols struct {
 	r      *addressResolver
 	filter *logs.Filter
@@ -82,7 +82,7 @@ func columnsAt(symbols resolve.Symbols, rva uint64, n int) []uint32 {
 	return columns
 }
 
-// Data implements markup.Symbols. Symbols are those of code: data has no name.
+// Data implements markup.Symbols. Symbol files have only code: data has no name.
 func (s *markupSymbols) Data(m *markup.Module, addr uint64) (name string, ok bool) {
 	symbols, rva, found := s.find(m, addr)
 	if !found || !symbols.InCode(symfmt.RVA(rva)) {

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// answerWriter writes answers in one form.
+// answerWriter writes answers in one format.
 type answerWriter interface {
 	answer(*answer) error
 	end() error
@@ -21,7 +21,7 @@ type answerWriter interface {
 // answerFormat is a value of --format.
 type answerFormat struct {
 	answers func(w io.Writer, together bool) answerWriter // together is set if the answers form one document
-	profile bool                                          // there is a profile in place of addresses
+	profile bool                                          // the operand is a profile, and there are no addresses
 }
 
 var answerFormats = []cli.Word[answerFormat]{
@@ -33,7 +33,7 @@ var answerFormats = []cli.Word[answerFormat]{
 	{Text: "pprof", Means: answerFormat{profile: true}},
 }
 
-// plainAnswers writes the answers one after the other.
+// plainAnswers writes answers one after the other.
 type plainAnswers struct {
 	w    io.Writer
 	form func([]byte, *answer) []byte
@@ -73,7 +73,7 @@ func appendText(b []byte, a *answer) []byte {
 	return b
 }
 
-// appendNearest names a PUBLIC that may well have ended before the address.
+// appendNearest names the PUBLIC before the address, which may have ended before it.
 func appendNearest(b []byte, a *answer) []byte {
 	if !a.hasNearest() {
 		return b
@@ -81,7 +81,7 @@ func appendNearest(b []byte, a *answer) []byte {
 	return fmt.Appendf(b, " (0x%x after %s, which may have ended)", a.rva-uint64(a.at.Start), text.Printable(a.at.Frames[0].Function))
 }
 
-// hasNearest reports whether the address is unknown but has a PUBLIC before it.
+// hasNearest reports whether the symbol at the address is unknown, but there is a PUBLIC before it.
 func (a *answer) hasNearest() bool { return !a.found && a.at.Guess && !a.outside }
 
 // appendBehind appends the distance of the address from a PUBLIC, which has no size.
@@ -92,7 +92,7 @@ func appendBehind(b []byte, at *resolve.Location, rva uint64) []byte {
 	return strconv.AppendUint(append(b, "+0x"...), rva-uint64(at.Start), 16)
 }
 
-// appendFrame appends "function at file:line", as far as they are known, for people.
+// appendFrame appends "function at file:line" for people, as far as they are known.
 func appendFrame(b []byte, f *resolve.Frame) []byte {
 	b = append(b, text.Printable(orUnknown(f.Function))...)
 	if f.File == "" && f.Line == 0 {
@@ -128,8 +128,8 @@ func appendAddr2line(b []byte, a *answer) []byte {
 	return b
 }
 
-// appendLLVM formats an answer like `llvm-symbolizer`. Symbol files have no columns: they are
-// 0, LLVM's value for unknown columns.
+// appendLLVM formats an answer like `llvm-symbolizer`. Symbol files have no columns, so they are 0,
+// LLVM's value for unknown columns.
 func appendLLVM(b []byte, a *answer) []byte {
 	if !a.found {
 		return append(b, "??\n??:0:0\n\n"...)
@@ -195,8 +195,8 @@ func appendDocument(b []byte, v any) []byte {
 	return append(b, text.EscapeJSON(doc.Bytes())...)
 }
 
-// llvmJSON writes the output of `llvm-symbolizer --output-style=JSON`: a list for addresses from
-// arguments, or a line for each one read.
+// llvmJSON writes the output of `llvm-symbolizer --output-style=JSON`: one list for all addresses
+// from arguments, or a line for each address read.
 type llvmJSON struct {
 	w        io.Writer
 	together bool
@@ -207,7 +207,7 @@ func newLLVMJSON(w io.Writer, together bool) answerWriter {
 	return &llvmJSON{w: w, together: together}
 }
 
-// The fields are in LLVM's order, which is alphabetical.
+// llvmAnswer has its fields in LLVM's order, which is alphabetical.
 type llvmAnswer struct {
 	Address    string
 	ModuleName string

@@ -22,11 +22,11 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// maxProfile limits a profile, unpacked. Those of whole fleets have 100 MB.
+// maxProfile is the maximum size in bytes of a profile, decompressed. Profiles of whole fleets have 100 MB.
 const maxProfile = 1 << 30
 
-// symbolizeProfile adds functions, lines and inlined functions to a profile, and writes it. The locations that already
-// have functions stay as they are.
+// symbolizeProfile adds functions, lines and inlined functions to a profile, and writes it. Locations that already have
+// functions are not changed.
 func (r *addressResolver) symbolizeProfile(ctx context.Context, path string, stdin io.Reader, stdout io.Writer) error {
 	p, err := readProfile(path, stdin)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *addressResolver) symbolizeProfile(ctx context.Context, path string, std
 		return cli.OutputError(r.output, err)
 	}
 	defer out.Abort()
-	packed := gzip.NewWriter(out) // twice as fast as that of profile.Write
+	packed := gzip.NewWriter(out) // twice as fast as the compression of profile.Write
 	if err := cmp.Or(p.WriteUncompressed(packed), packed.Close()); err != nil {
 		return cli.OutputError(out.Name(), err)
 	}
@@ -85,8 +85,8 @@ func readProfile(path string, stdin io.Reader) (*profile.Profile, error) {
 	return p, nil
 }
 
-// inflate returns the contents of compressed data, of which there may be limit bytes. It reads them twice: a buffer that
-// grows with them would be three times their size.
+// inflate decompresses data, which may have at most limit bytes of contents. It reads data twice: a buffer that grows
+// with the contents would take three times their size.
 func inflate(data []byte, limit int64) ([]byte, error) {
 	packed, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -110,13 +110,13 @@ func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b})
 type profileSymbols struct {
 	r         *addressResolver
 	profile   *profile.Profile
-	mappings  []*profile.Mapping // that have locations without functions, in order of the locations
+	mappings  []*profile.Mapping // those with locations without functions, in the order of the locations
 	locations map[*profile.Mapping][]*profile.Location
 	functions map[functionKey]*profile.Function
-	lastID    uint64            // of a function
-	images    map[uint64]uint64 // where a mapping begins: where the first byte of its file is; nil until needed
+	lastID    uint64            // the highest id of a function
+	images    map[uint64]uint64 // start of a mapping -> address of the first byte of its file; nil until needed
 
-	wanted, found int // locations
+	wanted, found int // numbers of locations
 }
 
 type functionKey struct{ name, file string }
@@ -144,7 +144,7 @@ func newProfileSymbols(r *addressResolver, p *profile.Profile) *profileSymbols {
 	return s
 }
 
-// fill looks up the locations of a mapping.
+// fill looks up the locations in a mapping.
 func (s *profileSymbols) fill(ctx context.Context, m *profile.Mapping) error {
 	locations := s.locations[m]
 	module := suppliers.ParseModule(m.File)
@@ -185,8 +185,9 @@ func (s *profileSymbols) fill(ctx context.Context, m *profile.Mapping) error {
 	return nil
 }
 
-// placer returns a function that returns the RVA of an address in a mapping, or nil if that is unknown: symbol files do
-// not say which bytes of the binary are where, unless the profile has the mapping of its first bytes.
+// placer returns a function that returns the RVA of an address in a mapping, or nil if RVAs are unknown. Symbol files
+// do not say where the bytes of the binary are in memory, so for them the profile must have the mapping of its first
+// bytes.
 func (s *profileSymbols) placer(m *profile.Mapping, symbols resolve.Symbols) func(addr uint64) (symfmt.RVA, bool) {
 	if mapped, ok := symbols.(resolve.MappedSymbols); ok {
 		return func(addr uint64) (symfmt.RVA, bool) { return mapped.AtOffset(addr - m.Start + m.Offset) }
@@ -198,8 +199,8 @@ func (s *profileSymbols) placer(m *profile.Mapping, symbols resolve.Symbols) fun
 	return func(addr uint64) (symfmt.RVA, bool) { return symfmt.RVA(addr - start), addr >= start }
 }
 
-// imageOf returns the address of a file's first byte in the image that a mapping is part of. A part of the file that is
-// mapped again elsewhere, as by Node, is in none.
+// imageOf returns the address of a file's first byte in the image that a mapping belongs to. ok is false for a part of
+// the file that is mapped again elsewhere, as by Node: it belongs to no image.
 func (s *profileSymbols) imageOf(m *profile.Mapping) (start uint64, ok bool) {
 	if s.images == nil {
 		maps := make([]dump.Mapping, 0, len(s.profile.Mapping))
@@ -235,12 +236,12 @@ func (s *profileSymbols) lookUp(symbols resolve.Symbols, rva symfmt.RVA, l *prof
 	}
 }
 
-// function returns the function of a frame, which is in the profile once.
+// function returns the function of a frame. The profile has each function once.
 func (s *profileSymbols) function(f *resolve.Frame) *profile.Function {
 	if known := s.functions[functionKey{f.Function, f.File}]; known != nil {
 		return known
 	}
-	name, file := strings.Clone(f.Function), strings.Clone(f.File) // keep nothing of the symbols in memory
+	name, file := strings.Clone(f.Function), strings.Clone(f.File) // do not keep the symbols in memory
 	s.lastID++
 	added := &profile.Function{ID: s.lastID, Name: name, SystemName: name, Filename: file}
 	s.profile.Function = append(s.profile.Function, added)

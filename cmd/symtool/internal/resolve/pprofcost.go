@@ -5,20 +5,21 @@ import (
 	"fmt"
 )
 
-// What a profile may cost. In profile.proto an empty sample has two bytes, and a hundred times as many in memory; gzip
-// makes a thousandth of them. Profiles of programs take 10 to 20 times their size, and gzip makes a tenth of that.
+// Limits for the memory that a profile may take. In profile.proto an empty sample has two bytes, but takes a hundred
+// times as many in memory; gzip reduces such samples to a thousandth. Profiles of real programs take 10 to 20 times
+// their size in memory, and gzip reduces them to a tenth.
 const (
 	freeProfile    = 16 << 20
-	perPackedByte  = 256 // of memory, for each byte of the file
-	perProfileByte = 32  // of memory, for each byte of the profile, unpacked
+	perPackedByte  = 256 // bytes of memory for each byte of the file
+	perProfileByte = 32  // bytes of memory for each byte of the decompressed profile
 	maxGzipRatio   = 100
 )
 
-// recordCost is the memory of a field of a message.
+// recordCost is the memory that a field of a message takes.
 type recordCost struct {
-	size   int64        // of each record, with what refers to it
-	packed bool         // it is a list of numbers: size is that of one
-	fields []recordCost // of the message that it has, by their numbers
+	size   int64        // bytes for each record, including references to it
+	packed bool         // the field is a list of numbers, and size is for one number
+	fields []recordCost // for a message: its own fields, by number
 }
 
 var (
@@ -27,7 +28,7 @@ var (
 	labelCost  = recordCost{size: 200} // in up to three maps
 )
 
-// profileCosts are the fields of a profile (profile.proto).
+// profileCosts lists the fields of a profile (profile.proto), by number.
 var profileCosts = []recordCost{
 	1:  {size: 64},                                                                    // sample_type
 	2:  {size: 208, fields: []recordCost{1: numberCost, 2: numberCost, 3: labelCost}}, // sample
@@ -39,7 +40,8 @@ var profileCosts = []recordCost{
 	13: numberCost,                                                                    // comment
 }
 
-// checkProfileCost refuses a profile whose records would take much more memory than the file makes likely.
+// checkProfileCost rejects a profile whose records would take much more memory than its size makes plausible. stored
+// is the size of the file.
 func checkProfileCost(data []byte, stored int) error {
 	cost, records := costOf(data, profileCosts)
 	limit := int64(freeProfile) + min(perPackedByte*int64(stored), perProfileByte*int64(len(data)))
@@ -49,7 +51,8 @@ func checkProfileCost(data []byte, stored int) error {
 	return nil
 }
 
-// costOf returns the memory for the records of a message, and their number. It ends where the message is malformed.
+// costOf returns the memory in bytes for the records of a message, and their number. It stops where the message is
+// malformed.
 func costOf(data []byte, fields []recordCost) (sum int64, records int) {
 	for len(data) > 0 {
 		tag, n := binary.Uvarint(data)
@@ -82,9 +85,9 @@ func costOf(data []byte, fields []recordCost) (sum int64, records int) {
 	return sum, records
 }
 
-const wireBytes = 2 // the wire type of what has a length
+const wireBytes = 2 // the wire type of fields with a length
 
-// fieldOf returns the contents of a field with a length, and what is behind the field.
+// fieldOf returns the contents of a field, if it has a length, and the data after the field.
 func fieldOf(data []byte, wire uint64) (value, rest []byte, ok bool) {
 	size, before := uint64(0), 0
 	switch wire {
@@ -110,7 +113,7 @@ func fieldOf(data []byte, wire uint64) (value, rest []byte, ok bool) {
 	return data[before:end], data[end:], true
 }
 
-// numbersIn returns how many varints a list has.
+// numbersIn returns the number of varints in a list.
 func numbersIn(list []byte) (n int) {
 	for _, b := range list {
 		if b < 0x80 {

@@ -66,12 +66,12 @@ type addressResolver struct {
 	output     string // for the profile
 	mapsFile   string
 	coreFile   string
-	maps       *logs.Maps // of the process whose addresses are in the log, or nil
+	maps       *logs.Maps // of the process that the log's addresses belong to, or nil
 	msgs       *cli.Messages
 
 	ctx    context.Context // of the call
 	status int
-	names  []string                 // of the modules that a place of a log may be in
+	names  []string                 // of the modules that a place in a log may be in
 	hinted map[resolve.Symbols]bool // modules that hint has been called for
 }
 
@@ -192,7 +192,7 @@ func (r *addressResolver) answerArgs(out *cli.Stdout, args []string) error {
 	return cli.OutputError(out.Name(), w.end())
 }
 
-// answerLines answers lines as they come: programs ask through pipes.
+// answerLines answers lines as they arrive, since other programs ask through pipes.
 func (r *addressResolver) answerLines(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 	lines := bufio.NewReaderSize(in, cli.OutputBuffer)
 	b := newBatch(r, out)
@@ -255,15 +255,15 @@ func parseQuestion(text string) (q question, ok bool) {
 // answer is the symbol at an address.
 type answer struct {
 	question
-	symbols resolve.Symbols // nil if the place is not known
+	symbols resolve.Symbols // nil if the module or the RVA is unknown
 	rva     uint64          // relative to the start of the module
-	base    uint64          // of the linker's addresses, if addr is one
-	file    string          // with the symbols, or ""
+	base    uint64          // the link-time base, if addr is a link-time address
+	file    string          // the file with the symbols, or ""
 	found   bool
 	at      resolve.Location
 	err     error
 
-	outside bool // the address is in none of the module's code
+	outside bool // the address is not in the module's code
 }
 
 // find answers a question, and reports what went wrong.
@@ -274,7 +274,7 @@ func (r *addressResolver) find(q question) *answer {
 	return a
 }
 
-// locate returns the answer to a question with the place to look at.
+// locate returns an answer with the module's symbols and the RVA at which to look.
 func (r *addressResolver) locate(q question) *answer {
 	a := &answer{question: q}
 	if q.bad {
@@ -295,7 +295,7 @@ func (r *addressResolver) locate(q question) *answer {
 	return a
 }
 
-// lookUp fills in what is at the place of an answer. It may be called for several answers concurrently.
+// lookUp fills in what is at the answer's RVA. It may be called for several answers concurrently.
 func (a *answer) lookUp() {
 	if a.symbols == nil {
 		return
@@ -304,7 +304,7 @@ func (a *answer) lookUp() {
 	a.outside = !a.symbols.InCode(symfmt.RVA(a.rva))
 }
 
-// finish reports what went wrong with an answer.
+// finish reports what went wrong with an answer, and sets the status.
 func (r *addressResolver) finish(a *answer) {
 	if a.symbols != nil {
 		r.report(a.symbols, a.err)
@@ -317,13 +317,14 @@ func (r *addressResolver) finish(a *answer) {
 	}
 }
 
-// nearest looks up an address of a module, and reports whether a function or symbol is certain to be there.
+// nearest looks up an address in a module, and reports whether a function or a symbol is certain to be
+// there.
 func nearest(symbols resolve.Symbols, rva uint64, at *resolve.Location) (bool, error) {
 	found, err := symbols.Nearest(symfmt.RVA(rva), at)
 	return found && err == nil && len(at.Frames) > 0 && !at.Guess, err
 }
 
-// report reports the damage that was found while an address of a module was looked up, and its error.
+// report prints damage to symbols found by looking up an address, and err.
 func (r *addressResolver) report(symbols resolve.Symbols, err error) {
 	r.symbols.ReportDamage(symbols)
 	if err != nil {
@@ -332,7 +333,7 @@ func (r *addressResolver) report(symbols resolve.Symbols, err error) {
 	}
 }
 
-// withoutInlines keeps the FUNC's frame, with the line of the innermost function.
+// withoutInlines returns only the frame of the FUNC, with the line of the innermost function.
 func withoutInlines(frames []resolve.Frame) []resolve.Frame {
 	if len(frames) < 2 {
 		return frames

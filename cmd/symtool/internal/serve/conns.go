@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// connections limits the number of open connections. A new one beyond the limit closes the one
-// that has been idle longest, so that clients that send nothing, or a request byte by byte, cannot
-// lock others out.
+// connections limits the number of open connections. A new connection beyond the limit closes the
+// one that has been idle longest, so that clients that send nothing, or send a request byte by
+// byte, cannot lock others out.
 type connections struct {
 	limit int
 
@@ -28,7 +28,7 @@ func newConnections(limit int) *connections {
 	return c
 }
 
-// listen returns a listener with the limit.
+// listen returns a listener that enforces the limit.
 func (c *connections) listen(l net.Listener) net.Listener { return &limitedListener{l, c} }
 
 type limitedListener struct {
@@ -56,7 +56,7 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// add adds a connection, and may close another for it.
+// add adds a connection. It may close another to make room, or wait until one becomes idle.
 func (c *connections) add(tcp *net.TCPConn) (net.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *limitedConn) forget() error {
 	return c.TCPConn.Close()
 }
 
-// wait records whether the connection is idle.
+// wait records whether the connection is idle (waits for a request).
 func (c *limitedConn) wait(waits bool) {
 	switch {
 	case waits && c.place == nil && !c.gone:
@@ -116,7 +116,7 @@ func (c *limitedConn) Close() error {
 	return c.forget()
 }
 
-// count adds to the number of requests being answered.
+// count adds n to the number of requests being answered.
 func (c *limitedConn) count(n int) {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
@@ -127,7 +127,7 @@ func (c *limitedConn) count(n int) {
 // connKey is the key of a request's limitedConn in its context.
 type connKey struct{}
 
-// context is for http.Server.ConnContext.
+// context implements http.Server.ConnContext.
 func (c *connections) context(ctx context.Context, conn net.Conn) context.Context {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
@@ -135,7 +135,7 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// handler tracks which connections have a request that is being answered.
+// handler wraps h to track which connections have a request that is being answered.
 func (c *connections) handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(connKey{}).(*limitedConn); ok {

@@ -16,10 +16,10 @@ import (
 	"github.com/symtool/symtool/resolve/symserver"
 )
 
-// maxMissing is the maximum number of modules in a --missing list: clients may ask for anything.
+// maxMissing is the maximum number of modules in a --missing list: clients may request anything.
 const maxMissing = 100_000
 
-// serveLogs are the files that serve appends to, and those that it reads again.
+// serveLogs holds the files that serve appends to, and the files that it reads again.
 type serveLogs struct{ files []reopened }
 
 // reopened is a file that is opened again at SIGHUP.
@@ -34,8 +34,8 @@ func (l *serveLogs) close() {
 	}
 }
 
-// reopenAtHangup reopens the files at each SIGHUP, which follows a rotation of logs, until stop is
-// called. Without files, SIGHUP has its usual effect.
+// reopenAtHangup reopens the files at each SIGHUP, which is sent after logs are rotated, until
+// stop is called. Without files, SIGHUP has its usual effect.
 func (l *serveLogs) reopenAtHangup(failed func(err error)) (stop func()) {
 	if len(l.files) == 0 {
 		return func() {}
@@ -70,7 +70,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return l.f.Write(p)
 }
 
-// reopen opens the file that now has the name. If that fails, writing continues to the old one.
+// reopen opens the file that now has the name. If that fails, the old file remains in use.
 func (l *logFile) reopen() error {
 	next, err := openLogFile(l.name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *serveRun) openLogs() (*serveLogs, error) {
 	return l, nil
 }
 
-// openMissing opens a list to continue it.
+// openMissing opens a list of missing modules in order to continue it.
 func (r *serveRun) openMissing() (*logFile, error) {
 	old, err := os.ReadFile(r.missing)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +144,7 @@ func (r *serveRun) openMissing() (*logFile, error) {
 	return f, nil
 }
 
-// failedLog reports that a log cannot be written. The server goes on.
+// failedLog reports that a log cannot be written. The server continues to run.
 func (r *serveRun) failedLog(err error) { r.log(err.Error()) }
 
 // tokenFile is the file of --token-file.
@@ -152,7 +152,7 @@ type tokenFile struct{ r *serveRun }
 
 func (f tokenFile) close() {}
 
-// reopen reads the tokens again. If that fails, the server goes on with those that it has.
+// reopen reads the tokens again. If that fails, the server continues with the old tokens.
 func (f tokenFile) reopen() error {
 	tokens, err := f.r.readTokens()
 	if err == nil {

@@ -77,7 +77,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// The limits of numbers and times: a value beyond them is a typing error.
+// Limits for numbers, times and sizes: a value beyond them is a typing error.
 const (
 	maxServeCount = 1_000_000
 	minServeTime  = 10 * time.Millisecond
@@ -164,7 +164,7 @@ func isHTTP(url string) bool {
 
 func isOrigin(text string) bool { return !strings.ContainsAny(text, " ,\r\n") }
 
-// check checks what several flags and the operands say together.
+// check checks combinations of flags and operands.
 func (r *serveRun) check() error {
 	for _, dir := range r.cfg.Dirs {
 		if err := cli.CheckStore(dir, ""); err != nil {
@@ -186,7 +186,7 @@ func (r *serveRun) check() error {
 	return nil
 }
 
-// run serves until ctx ends.
+// run runs the server until ctx ends.
 func (r *serveRun) run(ctx context.Context) error {
 	cli.TuneCollector(cli.ServeCollectorPercent)
 	logs, err := r.openLogs()
@@ -236,11 +236,12 @@ func (r *serveRun) run(ctx context.Context) error {
 	return r.serve(ctx, h, s, conns.listen(l))
 }
 
-// connectionsPer is the number of connections allowed for each concurrent request: most wait for
-// their next one. Beyond that, the connection that has been idle longest is closed.
+// connectionsPer is the number of connections allowed for each concurrent request: most
+// connections are waiting for their next request. Beyond that number, the connection that has
+// been idle longest is closed.
 const connectionsPer = 4
 
-// printURL prints the server's URL: to standard output, unless that is the log.
+// printURL prints the server's URL to standard output, unless the log goes there.
 func (r *serveRun) printURL(url string) error {
 	if r.accessLog == "-" {
 		r.msgs.Printf("symtool: serving %s", url)
@@ -249,7 +250,8 @@ func (r *serveRun) printURL(url string) error {
 	return cli.WriteText(r.stdout, url+"\n")
 }
 
-// serve answers requests until ctx ends, and then waits for those in progress.
+// serve answers requests until ctx ends, and then waits for those in progress to finish, at most
+// for --drain.
 func (r *serveRun) serve(ctx context.Context, h *http.Server, s *symserver.Server, l net.Listener) error {
 	failed := make(chan error, 1)
 	go func() {

@@ -11,9 +11,10 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// sframeHead is the start of the document of sframe --format json. It is followed by section as
-// written by sframe.Section.WriteJSON, or by lookups (a list, see WriteJSONAt), check, and
-// compare_cfi as written by symsframe.Comparison.WriteJSON. docs/json.md documents the fields.
+// sframeHead is the start of the document of sframe --format json. It is followed either by the
+// section, as written by sframe.Section.WriteJSON, or by lookups (a list, see WriteJSONAt),
+// check, and compare_cfi, as written by symsframe.Comparison.WriteJSON. docs/json.md documents
+// the fields.
 type sframeHead struct {
 	Schema    int    `json:"schema"` // 1
 	Generator string `json:"generator"`
@@ -35,7 +36,7 @@ type sframeFinding struct {
 	Ref      string `json:"ref"`
 }
 
-// writeJSON writes the document piece by piece, as a section can be large.
+// writeJSON writes the document in pieces, as a section can be large.
 func (s *sframer) writeJSON(w io.Writer, failure error) error {
 	head := sframeHead{Schema: 1, Generator: version.Generator, Status: s.status, File: s.file}
 	if failure != nil {

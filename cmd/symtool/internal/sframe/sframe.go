@@ -52,7 +52,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// sframeConfig is a call of sframe.
+// sframeConfig holds the values of sframe's flags.
 type sframeConfig struct {
 	file    string
 	json    bool
@@ -165,7 +165,7 @@ func (s *sframer) options() (o sframe.Options) {
 	return o
 }
 
-// rawSection reads a file that begins like a section; it returns nil for others.
+// rawSection reads a file that begins like a section. It returns nil for other files.
 func rawSection(path string) ([]byte, error) {
 	head, err := formats.Head(path)
 	if err != nil || sframe.Magic(head) == nil {

@@ -18,9 +18,9 @@ type uploadJSON struct {
 	Protocol string           `json:"protocol"`
 	DryRun   bool             `json:"dry_run"`
 	Counts   map[string]int   `json:"counts"` // by outcome, including absent
-	Bytes    int64            `json:"bytes"`  // size of what was uploaded
+	Bytes    int64            `json:"bytes"`  // total size of the files that were uploaded
 	Files    []uploadFileJSON `json:"files"`
-	Absent   []cli.Absence    `json:"absent"` // those in --list without a file
+	Absent   []cli.Absence    `json:"absent"` // modules in --list without a file
 }
 
 type uploadFileJSON struct {
@@ -35,7 +35,7 @@ type uploadFileJSON struct {
 	Error   string   `json:"error,omitempty"`
 }
 
-// document collects the results of all files.
+// document summarizes the results of all files.
 func (r *uploadRun) document(results []*upload.Result) *uploadJSON {
 	doc := &uploadJSON{
 		URL: r.shown, Protocol: string(r.options.Protocol), DryRun: r.options.DryRun,
@@ -107,7 +107,7 @@ func (r *uploadRun) report(results []*upload.Result) error {
 	})
 }
 
-// summary returns the counts in a line.
+// summary returns the counts on one line.
 func (d *uploadJSON) summary() string {
 	parts := []string{}
 	if !d.DryRun {

@@ -52,7 +52,7 @@ func (r *uploadRun) run(ctx context.Context) error {
 
 func (r *uploadRun) raise(status int) { r.status = max(r.status, status) }
 
-// readList reads which modules are wanted.
+// readList reads the list of the modules to send.
 func (r *uploadRun) readList() error {
 	if r.list == "" {
 		return nil
@@ -76,7 +76,7 @@ func (r *uploadRun) readList() error {
 	return nil
 }
 
-// fail reports an error that costs one operand.
+// fail reports an error that affects only one operand.
 func (r *uploadRun) fail(err error) {
 	status := &cli.StatusError{Status: cli.StatusInput, Err: err}
 	errors.As(err, &status)
@@ -100,7 +100,7 @@ func (r *uploadRun) paths() (paths []string) {
 	return paths
 }
 
-// inStore returns the symbol files of a store: if a version has several, the first.
+// inStore returns the symbol files in a store. If a version has several, it returns the first one.
 func (r *uploadRun) inStore(dir string) (paths []string, err error) {
 	s, err := store.Open(dir, store.Options{})
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *uploadRun) inStore(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// ofModule returns what is sent of a module of the list: its symbol file and, if they are wanted, its variables.
+// ofModule returns the files to send for a module on the list: its symbol file and, with --vars, its variables.
 func (r *uploadRun) ofModule(s *store.Store, p store.Place) (paths []string, err error) {
 	path, err := s.Has(p)
 	if err == nil && path != "" {
@@ -148,7 +148,7 @@ func (r *uploadRun) ofModule(s *store.Store, p store.Place) (paths []string, err
 	return paths, err
 }
 
-// ofVersion returns the same of a version, of which a store may have several files.
+// ofVersion is like ofModule, for a version. The store may have several symbol files for it; the first is sent.
 func (r *uploadRun) ofVersion(s *store.Store, v *store.Version) (paths []string) {
 	var symbols, variables []string
 	for _, e := range v.Files {
@@ -164,7 +164,7 @@ func (r *uploadRun) ofVersion(s *store.Store, v *store.Version) (paths []string)
 	return append(symbols[:min(1, len(symbols))], paths...)
 }
 
-// variables returns the file if variables are to be sent, and counts it if not.
+// variables returns the file if variables are to be sent. Otherwise it counts the file.
 func (r *uploadRun) variables(path string) []string {
 	if r.vars {
 		return []string{path}
@@ -173,7 +173,7 @@ func (r *uploadRun) variables(path string) []string {
 	return nil
 }
 
-// sayUnsent says that variables were not sent.
+// sayUnsent reports how many files of variables were not sent.
 func (r *uploadRun) sayUnsent() {
 	if r.unsent == 0 || r.quiet {
 		return
@@ -185,7 +185,7 @@ func (r *uploadRun) sayUnsent() {
 	r.msgs.Printf("symtool: %s: %s of variables not sent: %s", r.shown, text.Count(r.unsent, "file"), how)
 }
 
-// send sends the files, and reports results as they come.
+// send sends the files, and reports results as they arrive.
 func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result, error) {
 	bar, stop := r.startProgress(paths)
 	defer stop()
@@ -226,7 +226,7 @@ func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result,
 	return results, err
 }
 
-// refusedAdvice returns advice on a server that accepts nothing by this protocol.
+// refusedAdvice returns advice for a server that accepts nothing by this protocol.
 func refusedAdvice(p upload.Protocol) string {
 	if p == upload.Put {
 		return "PUT is not accepted there: the server must support it (WebDAV), or another --protocol; to add files to what symtool serve serves, use symtool store add"
@@ -256,7 +256,7 @@ func (r *uploadRun) reportResult(x *upload.Result, lines *cli.ProblemLines) {
 	}
 }
 
-// outcomeWords are the words for outcomes.
+// outcomeWords maps outcomes to the words for them.
 var outcomeWords = map[upload.Outcome]string{
 	upload.Uploaded: "uploaded", upload.Present: "already there", upload.Resumed: "done before", upload.Planned: "to be sent",
 	upload.Unwanted: "not in the list", upload.Failed: "failed", upload.Rejected: "not readable",

@@ -51,10 +51,10 @@ Examples:
   symtool upload --protocol zip --token-file token URL app.sym
 `
 
-// tokenVar is the variable with the token.
+// tokenVar is the environment variable that has the token.
 const tokenVar = "SYMTOOL_UPLOAD_TOKEN"
 
-// The limits of upload that hold without flags.
+// The default limits of upload.
 const (
 	defaultZipSize = 400 << 20
 	defaultRetries = 5
@@ -107,12 +107,12 @@ type uploadRun struct {
 	verbose  bool
 	quiet    bool
 	vars     bool // send files of variables, too
-	unsent   int  // files of variables that are not sent
+	unsent   int  // number of files of variables that are not sent
 
 	stdout io.Writer
 	msgs   *cli.Messages
 	status int
-	wanted []store.Place // the list, in its order
+	wanted []store.Place // the modules of the list, in order
 }
 
 // flags returns the flags of the command. Their values go to r.
@@ -143,7 +143,8 @@ func (r *uploadRun) flags() []cli.Flag {
 	}
 }
 
-// only wants one of some protocols. A call without a protocol is an error of its own.
+// only returns a condition that requires one of protocols. A call without a protocol fails with
+// an error of its own.
 func (r *uploadRun) only(protocols ...upload.Protocol) cli.Condition {
 	return func(c *cli.Context, flag string) error {
 		protocol := upload.Protocol(r.protocol)
@@ -166,7 +167,7 @@ func parseField(text string) (upload.Field, error) {
 	return upload.Field{Name: name, Value: value}, nil
 }
 
-// parseTimeout reads a duration; 0 is none.
+// parseTimeout parses a duration; 0 means no timeout.
 func parseTimeout(text string) (time.Duration, bool) {
 	d, err := time.ParseDuration(text)
 	return d, err == nil && d >= time.Second || text == "0"
@@ -217,7 +218,7 @@ func (r *uploadRun) operands(args []string) error {
 	return nil
 }
 
-// isBucket reports whether an operand is the URL of a bucket.
+// isBucket reports whether an operand is a bucket's URL.
 func isBucket(operand string) bool {
 	scheme, _, ok := strings.Cut(operand, "://")
 	return ok && strings.EqualFold(scheme, "s3")
@@ -226,7 +227,7 @@ func isBucket(operand string) bool {
 // isURL reports whether an operand is a URL.
 func isURL(operand string) bool { return strings.Contains(operand, "://") }
 
-// takeTime takes the time of members of zips from the environment.
+// takeTime reads the time of the files in zips from the environment.
 func (r *uploadRun) takeTime() error {
 	if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" && r.options.Protocol == upload.Zip {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -238,7 +239,7 @@ func (r *uploadRun) takeTime() error {
 	return nil
 }
 
-// takeSecrets takes the token and the headers.
+// takeSecrets reads the token and the headers.
 func (r *uploadRun) takeSecrets() error {
 	if file := r.headers; file != "" {
 		if err := readHeaders(file, r.options.Header); err != nil {
@@ -271,7 +272,7 @@ func (r *uploadRun) takeSecrets() error {
 	return nil
 }
 
-// takeBucket reads the flags of the bucket.
+// takeBucket reads the flags for the bucket.
 func (r *uploadRun) takeBucket() error {
 	first := func(value string, variables ...string) string {
 		if value != "" {
@@ -299,7 +300,7 @@ func (r *uploadRun) takeBucket() error {
 	return nil
 }
 
-// maxSmall is the maximum size in bytes of a file with a token or headers.
+// maxSmall is the maximum size in bytes of a file that has a token or headers.
 const maxSmall = 64 << 10
 
 func readSmall(name string) (string, error) {
@@ -318,7 +319,8 @@ func readSmall(name string) (string, error) {
 	return string(text), nil
 }
 
-// readHeaders reads a file of headers. It does not print malformed lines, which may be secrets.
+// readHeaders reads a file of headers. Its errors do not contain malformed lines, which may be
+// secrets.
 func readHeaders(name string, into http.Header) error {
 	text, err := readSmall(name)
 	if err != nil {
@@ -345,14 +347,14 @@ func readHeaders(name string, into http.Header) error {
 	return nil
 }
 
-// ownHeaders are headers that a request sets itself, and that cannot be overridden.
+// ownHeaders lists headers that a request sets itself and that cannot be overridden.
 var ownHeaders = []string{"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Expect", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 func isPrintableASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// isToken reports whether a text is the name of a header (RFC 9110, 5.6.2).
+// isToken reports whether s can be the name of a header (RFC 9110, 5.6.2).
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
