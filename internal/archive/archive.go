@@ -1,8 +1,10 @@
 // Package archive reads packages and archives as streams of their members: Debian's, RPM's and Alpine's packages,
-// zip, tar and cpio, compressed or not, and what is packed in one another. Nothing is unpacked: a member is read while
-// the archive is, and what must be read in any order is copied to a file of the caller's.
+// zip, tar and cpio, compressed or not, and what is packed in one another. Nothing is unpacked to disk: members are
+// read while the archive is, and an inner archive that needs random access is copied to a file that the caller
+// provides.
 //
-// Structures: deb(5), "RPM V4 package format", cpio(5), and those of the packages that read tar and zip.
+// Structures: deb(5), "RPM V4 package format", cpio(5); for tar and zip, see the documentation of the packages that
+// read them.
 package archive
 
 import (
@@ -18,21 +20,21 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Options bound what an archive may cost, and say what becomes of its members.
+// Options limits what an archive may cost, and says what to do with its members.
 type Options struct {
-	// MaxUnpacked is how many bytes an archive may have unpacked, with the archives in it.
+	// MaxUnpacked is the maximum number of unpacked bytes of an archive and of the archives in it.
 	MaxUnpacked int64
-	// MaxRatio is how many times its own size that may be, unless it is less than a gigabyte.
+	// MaxRatio is the maximum ratio of unpacked bytes to the size of the archive. It does not apply below a gigabyte.
 	MaxRatio int64
-	// Wanted reports whether a member that begins with these bytes, at most HeadSize, is visited. Others are
-	// looked into if they are archives, and skipped if not.
+	// Wanted reports whether to visit a member that begins with the bytes head, of which there are at most
+	// HeadSize. Other members are searched if they are archives, and otherwise skipped.
 	Wanted func(head []byte) bool
-	// Visit is called with each member that is wanted, in order. An error ends Walk, unless it is the member's own:
-	// then only the member is lost.
+	// Visit is called with each wanted member, in order. An error ends Walk, unless it is the member's own: then
+	// only that member is lost.
 	Visit func(*Member) error
-	// Spool copies an archive in an archive that must be read in any order.
+	// Spool copies an inner archive that needs random access.
 	Spool func(*Member) (Spooled, error)
-	// Problem is called with what is damaged or refused in the archive; the rest is read as far as possible.
+	// Problem is called with damage and refusals; the rest of the archive is read as far as possible.
 	Problem func(bin.Problem)
 }
 
@@ -46,25 +48,25 @@ type Spooled interface {
 // Member is a file in an archive. It is valid until Visit returns.
 type Member struct {
 	Path string // in messages: the archive's path and, in parentheses, the member's
-	Name string // in the innermost archive, as it is there: nothing may be written by that name
+	Name string // its name in the innermost archive, as recorded there: never use it as a path to write to
 	in   *input
 }
 
 // Read implements io.Reader.
 func (m *Member) Read(p []byte) (int, error) { return m.in.r.Read(p) }
 
-// HeadSize is how many bytes of a file Find needs.
+// HeadSize is the number of bytes at the start of a file that Find needs.
 const HeadSize = 512
 
 const (
-	// maxDepth is how deep archives are looked into, where a compressed one counts twice: an image has layers, which
+	// maxDepth is the maximum nesting of archives, where a compressed one counts twice: an image has layers, which
 	// have packages, which have libraries in zips.
 	maxDepth = 16
 
-	// freeUnpacked is how many bytes any archive may have unpacked: inflating them takes seconds.
+	// freeUnpacked is the number of bytes that any archive may unpack to: inflating that many takes seconds.
 	freeUnpacked = 1 << 30
 
-	// maxName bounds the length of a member's name: that of Linux.
+	// maxName is the maximum length of a member's name, which is Linux's limit for paths.
 	maxName = 4096
 )
 
@@ -81,23 +83,23 @@ type walker struct {
 	limit    int64 // of unpacked bytes
 	unpacked int64
 	problems int
-	over     bool  // there were more, which was reported
-	failed   error // of Visit, or of ctx
+	over     bool  // the limit was exceeded, which was reported
+	failed   error // the error of Visit, or of ctx
 }
 
 // input is a file: the archive itself, or one in it.
 type input struct {
 	chain []string // the paths of the archives around it, and its own
-	name  string   // its own, without the extension of a compression
+	name  string   // its own name, without the extension of a compression
 	depth int
-	must  bool // is known to be an archive: the file that was named, or what a package has
+	must  bool // known to be an archive: the file that was named, or the contents of a package
 	count *counter
 	r     *bufio.Reader
-	at    io.ReaderAt // the contents, if they can be read in any order
+	at    io.ReaderAt // the contents, if they allow random access
 	size  int64       // of at
 }
 
-// counter counts the bytes that are read, and keeps the error.
+// counter counts the bytes that are read, and remembers the error.
 type counter struct {
 	r   io.Reader
 	n   int64
@@ -113,7 +115,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Walk visits the members of the archive in f. An error is that of ctx, or of Visit.
+// Walk visits the members of the archive in f. It returns only errors of ctx or of Visit.
 func Walk(ctx context.Context, f *os.File, name string, o Options) error {
 	st, err := f.Stat()
 	if err != nil {
@@ -123,7 +125,7 @@ func Walk(ctx context.Context, f *os.File, name string, o Options) error {
 	w.limit = w.limitFor(st.Size())
 	in := newInput(io.NewSectionReader(f, 0, st.Size()), []string{name}, path.Base(name), 0)
 	in.at, in.size, in.must = f, st.Size(), true
-	if kind := FindAt(f, st.Size(), o.Wanted); kind != nil && kind.walk == nil { // perhaps a binary as well
+	if kind := FindAt(f, st.Size(), o.Wanted); kind != nil && kind.walk == nil { // may be a binary as well
 		w.problem(in, itself, kind.unread())
 	} else {
 		w.look(in)
@@ -131,7 +133,7 @@ func Walk(ctx context.Context, f *os.File, name string, o Options) error {
 	return w.failed
 }
 
-// limitFor returns how many bytes an archive of a size may have unpacked.
+// limitFor returns the maximum number of unpacked bytes for an archive of the given size.
 func (w *walker) limitFor(size int64) int64 {
 	if w.MaxRatio == 0 || size > w.MaxUnpacked/w.MaxRatio {
 		return w.MaxUnpacked
@@ -139,7 +141,7 @@ func (w *walker) limitFor(size int64) int64 {
 	return min(w.MaxUnpacked, max(freeUnpacked, size*w.MaxRatio))
 }
 
-// bufferSize is that of the reader of an archive; that of a member needs the first bytes only.
+// bufferSize is the buffer size of an archive's reader; a member's needs only the first bytes.
 const bufferSize = 64 << 10
 
 func newInput(r io.Reader, chain []string, name string, depth int) *input {
@@ -156,10 +158,10 @@ func (in *input) path() string {
 	return strings.Join(in.chain, "(") + strings.Repeat(")", len(in.chain)-1)
 }
 
-// offset returns where reading stands, in bytes from the start of the input.
+// offset returns the current reading position, in bytes from the start of the input.
 func (in *input) offset() int64 { return in.count.n - int64(in.r.Buffered()) }
 
-// problem reports damage of the input, at the place where reading stands, and what was lost by it.
+// problem reports damage to the input at the current reading position, and what was lost by it.
 func (w *walker) problem(in *input, lost string, err error) {
 	switch {
 	case w.failed != nil, w.over:
@@ -173,13 +175,13 @@ func (w *walker) problem(in *input, lost string, err error) {
 	w.Problem(bin.Problem{Lost: lost, Err: &bin.Error{File: in.path(), Offset: uint64(in.offset()), Err: within(err)}})
 }
 
-// What is lost.
+// Descriptions of what is lost.
 const (
 	itself = "the file"
 	rest   = "what follows in it"
 )
 
-// exactReader reads the bytes that a header promises; there being fewer is an error.
+// exactReader reads the number of bytes that a header promises. It is an error if there are fewer.
 type exactReader struct {
 	r    io.Reader
 	left int64
@@ -196,7 +198,7 @@ func (e *exactReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// within returns the error of an archive that ends before its time.
+// within turns io.EOF into the error of an archive that ends too early.
 func within(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -204,7 +206,7 @@ func within(err error) error {
 	return err
 }
 
-// member looks at a member of the archive in.
+// member examines a member of the archive in.
 func (w *walker) member(in *input, name string, r io.Reader) {
 	if len(name) > maxName {
 		w.problem(in, "this member", fmt.Errorf("a member's name has %d bytes, want at most %d", len(name), maxName))
@@ -215,7 +217,7 @@ func (w *walker) member(in *input, name string, r io.Reader) {
 	w.look(newInput(r, chain, name, in.depth+1))
 }
 
-// look visits the input, or the members in it.
+// look visits the input or, if it is an archive, its members.
 func (w *walker) look(in *input) {
 	head, err := in.r.Peek(HeadSize)
 	if err != nil && err != io.EOF {
@@ -240,10 +242,10 @@ func (w *walker) look(in *input) {
 	}
 }
 
-// archive reads an archive, whose damage does not concern those around it.
+// archive reads an archive. Damage to it does not affect the archives around it.
 func (w *walker) archive(f *Format, in *input) {
 	defer func() {
-		if r := recover(); r != nil { // libraries read some formats
+		if r := recover(); r != nil { // some formats are read by third-party libraries
 			w.problem(in, rest, fmt.Errorf("reader panicked: %v", r))
 		}
 	}()
@@ -258,7 +260,7 @@ func (w *walker) archive(f *Format, in *input) {
 
 func (in *input) member() *Member { return &Member{Path: in.path(), Name: in.name, in: in} }
 
-// visit passes a member on.
+// visit passes a member to Options.Visit.
 func (w *walker) visit(in *input) {
 	err := w.Visit(in.member())
 	switch {
@@ -270,10 +272,10 @@ func (w *walker) visit(in *input) {
 	}
 }
 
-// done reports whether nothing more is read of any archive.
+// done reports whether to stop reading all archives.
 func (w *walker) done() bool { return w.failed != nil || w.over }
 
-// meter charges what is unpacked.
+// meter charges unpacked bytes to the limit.
 type meter struct {
 	w *walker
 	r io.Reader
@@ -287,5 +289,5 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// charged returns a reader of unpacked bytes, which it charges.
+// charged returns a reader of unpacked bytes that charges them to the limit.
 func (w *walker) charged(r io.Reader) io.Reader { return bin.ContextReader(w.ctx, &meter{w, r}) }

@@ -9,7 +9,7 @@ import (
 // The formats of cpio(5), by their magic.
 const (
 	cpioNew = "070701"
-	cpioSum = "070702" // like cpioNew, with a sum of the contents
+	cpioSum = "070702" // like cpioNew, with a checksum of the contents
 	cpioOld = "070707"
 
 	cpioTrailer = "TRAILER!!!" // the name of the last member
@@ -18,14 +18,14 @@ const (
 	modeRegular = 0o100000
 )
 
-// cpioForm says where the numbers of a header are.
+// cpioForm describes where a header keeps its numbers.
 type cpioForm struct {
 	size      int    // of the header
-	base      int    // of the numbers
+	base      int    // base of the numbers
 	mode      [2]int // from, to
-	name      [2]int // its length, with the NUL after it
-	contents  [2]int // their length
-	alignment int64  // of the contents and of the next header
+	name      [2]int // length of the name, including its NUL
+	contents  [2]int // length of the contents
+	alignment int64  // alignment of the contents and of the next header
 }
 
 var cpioForms = map[string]*cpioForm{cpioNew: &cpioNewForm, cpioSum: &cpioNewForm, cpioOld: &cpioOldForm}
@@ -61,7 +61,7 @@ func (w *walker) cpio(in *input) error {
 	return nil
 }
 
-// cpioHeader reads the header of the next member, with the name and the padding after it.
+// cpioHeader reads the header of the next member, including the name and its padding.
 func cpioHeader(in *input) (m cpioMember, err error) {
 	magic, err := in.r.Peek(len(cpioNew))
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 const (
 	arMagic  = "!<arch>\n"
 	debFirst = "debian-binary" // the name of a package's first member
-	debData  = "data.tar"      // the name of what is installed, before the extension of its compression
+	debData  = "data.tar"      // the name of the member to install, before the extension of its compression
 
 	arHeaderSize = 60
-	arEnd        = "`\n" // of a header
+	arEnd        = "`\n" // ends a header
 )
 
-// deb reads a Debian package: an ar archive, in which one member has the files (deb(5)).
+// deb reads a Debian package: an ar archive with one member that holds the files (deb(5)).
 func (w *walker) deb(in *input) error {
 	if _, err := in.r.Discard(len(arMagic)); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (w *walker) deb(in *input) error {
 	}
 }
 
-// debData reads the member with the files.
+// debData reads the member that holds the files.
 func (w *walker) debData(in *input, name string, size int64) error {
 	contents, before := &exactReader{in.r, size}, w.problems
 	data := newInput(contents, in.chain, name, in.depth+1)
@@ -50,8 +50,8 @@ func (w *walker) debData(in *input, name string, size int64) error {
 	return nil
 }
 
-// arHeader reads the header of a member: its name, and its size in decimal from byte 48. The error is io.EOF at the
-// archive's end.
+// arHeader reads the header of a member and returns its name and its size, which is in decimal from byte 48. At the
+// end of the archive, the error is io.EOF.
 func arHeader(r io.Reader) (name string, size int64, err error) {
 	var head [arHeaderSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

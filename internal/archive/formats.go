@@ -11,24 +11,24 @@ import (
 	"github.com/symtool/symtool/internal/unpack"
 )
 
-// Format is a kind of archive.
+// Format is a file format: an archive, or one that Walk does not read.
 type Format struct {
-	What  string // with its article, for people
+	What  string // a description with its article, for messages
 	match func(head []byte) bool
-	walk  func(*walker, *input) error // nil for one that is not read
-	hint  string                      // what else can be done, if it is not read
+	walk  func(*walker, *input) error // nil for a format that is not read
+	hint  string                      // what to do instead, if the format is not read
 }
 
-// Hint says what can be done with a format that Walk does not read; it is "" for one that Walk reads.
+// Hint returns what to do with a format that Walk does not read, or "" for one that Walk reads.
 func (f *Format) Hint() string { return f.hint }
 
-// unread returns the error of a format that is not read.
+// unread returns the error for a format that is not read.
 func (f *Format) unread() error { return fmt.Errorf("%s, which is not read: %s", f.What, f.hint) }
 
-// formats are all formats. What is compressed may be an archive or a single file.
+// formats lists all formats. Compressed data may be an archive or a single file.
 var formats []Format
 
-func init() { // Find, which reads it, is called by what it lists
+func init() { // not an initializer, as formats lists functions that call Find, which reads it
 	formats = []Format{
 		{What: "a Debian package", match: begins(arMagic + debFirst), walk: (*walker).deb},
 		{What: "an RPM package", match: begins(rpmMagic), walk: (*walker).rpm},
@@ -49,8 +49,8 @@ func init() { // Find, which reads it, is called by what it lists
 	}
 }
 
-// isAppImage reports whether head is that of an AppImage: an ELF program with a file system behind it, and a magic in the
-// padding of e_ident (AppImage specification, "Type 1" and "Type 2").
+// isAppImage reports whether head begins an AppImage: an ELF program followed by a file system, with a magic number
+// in the padding of e_ident (AppImage specification, "Type 1" and "Type 2").
 func isAppImage(head []byte) bool {
 	return len(head) > 10 && string(head[:4]) == "\x7fELF" && string(head[8:10]) == "AI" && (head[10] == 1 || head[10] == 2)
 }
@@ -66,7 +66,7 @@ func begins(magics ...string) func([]byte) bool {
 	}
 }
 
-// Find returns the format of a file that begins with these bytes, at most HeadSize, or nil.
+// Find returns the format of a file that begins with head, at most HeadSize bytes, or nil.
 func Find(head []byte) *Format {
 	for i := range formats {
 		if formats[i].match(head) {
@@ -76,8 +76,8 @@ func Find(head []byte) *Format {
 	return nil
 }
 
-// packed reads a compressed file: an archive, or a file by itself, whose name is that without the extension. One that is
-// not called so and damaged from its beginning may be anything, and is skipped.
+// packed reads a compressed file: an archive, or a single file, which is named without the extension. A file without
+// such an extension that is damaged from the start may be anything, and is skipped.
 func (w *walker) packed(in *input) error {
 	head, _ := in.r.Peek(HeadSize)
 	p := unpack.Find(head)
@@ -98,10 +98,10 @@ func (w *walker) packed(in *input) error {
 	return nil
 }
 
-// extensions are those of compressed files.
+// extensions are the extensions of compressed files.
 var extensions = []string{".gz", ".xz", ".zst", ".bz2", ".lz4", ".tgz", ".txz"}
 
-// certain returns err if the input is known to be compressed, and nil if only its first bytes say so.
+// certain returns err if the input is known to be compressed, and nil if only its first bytes suggest it.
 func (in *input) certain(err error) error {
 	if in.must || slices.Contains(extensions, path.Ext(in.name)) {
 		return err
@@ -109,7 +109,7 @@ func (in *input) certain(err error) error {
 	return nil
 }
 
-// damage says of which compression damaged data are.
+// damage adds the name of the compression to errors of damaged data.
 type damage struct {
 	p *unpack.Packing
 	r io.Reader

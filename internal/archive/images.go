@@ -2,8 +2,8 @@ package archive
 
 import "io"
 
-// images are file systems and disks, none of which is read, by what is at an offset in bytes; one below 0 is from the
-// end.
+// images lists file systems and disk images, none of which is read. Each is recognized by its magic at a byte offset;
+// negative offsets count from the end.
 var images = []struct {
 	Format
 	magic string
@@ -26,11 +26,11 @@ var images = []struct {
 // unread returns a format that is not read.
 func unread(what, hint string) Format { return Format{What: what, hint: hint} }
 
-// FindAt returns the format of a file of size bytes, or nil: one that Find knows or, unless other reports that what the
-// file begins with is that of something else, a disk or file system. Some of these have short magics.
+// FindAt returns the format of a file of size bytes, or nil. It tries the formats of Find and then, unless other
+// reports that the file begins like something else, disks and file systems, some of which have short magics.
 func FindAt(r io.ReaderAt, size int64, other func(head []byte) bool) *Format {
 	head := make([]byte, HeadSize)
-	n, _ := r.ReadAt(head, 0) // what cannot be read has no format
+	n, _ := r.ReadAt(head, 0) // a file that cannot be read has no format
 	if f := Find(head[:n]); f != nil || other(head[:n]) {
 		return f
 	}

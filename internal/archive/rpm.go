@@ -10,13 +10,13 @@ const (
 	rpmMagic    = "\xed\xab\xee\xdb"
 	rpmLead     = 96
 	rpmHeader   = "\x8e\xad\xe8\x01"
-	rpmEntry    = 16        // bytes in the index of a header
-	maxRPMIndex = 1 << 20   // entries: a package has some hundred
-	maxRPMStore = 256 << 20 // bytes: rpm itself accepts no more
+	rpmEntry    = 16        // bytes of an index entry in a header
+	maxRPMIndex = 1 << 20   // maximum number of entries: a package has a few hundred
+	maxRPMStore = 256 << 20 // maximum number of bytes: rpm itself accepts no more
 )
 
-// rpm reads an RPM package: a lead, the header of signatures, which is padded to 8 bytes, the header of the package,
-// and a compressed cpio archive.
+// rpm reads an RPM package: a lead, the header of signatures (padded to 8 bytes), the header of the package, and a
+// compressed cpio archive.
 func (w *walker) rpm(in *input) error {
 	if _, err := in.r.Discard(rpmLead); err != nil {
 		return err

@@ -11,12 +11,12 @@ import (
 const (
 	tarBlock = 512
 
-	// tarSum is where the header's checksum is: the sum of its bytes, with blanks in its place.
+	// tarSum is the offset of the header's checksum: the sum of its bytes, with the checksum itself taken as blanks.
 	tarSum, tarSumEnd = 148, 156
 )
 
-// isTar reports whether head is the first header of a tar archive: those from before POSIX can only be
-// recognized by its checksum.
+// isTar reports whether head is the first header of a tar archive. Archives from before POSIX are
+// recognized only by the checksum.
 func isTar(head []byte) bool {
 	if len(head) < tarBlock || head[0] == 0 {
 		return false
@@ -32,8 +32,8 @@ func isTar(head []byte) bool {
 	return err == nil && sum == want
 }
 
-// tar reads a tar archive. Links, devices and folders are skipped: what they are named after is in the archive by its
-// own name, or not at all.
+// tar reads a tar archive. It skips links, devices and folders: a link's target is in the archive under its own name,
+// or not at all.
 func (w *walker) tar(in *input) error {
 	r := tar.NewReader(in.r)
 	for !w.done() {
@@ -41,7 +41,7 @@ func (w *walker) tar(in *input) error {
 		if err == io.EOF {
 			return nil
 		}
-		if err != nil && !errors.Is(err, tar.ErrInsecurePath) { // nothing is written by these names
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) { // these names are never written to
 			return err
 		}
 		if h.Typeflag == tar.TypeReg || h.Typeflag == tar.TypeGNUSparse || h.Typeflag == tar.TypeCont {

@@ -10,16 +10,16 @@ import (
 	"github.com/symtool/symtool/internal/zst"
 )
 
-// Methods of compression in a zip archive (APPNOTE.TXT, 4.4.5), besides the library's own.
+// Compression methods of zip archives (APPNOTE.TXT, 4.4.5) that archive/zip does not support.
 const (
 	zipBzip2     = 12
 	zipZstd      = 93
-	zipEncrypted = 1 // a flag
+	zipEncrypted = 1 // a flag bit
 )
 
 var errEncrypted = errors.New("encrypted")
 
-// zip reads a zip archive: an Android package, a wheel, a jar, an iOS app. Its list of members is at its end.
+// zip reads a zip archive: an Android package, a wheel, a jar, an iOS app. Its directory is at its end.
 func (w *walker) zip(in *input) error {
 	if in.at == nil {
 		spooled, err := w.Spool(in.member())
@@ -30,7 +30,7 @@ func (w *walker) zip(in *input) error {
 		in.at, in.size = spooled, spooled.Size()
 	}
 	r, err := zip.NewReader(in.at, in.size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // nothing is written by these names
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // these names are never written to
 		return err
 	}
 	r.RegisterDecompressor(zipBzip2, func(r io.Reader) io.ReadCloser { return io.NopCloser(bzip2.NewReader(r)) })
@@ -46,7 +46,8 @@ func (w *walker) zip(in *input) error {
 	return nil
 }
 
-// zstdMember returns the contents of a member, or a reader of why they cannot be read.
+// zstdMember returns a reader of a member's contents, or one that returns the error that prevents reading
+// them.
 func zstdMember(r io.Reader) io.ReadCloser {
 	z, err := zst.NewReader(r)
 	if err != nil {

@@ -20,7 +20,7 @@ type Error struct {
 	Kind    error  // a sentinel for errors.Is, if any; not in the message
 }
 
-// Error prints file, section+offset, message and cause, in this order.
+// Error returns file, section+offset, message and cause, in this order.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -48,8 +48,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Is reports whether target is the kind of e.
 func (e *Error) Is(target error) bool { return e.Kind != nil && target == e.Kind }
 
-// Bare returns the message of err without file, for callers that have named
-// it.
+// Bare returns the message of err without the file, for callers that have
+// already named it.
 func Bare(err error, file string) string {
 	if e, ok := err.(*Error); ok && e.File == file {
 		bare := *e
@@ -59,8 +59,8 @@ func Bare(err error, file string) string {
 	return err.Error()
 }
 
-// WithoutPath drops the operation and the path of a file system error, for callers that name the file in their own
-// form.
+// WithoutPath drops the operation and the path from a file system error, for callers that name the file in their
+// own way.
 func WithoutPath(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -76,7 +76,7 @@ type Problem struct {
 	Err  error  // where and why; usually an *Error
 }
 
-// String prints the place, the reason and what was lost.
+// String returns the place, the reason and what was lost.
 func (p Problem) String() string {
 	if p.Lost == "" {
 		return p.Err.Error()

@@ -39,10 +39,10 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadUpTo reads r to its end, at most most bytes. An input's claimed size is trusted only as far
-// as there are bytes: memory grows fourfold, or up to eightfold to reach most. So if the claim is
-// true, the last step has the size of the data, and the one before at most a quarter of that. A
-// bytes.Buffer would hold three times the data at its last step.
+// ReadUpTo reads r to its end, or up to most bytes. It does not trust an input's claimed size
+// beyond the bytes actually read: memory grows fourfold, or up to eightfold to reach most. So if
+// the claim is true, the last allocation has the size of the data, and the one before it at most
+// a quarter. A bytes.Buffer would hold three times the data at its last step.
 func ReadUpTo(r io.Reader, most int64) ([]byte, error) {
 	var data []byte
 	for int64(len(data)) < most {
@@ -65,7 +65,8 @@ func ReadUpTo(r io.Reader, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// ContextReader returns a reader of r that ends with ctx: Read then returns the cause.
+// ContextReader returns a reader of r that fails once ctx is done; Read then returns the cause of
+// ctx.
 func ContextReader(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
 
 type contextReader struct {
@@ -80,8 +81,8 @@ func (c contextReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// Fill reads until buf is full. If it returns less, the error is r's own, io.EOF at the end: unlike
-// io.ReadFull's, it does not take an end for damage.
+// Fill reads from r until buf is full. If it returns fewer bytes, the error is r's own, io.EOF at
+// the end: unlike io.ReadFull, it does not turn an early end into io.ErrUnexpectedEOF.
 func Fill(r io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var got int

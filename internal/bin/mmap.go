@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// CanMap reports whether the system maps files.
+// CanMap reports whether the system can map files into memory.
 const CanMap = true
 
 // MapFile maps n bytes of a file, starting at a multiple of the page size. If
@@ -25,6 +25,6 @@ func MapShared(f *os.File, off, n int64) ([]byte, error) {
 // UnmapFile ends a mapping.
 func UnmapFile(b []byte) { syscall.Munmap(b) }
 
-// DropPages unmaps the pages of b that were examined. They stay in the
-// system's cache of the file.
+// DropPages releases the pages of b that were accessed from this process's
+// memory. They stay in the system's cache of the file.
 func DropPages(b []byte) { syscall.Madvise(b, syscall.MADV_DONTNEED) }

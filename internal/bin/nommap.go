@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// CanMap reports whether the system maps files.
+// CanMap reports whether the system can map files into memory.
 const CanMap = false
 
-// MapFile returns an error: the system does not map files.
+// MapFile returns an error: the system cannot map files.
 func MapFile(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // MapShared returns an error, like MapFile.

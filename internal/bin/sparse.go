@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// sparseBlock is the unit in which zeros are left out of a temporary file. Most of a large core is
-// zeros, which cost no place on a disk that way.
+// sparseBlock is the size of the blocks of zeros that are not written to a temporary file. Most of
+// a large core is zeros, which then take no disk space.
 const sparseBlock = 64 << 10
 
-// CopySparse copies r to a new file without writing zeros. It returns the number of bytes, the error of r and that
-// of the file.
+// CopySparse copies r to a new file without writing zeros. It returns the number of bytes copied, the error of
+// reading r, and the error of writing the file.
 func CopySparse(f *os.File, r io.Reader) (n int64, broken, err error) {
 	block, zeros := make([]byte, sparseBlock), make([]byte, sparseBlock)
 	for broken == nil && err == nil {

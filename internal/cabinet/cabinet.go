@@ -15,15 +15,15 @@ import (
 	"io"
 )
 
-// Errors for cabinets that are not unpacked.
+// Errors for cabinets that cannot be unpacked.
 var (
 	ErrMethod = errors.New("compressed by a method other than MSZIP: unpack it with cabextract")
 	ErrSpans  = errors.New("continued in another cabinet")
 )
 
-// FormatError is an error in a cabinet's structure.
+// FormatError describes an error in a cabinet's structure.
 type FormatError struct {
-	Offset int64 // where the structure begins
+	Offset int64 // byte offset where the structure begins
 	Msg    string
 }
 
@@ -46,11 +46,12 @@ const (
 	methodNone  = 0
 	methodMSZIP = 1
 
-	continuedFirst = 0xfffd // folders of this number and above are in other cabinets, too
+	continuedFirst = 0xfffd // folders with this number or above continue in other cabinets
 )
 
-// Unpack writes the first file of the cabinet in r, which must be in its first folder. It reads r to the file's
-// end and needs memory for a block. Output ends at the length that the cabinet gives for the file.
+// Unpack writes the first file of the cabinet in r to w. The file must be in the first folder. Unpack reads r
+// only to the end of the file, and holds one block in memory. The output is cut at the length that the cabinet
+// records for the file.
 func Unpack(w io.Writer, r io.Reader) error {
 	u := &unpacker{in: bufio.NewReader(r), deflated: flate.NewReader(nil)}
 	folder, err := u.head()
@@ -65,8 +66,8 @@ type unpacker struct {
 	in      *bufio.Reader
 	pos     int64
 	reserve int   // bytes before the data of each block
-	left    int64 // bytes of the file that are still to come
-	skip    int64 // bytes of its folder before the file
+	left    int64 // bytes of the file still to be written
+	skip    int64 // bytes before the file in its folder
 
 	deflated io.ReadCloser // reset for each block
 }
@@ -85,7 +86,7 @@ func (u *unpacker) read(n int) ([]byte, error) {
 	return b, err
 }
 
-// seek skips to an offset, which must not be behind.
+// seek skips to an offset, which must not be before the current position.
 func (u *unpacker) seek(off int64) error {
 	if off < u.pos {
 		return u.errorf(u.pos, "a part at %#x, which is before this", off)
@@ -98,14 +99,14 @@ func (u *unpacker) seek(off int64) error {
 	return err
 }
 
-// folder is a sequence of blocks, which holds files one after the other.
+// folder is a sequence of blocks that holds files one after the other.
 type folder struct {
 	data   int64 // offset of the first block
 	blocks int
 	method int
 }
 
-// head reads up to the record of the first file, and returns the first folder.
+// head reads up to and including the record of the first file, and returns the first folder.
 func (u *unpacker) head() (folder, error) {
 	h, err := u.read(headerSize)
 	if err != nil {
@@ -150,7 +151,7 @@ func (u *unpacker) head() (folder, error) {
 	return f, u.seek(f.data)
 }
 
-// optional reads the optional fields of the header, and returns how many bytes follow each folder.
+// optional reads the optional fields of the header, and returns the number of reserved bytes after each folder.
 func (u *unpacker) optional(flags uint16) (perFolder int, err error) {
 	if flags&flagReserve != 0 {
 		b, err := u.read(4)
@@ -162,7 +163,7 @@ func (u *unpacker) optional(flags uint16) (perFolder int, err error) {
 			return 0, err
 		}
 	}
-	if flags&flagNext != 0 { // the names of the cabinet and the disk with the next part
+	if flags&flagNext != 0 { // the names of the cabinet and the disk that hold the next part
 		for range 2 {
 			if err := u.skipName(); err != nil {
 				return 0, err
@@ -172,7 +173,7 @@ func (u *unpacker) optional(flags uint16) (perFolder int, err error) {
 	return perFolder, nil
 }
 
-// skipName skips a name of up to maxName bytes and the NUL behind it.
+// skipName skips a name of up to maxName bytes and its NUL.
 func (u *unpacker) skipName() error {
 	at := u.pos
 	for range maxName + 1 {
@@ -189,7 +190,7 @@ func (u *unpacker) skipName() error {
 
 // blocks writes the file from the blocks of its folder.
 func (u *unpacker) blocks(w io.Writer, f folder) error {
-	window := make([]byte, 0, maxBlock) // the block before, which matches refer to
+	window := make([]byte, 0, maxBlock) // the previous block, which matches refer to
 	out := make([]byte, maxBlock)
 	for i := 0; i < f.blocks && u.left > 0; i++ {
 		at := u.pos
@@ -219,7 +220,7 @@ func (u *unpacker) blocks(w io.Writer, f folder) error {
 	return nil
 }
 
-// block unpacks the data of a block, at an offset, into out.
+// block unpacks the data of a block, which is at offset at, into out.
 func (u *unpacker) block(out, data, window []byte, method int, at int64) error {
 	if method == methodNone {
 		if len(data) != len(out) {

@@ -7,8 +7,8 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// Meant returns the end of a message that lists the words that are known: a question with the one that is most like a
-// word that is none of them, or "".
+// Meant returns the end of a message about an unknown word: a question that suggests the known word most like it, or
+// "".
 func Meant(word string, known []string) string {
 	if best := Word(word, known); best != "" {
 		return "; did you mean " + best + "?"
@@ -16,13 +16,13 @@ func Meant(word string, known []string) string {
 	return ""
 }
 
-// likeness is how alike two words must be for one to be taken for a misspelling of the other, from
-// 0 to 1. Of two letters exchanged, missing or wrong in a word of five, all are above it; "store"
-// and "serve" are below.
+// likeness is the minimum similarity, from 0 to 1, at which one word is taken for a misspelling of
+// another. A word of five letters with two letters exchanged, or with one missing or wrong, is
+// above it; "store" and "serve" are below.
 const likeness = 0.85
 
-// Word returns the word of known that word is most likely a misspelling of, or "". A word of one
-// or two letters is like too many.
+// Word returns the known word of which word is most likely a misspelling, or "". Words of one or
+// two letters have none: they are similar to too many.
 func Word(word string, known []string) string {
 	if len(word) < 3 {
 		return ""

@@ -30,7 +30,7 @@ func Join(all []symfmt.Range) []symfmt.Range {
 	return out
 }
 
-// In returns the number of bytes of [rva, rva+size) in ranges that Join returned.
+// In returns the number of bytes of [rva, rva+size) that are in rs, which Join returned.
 func In(rs []symfmt.Range, rva symfmt.RVA, size uint64) (n uint64) {
 	i, found := slices.BinarySearchFunc(rs, rva, func(r symfmt.Range, rva symfmt.RVA) int { return cmp.Compare(r.RVA, rva) })
 	if !found && i > 0 {

@@ -18,7 +18,7 @@ import (
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 )
 
-// entry is a file in the cache, or one to be put there.
+// entry is a file in the cache, or one to be added to it.
 type entry struct {
 	fetch.Place
 	kind    string
@@ -41,10 +41,12 @@ func (c *Client) entry(kind string, buildID []byte) (*entry, error) {
 	return e, nil
 }
 
-// isSource reports whether e is a source file, about which nothing can be checked.
+// isSource reports whether e is a source file. Nothing about the contents of source files can be
+// checked.
 func (e *entry) isSource() bool { return strings.HasPrefix(e.kind, Source+"/") }
 
-// sourceName returns the name of a source file in the cache. Its path may be longer than a name can be.
+// sourceName returns the name of a source file in the cache: its path may be longer than a file name
+// can be.
 func sourceName(kind string) string {
 	return fmt.Sprintf("%s-%x", Source, sha256.Sum256([]byte(kind)))
 }

@@ -9,14 +9,14 @@
 //	the same, empty                             no server had it when it was written
 //	CACHE/cache_miss_s                          for how many seconds that holds; 600 by default
 //
-// A file appears there whole, and unless it is a source file only after it was found to be an ELF file with that build-id.
-// Files are replaced, but not removed: elfutils' own client does that, by its own rules.
+// Files appear in the cache whole and, except for source files, only after they were found to be ELF files with the
+// requested build-id. Files are replaced, but not removed: elfutils' own client does that, by its own rules.
 //
 // # Where we differ
 //
 // from elfutils: servers are asked one after the other, not all at once, and a server that does
-// not answer is not asked again by this Client. A file must have the requested build-id. A
-// redirection from https to http is refused. Retries, file: URLs and signatures are not
+// not answer is not asked again by this Client. A file must have the requested build-id.
+// Redirects from https to http are refused. Retries, file: URLs and signatures are not
 // supported.
 package debuginfod
 
@@ -33,15 +33,15 @@ import (
 	"github.com/symtool/symtool/internal/fetch"
 )
 
-// Kinds of files that a server has for a build-id.
+// Kinds of files that a server may have for a build-id.
 const (
 	Debuginfo  = "debuginfo"  // a separate or supplementary debug file, or an executable with DWARF
 	Executable = "executable" // the file that runs
-	Source     = "source"     // followed by an absolute path: the source file that the debug information names by it
+	Source     = "source"     // followed by an absolute path: the source file to which the debug information refers by that path
 )
 
-// ErrNotFound is wrapped by the error for a file that no server has. It is
-// fs.ErrNotExist.
+// ErrNotFound is wrapped by the error for a file that no server has. It
+// matches fs.ErrNotExist.
 var ErrNotFound error = notFoundError{}
 
 type notFoundError struct{}
@@ -49,16 +49,16 @@ type notFoundError struct{}
 func (notFoundError) Error() string        { return "no server has it" }
 func (notFoundError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Client asks servers. Its methods may be called concurrently.
+// Client requests files from servers. Its methods may be called concurrently.
 type Client struct {
 	cfg     Config
 	servers []*fetch.Server
 	http    *fetch.Client
 	now     func() time.Time
-	lost    atomic.Int64 // nanoseconds that servers took which then failed
+	lost    atomic.Int64 // nanoseconds spent on servers that then failed
 }
 
-// New returns a client. The error is that of a malformed URL in cfg.
+// New returns a client. It returns an error if a URL in cfg is malformed.
 func New(cfg Config) (*Client, error) {
 	servers, err := fetch.NewServers(cfg.URLs)
 	if err != nil {
@@ -68,13 +68,13 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, servers: servers, http: fetch.New(limits, cfg.UserAgent, cfg.Log), now: time.Now}, nil
 }
 
-// maxBuildID is the length of the longest build-id, in bytes; tools make
+// maxBuildID is the maximum length of a build-id, in bytes; tools make
 // build-ids of 8 to 32.
 const maxBuildID = 64
 
 // Fetch returns the path of a file in the cache, fetching it if necessary.
 // tried has a line for each server that failed: URL and reason. The error is
-// ErrNotFound when all of them answered that they do not have the file.
+// ErrNotFound if all servers answered that they do not have the file.
 func (c *Client) Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error) {
 	if len(buildID) == 0 || len(buildID) > maxBuildID {
 		return "", nil, fmt.Errorf("debuginfod: a build-id of %d bytes, want 1 to %d", len(buildID), maxBuildID)

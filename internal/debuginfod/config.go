@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Config says where files come from, where they are cached, and what requests
-// may cost.
+// Config specifies where files come from, where they are cached, and what
+// requests may cost.
 type Config struct {
 	URLs  []string // of servers, asked in this order
 	Cache string   // folder; created when something is fetched
@@ -19,12 +19,12 @@ type Config struct {
 	// Timeout is the time within which a server must send 100 KiB, or the rest of
 	// the file if that is less; 0 means no limit.
 	Timeout time.Duration
-	// Patience is the time that servers may cost which do not answer, or too slowly, all together and for all files; 0
-	// means no limit. It shortens Timeout.
+	// Patience is the total time that unresponsive or slow servers may cost, over all servers and files; 0 means no
+	// limit. It shortens Timeout.
 	Patience time.Duration
-	// MaxTime is the time that one file may take; 0 means no limit.
+	// MaxTime is the maximum time for one file; 0 means no limit.
 	MaxTime time.Duration
-	// MaxSize is the size of the largest file, in bytes; 0 means no limit.
+	// MaxSize is the maximum size of a file, in bytes; 0 means no limit.
 	MaxSize int64
 
 	UserAgent string
@@ -33,7 +33,7 @@ type Config struct {
 	Log func(url string)
 }
 
-// Defaults. elfutils has no size limit, but disks do.
+// Defaults. elfutils has no size limit, but disks are finite.
 const (
 	defaultTimeout = 90 * time.Second
 	defaultMaxSize = 16 << 30
@@ -50,7 +50,7 @@ const (
 )
 
 // FromEnv returns the configuration in the environment, as elfutils' client
-// understands it. An error names the variable.
+// interprets it. An error names the variable.
 func FromEnv(getenv func(string) string) (Config, error) {
 	c := Config{URLs: strings.Fields(getenv(urlsVar)), Cache: cacheFolder(getenv)}
 	var err error
@@ -101,8 +101,8 @@ func seconds(getenv func(string) string, name string, without time.Duration) (ti
 	return time.Duration(max(n, 0)) * time.Second, nil
 }
 
-// cacheFolder returns where elfutils keeps its files, or "" if the environment names no
-// folder.
+// cacheFolder returns the folder where elfutils keeps its files, or "" if the
+// environment does not determine one.
 func cacheFolder(getenv func(string) string) string {
 	const name = "debuginfod_client"
 	if dir := getenv(cacheVar); dir != "" {

@@ -14,7 +14,7 @@ import (
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 )
 
-// from fetches e from one server; where is the URL.
+// from fetches e from one server. where is the URL.
 func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where string, err error) {
 	u := s.URL(append([]string{"buildid", e.id}, strings.Split(e.kind, "/")...)...)
 	header := http.Header{}
@@ -40,7 +40,8 @@ func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where str
 	})
 }
 
-// patient returns the client for the next request, which waits no longer than is left of Config.Patience.
+// patient returns the client for the next request, which waits no longer than the rest of
+// Config.Patience.
 func (c *Client) patient() (*fetch.Client, error) {
 	if c.cfg.Patience == 0 {
 		return c.http, nil
@@ -52,16 +53,16 @@ func (c *Client) patient() (*fetch.Client, error) {
 	return c.http.Within(left), nil
 }
 
-// maxSource is the size in bytes of the largest source file.
+// maxSource is the maximum size of a source file, in bytes.
 const maxSource = 16 << 20
 
-// copySource copies the answer if it is not too large.
+// copySource copies a response, up to maxSource bytes.
 func copySource(w io.Writer, r io.Reader) error {
 	_, err := io.Copy(w, bin.LimitReader(r, maxSource))
 	return err
 }
 
-// copyELF copies the answer if it begins like an ELF file.
+// copyELF copies a response if it begins like an ELF file.
 func copyELF(w io.Writer, r io.Reader) error {
 	var head [len(elfobj.Magic)]byte
 	if n, _ := io.ReadFull(r, head[:]); string(head[:n]) != elfobj.Magic {

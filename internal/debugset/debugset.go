@@ -1,6 +1,7 @@
-// Package debugset finds the files that belong to a binary: its separate debug file, the file that dwz moved a part of the
-// debug information to, its PDB; and the program that a debug file describes. They are searched for on this machine and, if
-// they are missing, fetched. Whoever reads a binary finds its files here, so that no reader knows less than another.
+// Package debugset finds the files that belong to a binary: its separate debug file, the file that dwz moved a part
+// of the debug information to, its PDB; and the program that a debug file describes. They are searched for on this
+// machine and, if they are missing, fetched. All readers of binaries find their files here, so that none knows fewer
+// places than another.
 package debugset
 
 import (
@@ -17,44 +18,47 @@ import (
 	"github.com/symtool/symtool/symfmt/pdb"
 )
 
-// Finder says where files may be.
+// Finder specifies where files may be.
 type Finder struct {
-	Dirs      []string      // with debug files
-	Hermetic  bool          // only Dirs count: nothing beside a binary, nor where a link leads
-	Limits    object.Limits // of files that are opened
-	RulesOnly bool          // what describes functions and lines alone is not needed, nor worth fetching
-	Fetcher   Fetcher       // of missing files, by build-id; nil for none
-	// ByID returns the paths of files with a build-id in hexadecimal, where all files of some folders are known; it may be nil.
+	Dirs      []string      // folders with debug files
+	Hermetic  bool          // search only Dirs: neither beside a binary nor where a link leads
+	Limits    object.Limits // for files that are opened
+	RulesOnly bool          // files that describe only functions and lines are neither needed nor worth fetching
+	Fetcher   Fetcher       // fetches missing files by build-id; may be nil
+	// ByID, if non-nil, returns the paths of files with a build-id in hexadecimal, in folders whose files are all
+	// known.
 	ByID func(ctx context.Context, id string) ([]string, error)
-	// Database returns the path of the PDB with a name and MODULE's id, where it is not in Dirs, or "". It records in Set where
-	// it is not. It may be nil.
+	// Database, if non-nil, returns the path of a PDB that is not in Dirs, by its name and MODULE's id, or "". It
+	// adds the places where it did not find it to Set.Tried.
 	Database func(ctx context.Context, s *Set, name, id string) (path string, err error)
 }
 
-// Fetcher fetches the file with a build-id, as debuginfod.Client does. The error is fs.ErrNotExist if no server has it.
+// Fetcher fetches the file with a build-id, as debuginfod.Client does. The error matches fs.ErrNotExist if no server
+// has it.
 type Fetcher interface {
 	Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error)
 }
 
-// Kinds of files of a Fetcher, which are words of debuginfod's paths.
+// Kinds of files for Fetcher, as in debuginfod's paths.
 const (
 	debugInfo  = "debuginfo"
 	executable = "executable"
 )
 
-// Set is a binary with the files that belong to it. Who opens a file closes it: Close closes what Complete found.
+// Set is a binary with the files that belong to it. Callers close the files that they opened; Close closes those that
+// Complete found.
 type Set struct {
 	Binary            *object.File
 	Debug, Supplement *object.File // nil if there is none
 	PDB               *pdb.File
 
-	Tried    []symfmt.Tried // where files were not found
-	Problems []bin.Problem  // of files that were found, but cannot be read
+	Tried    []symfmt.Tried // places searched in vain
+	Problems []bin.Problem  // files that were found but cannot be read
 
 	found []io.Closer
 }
 
-// What is lost without a file.
+// Descriptions of what is lost without a file.
 const (
 	lostDebug   = "separate debug file"
 	lostNames   = "names in the supplementary file"
@@ -62,9 +66,9 @@ const (
 	lostPDB     = "PDB"
 )
 
-// Complete finds the files that the binary of a set lacks: the PDB of a Windows binary without DWARF or, if there is none,
-// the separate debug file of one without debug information; then the supplementary file. An error is that of ByID or of
-// Database.
+// Complete finds the files that the binary of a set lacks: the PDB of a Windows binary without DWARF or, if there is
+// none, the separate debug file of a binary without debug information; then the supplementary file. It returns only
+// errors of ByID and Database.
 func (f *Finder) Complete(ctx context.Context, s *Set) error {
 	if s.PDB == nil && s.Debug == nil {
 		if err := f.findPDB(ctx, s); err != nil {
@@ -85,12 +89,12 @@ func (f *Finder) Complete(ctx context.Context, s *Set) error {
 	return nil
 }
 
-// search returns a search for a file that belongs to another.
+// search returns a search for a file that belongs to the file of.
 func (f *Finder) search(of *object.File, other symfmt.TriedKind) search {
 	return search{file: of, dirs: f.Dirs, hermetic: f.Hermetic, limits: f.Limits, other: other}
 }
 
-// findDebug opens the separate debug file of the binary. One that has symbols alone counts if there is no other.
+// findDebug opens the separate debug file of the binary. One with only symbols is used if there is no other.
 func (f *Finder) findDebug(ctx context.Context, s *Set) error {
 	before, here := len(s.Tried), f.search(s.Binary, symfmt.OtherDebug)
 	here.debug()
@@ -118,7 +122,7 @@ func (f *Finder) findDebug(ctx context.Context, s *Set) error {
 	return nil
 }
 
-// debugByID opens the debug file with the binary's build-id among the files that are known, or fetches it.
+// debugByID opens the debug file with the binary's build-id among the known files, or fetches it.
 func (f *Finder) debugByID(ctx context.Context, s *Set) (*object.File, error) {
 	id := s.Binary.BuildID()
 	if f.ByID != nil {
@@ -131,7 +135,7 @@ func (f *Finder) debugByID(ctx context.Context, s *Set) (*object.File, error) {
 			limits.ID = id
 			debug, err := objfile.Open(path, limits)
 			if err == nil && !debug.HasDWARF() {
-				debug.Close() // the binary itself
+				debug.Close() // it is the binary itself
 				continue
 			}
 			if debug = s.paired(debug, err); debug != nil {
@@ -142,7 +146,7 @@ func (f *Finder) debugByID(ctx context.Context, s *Set) (*object.File, error) {
 	return s.paired(f.fetch(ctx, s, lostDebug, id), nil), nil
 }
 
-// paired returns a file that was opened if it is the debug file of the binary.
+// paired returns a file that was opened, if it is the debug file of the binary.
 func (s *Set) paired(debug *object.File, err error) *object.File {
 	if err == nil && debug != nil {
 		if err = object.CheckPair(s.Binary, debug); err == nil {
@@ -154,7 +158,7 @@ func (s *Set) paired(debug *object.File, err error) *object.File {
 	return nil
 }
 
-// findSupplement opens the supplementary file of the debug information, if that is linked to one.
+// findSupplement opens the supplementary file of the debug information, if there is a link to one.
 func (f *Finder) findSupplement(ctx context.Context, s *Set) {
 	from, link := s.described(), s.Link()
 	if link == nil {
@@ -172,7 +176,8 @@ func (f *Finder) findSupplement(ctx context.Context, s *Set) {
 	}
 }
 
-// Link returns the link to the supplementary file of the debug information, or nil. Damage is left to the reader.
+// Link returns the link to the supplementary file of the debug information, or nil. It does not report damage; the
+// reader does.
 func (s *Set) Link() *object.Link {
 	link, err := s.described().Supplement()
 	if err != nil {
@@ -189,7 +194,7 @@ func (s *Set) described() *object.File {
 	return s.Binary
 }
 
-// fetch fetches and opens the debug file with a build-id; it returns nil if there is none.
+// fetch fetches and opens the debug file with a build-id. It returns nil if there is none.
 func (f *Finder) fetch(ctx context.Context, s *Set, lost string, buildID []byte) *object.File {
 	if f.RulesOnly {
 		return nil
@@ -206,7 +211,7 @@ func (f *Finder) fetch(ctx context.Context, s *Set, lost string, buildID []byte)
 	return file
 }
 
-// fetchFile returns the path of a file that was fetched, or "" if no server has it.
+// fetchFile fetches a file and returns its path, or "" if no server has it.
 func (f *Finder) fetchFile(ctx context.Context, s *Set, kind string, buildID []byte) (path string, err error) {
 	if f.Fetcher == nil {
 		return "", nil
@@ -225,7 +230,8 @@ func (f *Finder) fetchFile(ctx context.Context, s *Set, kind string, buildID []b
 	return path, err
 }
 
-// miss records where a search did not find the file and, if it found none at all, the error of one that is damaged.
+// miss records where a search did not find the file. If it found none at all, it also reports the first file that
+// could not be read.
 func (s *Set) miss(here *search, lost string) {
 	s.Tried = append(s.Tried, here.tried...)
 	if here.found == nil {
@@ -239,7 +245,7 @@ func (s *Set) lose(lost string, err error) {
 	}
 }
 
-// settle makes the files of other builds among the places from number on ordinary ones, as the right file was found
+// settle turns files of other builds among s.Tried[from:] into ordinary misses, as the right file was found
 // elsewhere.
 func (s *Set) settle(from int) {
 	for i := range s.Tried[from:] {
@@ -247,7 +253,7 @@ func (s *Set) settle(from int) {
 	}
 }
 
-// Files returns the files beside the binary, as Options of dwarf2sym have them.
+// Files returns the other files of the set, in the types of dwarf2sym's Options.
 func (s *Set) Files() (debug, supplement symfmt.Binary, database *pdb.File) {
 	if s.Debug != nil {
 		debug = s.Debug

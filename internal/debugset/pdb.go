@@ -33,7 +33,7 @@ func (f *Finder) findPDB(ctx context.Context, s *Set) error {
 			return err
 		}
 		if path != "" {
-			s.PDB, err = pdb.Open(path) // nil if it cannot
+			s.PDB, err = pdb.Open(path) // nil if it cannot be opened
 			s.lose(lostPDB, err)
 		}
 	}
@@ -45,8 +45,8 @@ func (f *Finder) findPDB(ctx context.Context, s *Set) error {
 }
 
 // searchPDB opens the PDB with a name and an id, as in MODULE, or returns nil. In each folder it looks for
-// NAME, and for NAME/ID/NAME, as symbol servers and stores have it, and for the name in small letters: names
-// differ in case from one binary to the next on Windows.
+// NAME, for NAME/ID/NAME, as symbol servers and stores lay files out, and for the name in lower case: on
+// Windows, binaries spell the same name differently.
 func searchPDB(s *Set, name, id string, dirs []string) *pdb.File {
 	if name == "" || id == "" || name != filepath.Base(name) {
 		return nil

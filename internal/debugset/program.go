@@ -12,15 +12,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// debugSuffix ends the names of separate debug files.
+// debugSuffix is the extension of separate debug files.
 const debugSuffix = ".debug"
 
-// Program returns the path of the program or library that a separate debug file describes: beside the file, under its name
-// without .debug or .dSYM, or in the folder above one that is named .debug; at DIR/.build-id/xx/yyyy for each DIR of the
-// folders; if the file is below DIR, at the path that is left without DIR; or from a server. A program has code, and the
-// build-id of the file.
+// Program returns the path of the program or library that a separate debug file describes, or "". It looks beside the
+// file, under its name without .debug or .dSYM, or in the parent if the folder is named .debug; at
+// DIR/.build-id/xx/yyyy for each DIR of the folders; if the file is below DIR, at its path without DIR; and on a
+// server. A program has code, and the build-id of the file.
 //
-// With Hermetic only the build-id and the folders count. path is "" if there is none.
+// With Hermetic, only the build-id and the folders are used.
 func (f *Finder) Program(ctx context.Context, s *Set, debug *object.File) (path string) {
 	id := debug.BuildID()
 	if len(id) == 0 {
@@ -28,7 +28,7 @@ func (f *Finder) Program(ctx context.Context, s *Set, debug *object.File) (path 
 	}
 	here := f.search(debug, symfmt.OtherProgram)
 	here.limits.ID = id
-	defer func() { s.Tried = append(here.tried, s.Tried...) }() // what a server says comes last
+	defer func() { s.Tried = append(here.tried, s.Tried...) }() // reasons from servers come last
 	for _, path := range here.programPaths(id) {
 		if here.isProgram(path, id) {
 			return path
@@ -44,8 +44,8 @@ func (f *Finder) Program(ctx context.Context, s *Set, debug *object.File) (path 
 	return path
 }
 
-// placed reports whether the debug files of a container are elsewhere than those of ELF, whose places and servers have
-// build-ids.
+// placed reports whether a container keeps its debug files elsewhere than ELF, whose places and servers are looked up
+// by build-id.
 func placed(f *object.File) bool {
 	_, ok := f.Container.(object.Placed)
 	return ok
@@ -81,11 +81,11 @@ func (s *search) programPaths(id []byte) (paths []string) {
 	return paths
 }
 
-// dsymExtension ends the names of the bundles of macOS that have debug files.
+// dsymExtension is the extension of macOS bundles with debug files.
 const dsymExtension = ".dSYM"
 
-// bundlePrograms returns where the program of a file in a dSYM bundle, or of a bundle that is a file, may be: under the
-// bundle's name beside it, which may be a bundle itself, and under the file's.
+// bundlePrograms returns where the program may be for a file in a dSYM bundle, or for a file named like one: beside
+// the bundle, under the bundle's name, which may be a bundle itself, and under the file's name.
 func bundlePrograms(path string) (paths []string) {
 	for bundle := path; filepath.Dir(bundle) != bundle; bundle = filepath.Dir(bundle) {
 		name, ok := strings.CutSuffix(bundle, dsymExtension)
@@ -100,7 +100,7 @@ func bundlePrograms(path string) (paths []string) {
 	return paths
 }
 
-// isProgram reports whether the file at path has the code of the debug file with the build-id.
+// isProgram reports whether the file at path has the code for the debug file with the build-id.
 func (s *search) isProgram(path string, id []byte) bool {
 	program := s.openOther(path)
 	if program == nil {
@@ -116,14 +116,14 @@ func (s *search) isProgram(path string, id []byte) bool {
 	return true
 }
 
-// programExtensions end the names of Windows programs.
+// programExtensions are the extensions of Windows programs.
 var programExtensions = []string{".exe", ".dll", ".sys", ".ocx", ".efi", ".scr", ".drv"}
 
-// maxPrograms limits how many programs of a folder are opened.
+// maxPrograms is the maximum number of programs opened in a folder.
 const maxPrograms = 1000
 
-// ProgramOfPDB returns the path of the Windows program with the id of a PDB, as in MODULE: beside the PDB, or in one of the
-// folders; "" if there is none. The ones of the PDB's name are tried first.
+// ProgramOfPDB returns the path of the Windows program with the id of a PDB, as in MODULE, or "". It looks beside the
+// PDB and in the folders, and tries programs with the PDB's name first.
 func (f *Finder) ProgramOfPDB(s *Set, path, id string) string {
 	dirs := f.Dirs
 	if !f.Hermetic {

@@ -22,9 +22,9 @@ type search struct {
 	dirs     []string
 	limits   object.Limits
 	hermetic bool
-	other    symfmt.TriedKind // of files of another build
+	other    symfmt.TriedKind // kind of the places with files of another build
 	tried    []symfmt.Tried
-	damage   error // of the first file that cannot be read
+	damage   error // the error of the first file that cannot be read
 
 	found *object.File
 }
@@ -37,7 +37,7 @@ type search struct {
 // CRC-32 in the link. Every file found must fit (object.CheckPair), and have debug
 // information or symbols.
 //
-// With hermetic only the build-id and the folders count.
+// With hermetic, only the build-id and the folders are used.
 func (s *search) debug() {
 	if _, ok := s.file.Container.(object.Separable); !ok {
 		return
@@ -51,7 +51,7 @@ func (s *search) debug() {
 	}
 }
 
-// close closes what was found.
+// close closes the file that was found, if any.
 func (s *search) close() error {
 	if s.found == nil {
 		return nil
@@ -65,7 +65,8 @@ func (s *search) refuse(path, format string, args ...any) bool {
 	return false
 }
 
-// refuseOther records that the file at path, which a link or a name leads to, is of another build, and returns false.
+// refuseOther records that the file at path, to which a link or a name leads, is from another build. It returns
+// false.
 func (s *search) refuseOther(path, format string, args ...any) bool {
 	s.tried = append(s.tried, symfmt.Tried{Place: path, Why: fmt.Sprintf(format, args...), Kind: s.other})
 	return false
@@ -101,7 +102,7 @@ func (s *search) byBuildID() bool {
 	return false
 }
 
-// BuildIDPaths returns the paths below folders of debug files at which the one with the build-id may be.
+// BuildIDPaths returns the paths below folders of debug files where the one with the build-id may be.
 func BuildIDPaths(dirs []string, id []byte) (paths []string) {
 	if len(id) < 2 {
 		return nil
@@ -125,7 +126,7 @@ func (s *search) tryID(path string, id []byte) bool {
 	return s.take(debug)
 }
 
-// take accepts debug if it fits and has something to add.
+// take accepts debug if it fits and has debug information or symbols.
 func (s *search) take(debug *object.File) bool {
 	err := object.CheckPair(s.file, debug)
 	if err == nil && !debug.HasDWARF() && !debug.HasSymbols(object.Symtab) {
@@ -178,7 +179,7 @@ func (s *search) byLink() bool {
 	return false
 }
 
-// ownFolders returns the folder of the file as given, and with symbolic links
+// ownFolders returns the folder of the file, both as given and with symbolic links
 // resolved: packages install debug files below either. With hermetic it returns nil.
 func (s *search) ownFolders() []string {
 	if s.file.Path == "" || s.hermetic {
@@ -191,7 +192,7 @@ func (s *search) ownFolders() []string {
 	return own
 }
 
-// linkFolders returns the folders in which a linked file may be.
+// linkFolders returns the folders that may contain a linked file.
 func (s *search) linkFolders() []string {
 	own := s.ownFolders()
 	var out []string
@@ -244,7 +245,7 @@ func (s *search) byName() bool {
 	return false
 }
 
-// crcOf returns the checksum of a whole file that .gnu_debuglink holds.
+// crcOf returns the CRC-32 of a whole file, as .gnu_debuglink records it.
 func crcOf(path string) (uint32, error) {
 	file, err := os.Open(path)
 	if err != nil {

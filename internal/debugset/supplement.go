@@ -9,10 +9,10 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// supplement looks for the supplementary file that l, a link of the file, names: at
+// supplement looks for the supplementary file to which l, a link in the file, refers: at
 // its path, relative to the folder of the file as given and with symbolic links resolved,
-// then by build-id at DIR/.build-id/xx/yyyy.debug for each DIR of the folders. It must have
-// the id in the link.
+// then by build-id at DIR/.build-id/xx/yyyy.debug for each DIR of the folders. The
+// supplementary file must have the id in the link.
 func (s *search) supplement(l *object.Link) {
 	for _, path := range s.supplementPaths(l) {
 		if s.found = s.trySupplement(path, l); s.found != nil {
@@ -40,8 +40,8 @@ func (s *search) supplementPaths(l *object.Link) (paths []string) {
 // dwzFolder is the folder in which distributions install supplementary files, below /usr/lib/debug.
 const dwzFolder = ".dwz"
 
-// belowDirs returns where the file that a link names may be in folders of debug files: its path from .dwz on, as GDB looks
-// for it, and its absolute path, as in a copy of the whole system.
+// belowDirs returns where a linked file may be in folders of debug files: at its path from .dwz on, as in GDB, and at
+// its absolute path, as in a copy of a whole system.
 func (s *search) belowDirs(l *object.Link) (paths []string) {
 	if l.Name == "" || strings.ContainsRune(l.Name, 0) {
 		return nil

@@ -161,7 +161,7 @@ const (
 	LNCTMD5            = 5
 )
 
-// InlInlined says that a function is inlined and was not declared so (7.20).
+// InlInlined means that a function is inlined but was not declared inline (7.20).
 const InlInlined = 1
 
 // Languages (7.12) that decide how names are built and what can be skipped.
@@ -192,8 +192,8 @@ const (
 	LangObjCPP   = 0x11
 )
 
-// languageNames are the names of the languages in DWARF 5, table 7.17, and of
-// those registered later (dwarfstd.org, "Languages").
+// languageNames holds the names of the languages in DWARF 5, table 7.17, and
+// of those registered later (dwarfstd.org, "Languages").
 var languageNames = map[uint64]string{
 	0x01: "C89", 0x02: "C", 0x03: "Ada83", 0x04: "C_plus_plus", 0x05: "Cobol74", 0x06: "Cobol85", 0x07: "Fortran77",
 	0x08: "Fortran90", 0x09: "Pascal83", 0x0a: "Modula2", 0x0b: "Java", 0x0c: "C99", 0x0d: "Ada95", 0x0e: "Fortran95",

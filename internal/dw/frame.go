@@ -34,7 +34,7 @@ const (
 	CFAMIPSAdvanceLoc8            = 0x1d
 	CFAAArch64SetRAState          = 0x2b
 	CFAAArch64NegateRAStateWithPC = 0x2c
-	CFAAArch64NegateRAState       = 0x2d // on SPARC it is GNU_window_save, which is refused there
+	CFAAArch64NegateRAState       = 0x2d // on SPARC it is GNU_window_save, which is not accepted
 	CFAGNUArgsSize                = 0x2e
 	CFAGNUNegativeOffsetExtended  = 0x2f
 )

@@ -50,7 +50,7 @@ const (
 	AtStringLength         = 0x19
 	AtConstValue           = 0x1c
 	AtContainingType       = 0x1d
-	AtGoRuntimeType        = 0x2904 // Go's: the offset of the type's descriptor from the symbol runtime.types
+	AtGoRuntimeType        = 0x2904 // Go: the offset of the type's descriptor from the symbol runtime.types
 	AtLowerBound           = 0x22
 	AtUpperBound           = 0x2f
 	AtArtificial           = 0x34
@@ -90,7 +90,7 @@ const (
 	AtGNUVector            = 0x2107
 )
 
-// Operations of expressions (7.7.1), and those of GNU.
+// Operations of expressions (7.7.1), and GNU's extensions.
 const (
 	OpRegx               = 0x90
 	OpFbreg              = 0x91

@@ -7,11 +7,11 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Data returns the ranges of a file's code that symbols declare to be data, joined and by
-// address: objects with a size, and on ARM, arm64 and RISC-V what follows the mapping symbol $d
-// (ELF for the Arm Architecture, section 5.5.5; RISC-V ELF psABI, "Mapping Symbol"), and tables
-// that a Mach-O file lists. A stripped file of another system has none of these, so its tables and
-// constants count as code. The error is that of a damaged table.
+// Data returns the ranges of a file's code that are declared to be data, joined and sorted by
+// address: symbols of objects with a size; on ARM, arm64 and RISC-V what follows the mapping
+// symbol $d (ELF for the Arm Architecture, section 5.5.5; RISC-V ELF psABI, "Mapping Symbol"); and
+// tables that a Mach-O file lists. A stripped file of another system has none of these, so its
+// tables and constants count as code. Data returns an error if a table is damaged.
 func Data(f *object.File) ([]object.Range, error) {
 	var all []object.Range
 	var marks []mark

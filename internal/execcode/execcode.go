@@ -17,7 +17,7 @@ import (
 // Kind is the kind of a Part.
 type Kind uint8
 
-// The kinds.
+// The kinds of parts.
 const (
 	Code    Kind = iota
 	Linkage      // stubs of the procedure linkage table, which jump to other modules
@@ -31,15 +31,15 @@ type Part struct {
 	Name string
 	Kind Kind
 	// Segment means that the file has no section headers, so that the part also
-	// has what the linker put into one segment with the code.
+	// contains what the linker put into the same segment as the code.
 	Segment bool
 
 	section *object.Section
 }
 
-// Parts returns the parts of a file that have code, by address. Parts do not
-// overlap: where sections do, the later one begins at the end of the earlier
-// one.
+// Parts returns the parts of a file that have code, sorted by address. Parts
+// do not overlap: where sections do, the later one begins at the end of the
+// earlier one.
 func Parts(f *object.File) []Part {
 	all := sections(f)
 	if !f.HasSections() {
@@ -67,7 +67,8 @@ func sections(f *object.File) (all []Part) {
 	return all
 }
 
-// kindOf goes by the section names of GNU ld, LLD and mold, and those of macOS.
+// kindOf recognizes the section names of GNU ld, LLD and mold, and those of
+// macOS.
 func kindOf(section string) Kind {
 	switch {
 	case section == ".init", section == ".fini":
@@ -88,8 +89,8 @@ func segments(f *object.File) (all []Part) {
 	return all
 }
 
-// Bytes returns the bytes of a part. object.Section.Data caches them, so they
-// must not be changed.
+// Bytes returns the bytes of a part. They must not be changed, as
+// object.Section.Data caches them.
 func (p *Part) Bytes() ([]byte, error) {
 	data, err := p.section.Data()
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 
 // Padding returns the length of the padding instruction at the start of code:
 // one that does nothing, a trap or zeros. It returns 0 if code begins with
-// anything else. Code must not be empty.
+// anything else. code must not be empty.
 type Padding func(code []byte) int
 
-// decoders are the Paddings of CPUs whose nops are not in a table.
+// decoders holds the Paddings of CPUs whose nops are not in a table.
 var decoders = map[*arch.Arch]Padding{arch.X86: X86, arch.X86_64: X86, arch.ARM64: ARM64}
 
-// traps are the instructions that end a program with which linkers fill gaps between functions, on CPUs without a decoder:
-// those of lld 22.
+// traps are the trapping instructions with which linkers fill gaps between functions, for CPUs without a decoder.
+// They are those of lld 22.
 var traps = map[*arch.Arch]arch.Nop{
 	arch.ARM: {Code: 0xd4d4d4d4, Size: 4}, arch.MIPS: {Code: 0x04170001, Size: 4}, arch.MIPS64: {Code: 0x04170001, Size: 4},
 	arch.PPC: {Code: 0x7fe00008, Size: 4}, arch.PPC64: {Code: 0x7fe00008, Size: 4},
 }
 
 // PaddingOf returns the Padding of a file's CPU. For an unknown CPU, only words of zeros are
-// padding. On ppc64 the call stubs of linkers are padding, too, and offsets of the TOC.
+// padding. On ppc64, call stubs of linkers and offsets of the TOC are padding, too.
 func PaddingOf(f *object.File) Padding {
 	if p := decoders[f.Arch]; p != nil {
 		return p
@@ -74,7 +74,7 @@ func stubPPC64(code []byte, order binary.ByteOrder) int {
 				return i + 4
 			}
 			return 0
-		case bnectr: // jumps if the function is bound; otherwise a branch follows
+		case bnectr: // jumps if the function is already bound; otherwise a branch follows
 			if moved {
 				return min(i+8, len(code))
 			}
@@ -83,9 +83,9 @@ func stubPPC64(code []byte, order binary.ByteOrder) int {
 	return 0
 }
 
-// offsetPPC64 returns the length of the offset of the TOC, or of the PLT, before code that adds it to its own address: a
-// function's first instructions (OpenPOWER ELFv2 ABI, 2.3.2.1; with -mcmodel=large they load it, unless a linker could
-// make constants of it) and the linker's __glink_PLTresolve.
+// offsetPPC64 returns the length of an offset of the TOC or the PLT that is stored before the code that adds it to
+// its own address: the first instructions of a function (OpenPOWER ELFv2 ABI, 2.3.2.1; with -mcmodel=large they load
+// the offset, unless a linker could turn it into constants), or the linker's __glink_PLTresolve.
 func offsetPPC64(code []byte, order binary.ByteOrder) int {
 	const size = 8
 	const loadTOC, addTOC, bclNext = 0xe84cfff8, 0x3c4c0000, 0x429f0005 // ld r2, -8(r12); addis r2, r12, 0; bcl 20, 31, .+4
@@ -113,8 +113,8 @@ func ARM64(code []byte) int {
 	return 0
 }
 
-// X86 returns the Padding of x86 and x86-64: an int3, a nop or zeros, but not a ud2, which is all the code of some
-// functions. A single zero may begin an addition, so it is padding only at the end.
+// X86 returns the Padding of x86 and x86-64: an int3, a nop or zeros, but not a ud2, which is the entire code of
+// some functions. A single zero may begin an add instruction, so it is padding only at the end.
 func X86(code []byte) int {
 	switch {
 	case code[0] == 0xcc, code[0] == 0x90, code[0] == 0 && len(code) == 1:
@@ -125,7 +125,7 @@ func X86(code []byte) int {
 	return nopX86(code)
 }
 
-// leaX86 are the forms of "lea 0(%esi),%esi" with which gas fills gaps on i386.
+// leaX86 holds the forms of "lea 0(%esi),%esi" with which gas fills gaps on i386.
 var leaX86 = [][]byte{
 	{0x8d, 0x76, 0}, {0x8d, 0x74, 0x26, 0}, {0x8d, 0xb6, 0, 0, 0, 0}, {0x8d, 0xb4, 0x26, 0, 0, 0, 0},
 }
@@ -177,13 +177,13 @@ func modRM(b []byte) int {
 }
 
 // longestNop is the length in bytes of the longest padding instruction: on
-// x86, prefixes of a nop may fill it up to the limit of an instruction.
+// x86, prefixes may extend a nop to the maximum length of an instruction.
 const longestNop = 15
 
-// Trim returns r, a range of the part, without the padding at its start and its end. A range of
-// nothing but padding becomes empty. A padding instruction may extend beyond the range: rules of
-// a signal trampoline begin a byte before it. Where a function begins at r.Start, padding there
-// belongs to it.
+// Trim returns r, a range of the part, without the padding at its start and its end. A range
+// that is all padding becomes empty. A padding instruction may extend beyond the range: the
+// rules of a signal trampoline begin a byte before it. If function is set, a function begins at
+// r.Start, and padding there belongs to it.
 func (p *Part) Trim(r object.Range, function bool, padding Padding) (object.Range, error) {
 	data, err := p.Bytes()
 	if err != nil {
@@ -213,11 +213,11 @@ func (p *Part) Trim(r object.Range, function bool, padding Padding) (object.Rang
 	return object.Range{Start: r.Start + uint64(first), End: r.Start + uint64(last)}, nil
 }
 
-// trailing returns the length of the longest padding at the end of data[:length]. It goes
+// trailing returns the length of the longest padding at the end of data[:length]. It works
 // backwards byte by byte, as the start of the padding is known only once it has been decoded up
 // to the end.
 func trailing(data []byte, length int, padding Padding) (size int) {
-	var ends [longestNop + 1]bool // by byte modulo the length: decoding padding from there on leads to the end
+	var ends [longestNop + 1]bool // by position modulo the length: decoding padding from there leads to the end
 	for i := length - 1; i >= 0 && length-i <= size+longestNop; i-- {
 		n := padding(data[i:])
 		ok := n > 0 && (i+n >= length || ends[(i+n)%len(ends)])

@@ -10,16 +10,16 @@ import (
 
 // StartupName reports whether a function of this name is start-up code, which the start-up files
 // of the C library and of the compiler (crt1.o, crti.o, crtbegin.o, crtn.o) add to every program.
-// It has no rules by design, or because it is assembly: it runs before main and after it, and
-// ends the stack or is called by code that does. A symbol for the headers of a Mach-O file does
-// not name code, either.
+// Such code lacks unwind rules by design, or because it is assembly: it runs before main and
+// after it, and ends the stack or is called by code that does. StartupName also reports true for
+// the symbols of a Mach-O file's headers, which do not name code, either.
 func StartupName(name []byte) bool {
 	const shortest, longest = len("hlt"), len("_dl_relocate_static_pie")
 	return len(name) >= shortest && len(name) <= longest && (startupNames[string(name)] || bytes.HasPrefix(name, thunk))
 }
 
 // thunk is the prefix of the functions that start-up code on i386 calls to get its own address.
-// Compilers generate rules for their own copies.
+// For their own copies, compilers do generate rules.
 var thunk = []byte("__x86.get_pc_thunk.")
 
 var startupNames = map[string]bool{
@@ -30,23 +30,23 @@ var startupNames = map[string]bool{
 	"hlt": true, "_ftext": true, "got_label": true, "load_gp": true, // from crt1.o and crti.o, by CPU
 }
 
-// MaxStartup is the size in bytes up to which a function may be start-up code. The largest,
-// __do_global_dtors_aux on mips64 and ppc64, has 112 bytes; after _init on s390x the next symbol
-// is 160 bytes away.
+// MaxStartup is the maximum size of a function of start-up code, in bytes. The largest,
+// __do_global_dtors_aux on mips64 and ppc64, has 112 bytes; on s390x, the symbol after _init is
+// 160 bytes away.
 const MaxStartup = 192
 
-// maxBefore is the largest distance in bytes from start-up code in a stripped
+// maxBefore is the maximum distance in bytes from start-up code in a stripped
 // file to an anchor after it: crtbegin.o puts functions of 264 bytes before
 // frame_dummy on mips64, and of 320 on ppc64.
 const maxBefore = 384
 
-// maxBehind is the largest distance in bytes from an anchor to the end of
-// start-up code in a stripped file: frame_dummy, which is the last, jumps to
+// maxBehind is the maximum distance in bytes from an anchor to the end of
+// start-up code in a stripped file: frame_dummy, which comes last, jumps to
 // register_tm_clones.
 const maxBehind = 64
 
-// Anchor is an address by which start-up code is found in a file without
-// names: it is in [Addr-Before, Addr+Behind), up to other code.
+// Anchor is an address that locates start-up code in a file without names:
+// the code is in [Addr-Before, Addr+Behind), up to other code.
 type Anchor struct {
 	Addr           uint64
 	Before, Behind uint64
@@ -57,8 +57,8 @@ type Anchor struct {
 const maxAnchors = 8
 
 // Anchors returns the entry point of a file and the functions in .init_array and .fini_array.
-// Among these are frame_dummy and __do_global_dtors_aux of crtbegin.o, whose other functions are
-// before them.
+// These include frame_dummy and __do_global_dtors_aux of crtbegin.o, whose other functions
+// precede them.
 func Anchors(f *object.File) (all []Anchor) {
 	if f.Kind != object.Executable && f.Kind != object.Shared {
 		return nil
@@ -79,8 +79,8 @@ func Anchors(f *object.File) (all []Anchor) {
 	return all
 }
 
-// described returns the code that a function pointer leads to: on ppc64 with ELFv1, through a
-// function descriptor in .opd.
+// described returns the code to which a function pointer leads: on ppc64 with ELFv1, through
+// a function descriptor in .opd.
 func described(f *object.File, addr uint64) uint64 {
 	opd := f.Section(".opd")
 	if f.Arch != arch.PPC64 || opd == nil || !opd.Holds(addr) {
@@ -92,8 +92,8 @@ func described(f *object.File, addr uint64) uint64 {
 	return addr
 }
 
-// pointers returns the words of a section from an address on. Where linkers leave a 0, the value
-// is that of the relocation.
+// pointers returns the words of a section from addr on. Where linkers leave a 0, it takes the
+// value from the relocation.
 func pointers(f *object.File, s *object.Section, addr uint64) (all []uint64) {
 	data, err := s.Data()
 	if err != nil || addr-s.Addr > uint64(len(data)) {

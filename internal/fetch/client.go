@@ -23,13 +23,13 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Errors for answers without a file.
+// Errors for responses without a file.
 var (
 	ErrMissing   = errors.New("the server does not have it")
 	ErrForbidden = errors.New("the server refuses access to it")
 )
 
-// refusal is a server's answer without a file: its status.
+// refusal is a server's response without a file.
 type refusal struct {
 	text string
 	is   error // ErrMissing, ErrForbidden or nil
@@ -49,23 +49,23 @@ func newRefusal(resp *http.Response) error {
 	return r
 }
 
-// Limits limit what a request may cost.
+// Limits limits what a request may cost.
 type Limits struct {
 	// Timeout is the time within which a server must send 100 KiB, or the rest of
 	// the file if that is less; 0 means no limit.
 	Timeout time.Duration
-	// MaxTime is the time that one file may take; 0 means no limit.
+	// MaxTime is the maximum time for one file; 0 means no limit.
 	MaxTime time.Duration
-	// MaxSize is the size of the largest file, in bytes; 0 means no limit. With
+	// MaxSize is the maximum size of a file, in bytes; 0 means no limit. With
 	// Content-Encoding gzip it applies to the decompressed size.
 	MaxSize int64
-	// Connect limits the time of connecting, and that of the TLS handshake; 0
-	// means 10 seconds. An unreachable server must not cost the time that another
+	// Connect is the maximum time for connecting, and for the TLS handshake; 0
+	// means 10 seconds. An unreachable server must not take as long as a server
 	// may need to find and pack a file.
 	Connect time.Duration
 }
 
-// Client asks servers. Its methods may be called concurrently.
+// Client requests files from servers. Its methods may be called concurrently.
 type Client struct {
 	limits    Limits
 	userAgent string
@@ -79,8 +79,8 @@ func New(l Limits, userAgent string, log func(url string)) *Client {
 	return &Client{l, userAgent, log, &http.Client{Transport: NewTransport(cmp.Or(l.Connect, defaultConnect)), CheckRedirect: checkRedirect}}
 }
 
-// Within returns a client with the same connections, for which Limits.Timeout, and with it the time of the whole answer
-// of a silent server, is at most timeout.
+// Within returns a client that shares c's connections and whose Limits.Timeout is at most timeout. The timeout also
+// limits how long the client waits for a silent server.
 func (c *Client) Within(timeout time.Duration) *Client {
 	shorter := *c
 	if shorter.limits.Timeout == 0 || timeout < shorter.limits.Timeout {
@@ -91,7 +91,7 @@ func (c *Client) Within(timeout time.Duration) *Client {
 
 const defaultConnect = 10 * time.Second
 
-// NewTransport returns a transport that limits the time of connecting, and that of the TLS
+// NewTransport returns a transport that limits the time for connecting and for the TLS
 // handshake, to timeout each, and the size of headers.
 func NewTransport(timeout time.Duration) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
@@ -103,7 +103,7 @@ func NewTransport(timeout time.Duration) *http.Transport {
 
 const maxRedirects = 5
 
-// checkRedirect allows redirections, except from https to http.
+// checkRedirect allows redirects, except from https to http.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1].URL
 	switch {
@@ -178,13 +178,13 @@ func (s *Server) giveUp(why error) {
 	}
 }
 
-// drained is the number of bytes that are read of an answer without a file:
-// such pages are usually shorter.
+// drained is the number of bytes that are read from a response without a
+// file: such pages are usually shorter.
 const drained = 16 << 10
 
-// Get asks s for u and calls take with the answer if it has a file. Reading
-// the answer fails beyond the limits. header may be nil. If the server answers
-// without a file, the error may be ErrMissing or ErrForbidden.
+// Get requests u from s and calls take with the response if it has a file.
+// Reading the response fails beyond the limits. header may be nil. If the
+// server responds without a file, the error may be ErrMissing or ErrForbidden.
 func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Header, take func(http.Header, io.Reader) error) error {
 	if err := s.state(); err != nil {
 		return fmt.Errorf("not asked again: %w", err)
@@ -206,14 +206,14 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	resp, err := c.request(ctx, u, header)
 	if err != nil {
 		err = Reason(ctx, err)
-		if caller.Err() == nil { // a cancelled request does not reflect on the server
+		if caller.Err() == nil { // a cancelled request says nothing about the server
 			s.giveUp(err)
 		}
 		return err
 	}
 	defer resp.Body.Close()
 	if err := c.accept(resp); err != nil {
-		// A connection whose answer was read to its end can be reused.
+		// A connection can be reused only if the response was read to its end.
 		_, _ = io.CopyN(io.Discard, resp.Body, drained)
 		return err
 	}
@@ -224,8 +224,8 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	return err
 }
 
-// Reason replaces the error of a request that was given up by its cause, and omits the method and
-// the address: the caller names them, or must not.
+// Reason returns the cause if the request was given up because ctx ended. Otherwise it returns
+// err without the method and the URL: the caller names them, or must not.
 func Reason(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -254,7 +254,7 @@ func (c *Client) request(ctx context.Context, u *url.URL, header http.Header) (*
 	return c.http.Do(req)
 }
 
-// accept decides by the header of an answer whether its body is the file.
+// accept decides from the header of a response whether its body is the file.
 func (c *Client) accept(resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return newRefusal(resp)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Place is where a file is, or will be, in a cache. The cache is private: only
-// its user may read or write the folders below it.
+// Place is the location of a file in a cache, whether it exists or not. The
+// cache is private: only its user may read or write the folders below it.
 type Place struct {
 	Cache string // folder; created when something is written
 	Path  string // of the file, below Cache
@@ -17,22 +17,22 @@ type Place struct {
 	// Check returns an error if the file at path is not the wanted one.
 	Check func(path string) error
 
-	// Miss is an empty file whose time is that of the last query that found
-	// nothing. It may equal Path. Queries within MissAge of that time are not
-	// sent.
+	// Miss is an empty file whose modification time is that of the last query
+	// that found nothing. It may equal Path. Queries within MissAge of that
+	// time are not sent.
 	Miss    string
 	MissAge time.Duration
 }
 
-// Known reports whether the cache has the file. A damaged one does not count,
-// and will be replaced.
+// Known reports whether the cache has the file. A damaged file does not
+// count, and will be replaced.
 func (p *Place) Known() bool {
 	st, err := os.Stat(p.Path)
 	return err == nil && st.Mode().IsRegular() && st.Size() > 0 && p.Check(p.Path) == nil
 }
 
-// Missed reports whether the file was missing at the last query, if that was within MissAge, and
-// returns its age.
+// Missed reports whether the file was missing at the last query, and how long ago that was. It
+// reports false if the query was longer ago than MissAge.
 func (p *Place) Missed(now time.Time) (age time.Duration, missed bool) {
 	st, err := os.Stat(p.Miss)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > 0 {
@@ -52,10 +52,10 @@ func (p *Place) makeFolder() error {
 // temporary is the pattern for names of incomplete files.
 const temporary = "new.*"
 
-// abandoned is the age from which a temporary file counts as a leftover.
+// abandoned is the age at which a temporary file counts as a leftover.
 const abandoned = 24 * time.Hour
 
-// removeOld removes the leftovers of killed processes.
+// removeOld removes leftovers of killed processes.
 func (p *Place) removeOld(now time.Time) {
 	dir := filepath.Dir(p.Path)
 	entries, err := os.ReadDir(dir)
@@ -70,8 +70,9 @@ func (p *Place) removeOld(now time.Time) {
 	}
 }
 
-// Fill writes the file beside its place, and renames it once it is complete and was checked. Of
-// concurrent calls the last one wins; a reader that has opened another one's file keeps that.
+// Fill writes the file under a temporary name beside its place, checks it, and renames it. If
+// calls are concurrent, the last one wins; a reader that has opened another call's file keeps
+// that.
 func (p *Place) Fill(write func(io.Writer) error) error {
 	if err := p.makeFolder(); err != nil {
 		return err
@@ -95,7 +96,7 @@ func (p *Place) Fill(write func(io.Writer) error) error {
 	return os.Rename(tmp.Name(), p.Path)
 }
 
-// RememberMiss records that the file was not found. If that fails the next
+// RememberMiss records that the file was not found. If that fails, the next
 // query is sent again, so the error is ignored.
 func (p *Place) RememberMiss(now time.Time) {
 	if p.MissAge == 0 || p.makeFolder() != nil {
@@ -104,7 +105,7 @@ func (p *Place) RememberMiss(now time.Time) {
 	if f, err := os.OpenFile(p.Miss, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
 		f.Close()
 	}
-	// Miss may be an old one, or the file, fetched by another process meanwhile.
+	// Miss may exist from before, or may be the file, fetched by another process meanwhile.
 	if st, err := os.Stat(p.Miss); err == nil && st.Size() == 0 {
 		_ = os.Chtimes(p.Miss, now, now)
 	}

@@ -21,8 +21,8 @@ type Watch struct {
 	bytes int         // since the timer was set
 }
 
-// NewWatch starts watching: expired is called unless need bytes are transferred in each period of
-// timeout. Without a timeout it is never called.
+// NewWatch starts watching: it calls expired unless need bytes are transferred in each period of
+// timeout. Without a timeout it never does.
 func NewWatch(timeout time.Duration, need int, expired func()) *Watch {
 	w := &Watch{timeout: timeout, need: need}
 	if timeout > 0 {
@@ -48,7 +48,7 @@ func (w *Watch) Stop() {
 	}
 }
 
-// body reads a server's answer, and watches how fast it comes.
+// body reads a server's response, and watches how fast it arrives.
 type body struct {
 	io.Reader
 	watch *Watch
@@ -67,7 +67,7 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 // watchBytes is the number of bytes that a server must send within the
-// timeout, as for elfutils' client of debuginfod.
+// timeout, as in elfutils' debuginfod client.
 const watchBytes = 100 << 10
 
 var errSlow = errors.New("too slow")

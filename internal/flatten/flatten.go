@@ -11,9 +11,9 @@ import (
 )
 
 // Flat is the code of a FUNC, cut wherever a line or an inlined function begins
-// or ends, so that each segment holds all that is known about its addresses. Of
-// overlapping lines, or INLINEs of the same depth, the one that starts last
-// counts, up to its end; a depth without an INLINE ends the chain.
+// or ends, so that each segment holds all that is known about its addresses. If
+// lines overlap, or INLINEs of the same depth, the one that starts last counts,
+// up to its end; a depth without an INLINE ends the chain.
 type Flat struct {
 	Segments []Segment // ascending, the first at offset 0; each extends to the next
 	Calls    []Call
@@ -44,7 +44,7 @@ type Call struct {
 // NoCall means that there is no inlined function.
 const NoCall = -1
 
-// Flattener makes Flats: for each FUNC, call Reset, add its records in any
+// Flattener creates Flats: for each FUNC, call Reset, add its records in any
 // order, and call Flatten. It reuses its buffers.
 type Flattener struct {
 	start   symfmt.RVA
@@ -94,8 +94,8 @@ func (p *Flattener) AddLine(l *symfmt.Line) {
 	}
 }
 
-// AddInline adds the ranges of an INLINE that Fits accepts, unless its depth
-// is symfmt.MaxInlineDepth or more.
+// AddInline adds the ranges of an INLINE that Fits accepts. It ignores
+// INLINEs whose depth is symfmt.MaxInlineDepth or more.
 func (p *Flattener) AddInline(in *symfmt.Inline) {
 	if in.Depth >= symfmt.MaxInlineDepth {
 		return
@@ -109,7 +109,8 @@ func (p *Flattener) AddInline(in *symfmt.Inline) {
 	p.records = append(p.records, inlineRecord{in.CallLine, in.CallFile, in.NoFile, in.Origin, NoCall})
 }
 
-// Fits reports whether code at rva may belong to a FUNC that starts at start.
+// Fits reports whether code at rva may belong to a FUNC that starts at start: it must not lie before
+// start or over 4 GB after it.
 func Fits(start, rva symfmt.RVA, size uint64) bool {
 	_, _, ok := offsetsFrom(start, rva, size)
 	return ok
@@ -151,8 +152,8 @@ func (s Segment) same(o Segment) bool {
 	return s == o
 }
 
-// sort orders lines by address, and inlines by depth and address. A depth that
-// no INLINE has ends all chains.
+// sort orders lines by address, and inlines by depth and address. Chains end
+// at a depth that no INLINE has.
 func (p *Flattener) sort() {
 	byOffset := func(a, b lineRow) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(p.lines, byOffset) {
@@ -190,8 +191,8 @@ func (p *Flattener) cut() {
 }
 
 // findOwnFile finds the file of the first line that is not in an inlined function.
-// It serves as the file of calls in the FUNC itself where INLINEs have the old
-// form, which has no file.
+// It serves as the file of calls in the FUNC itself if INLINEs have the old form,
+// which has no file.
 func (p *Flattener) findOwnFile() {
 	p.hasOwn = false
 	var outermost []inlineRow

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 )
 
-// ARM64 decodes BL, and BLR with its forms for pointer authentication (Arm
-// Architecture Reference Manual, C4.1.66).
+// ARM64 decodes BL, and BLR with its variants for pointer authentication (Arm
+// Architecture Reference Manual, C4.1.66). It is a Step.
 func ARM64(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	if len(code) < 4 {
 		return 0, None, 0
@@ -33,7 +33,7 @@ func blrARM64(in uint32) bool {
 }
 
 // ARM decodes BL and BLX of the A32 instruction set (Arm Architecture
-// Reference Manual for A-profile, F4.1).
+// Reference Manual for A-profile, F4.1). It is a Step.
 func ARM(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	if len(code) < 4 {
 		return 0, None, 0
@@ -51,7 +51,7 @@ func ARM(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	return 4, None, 0
 }
 
-// Thumb decodes BL and BLX of the T32 instruction set (F3.1).
+// Thumb decodes BL and BLX of the T32 instruction set (F3.1). It is a Step.
 func Thumb(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	if len(code) < 2 {
 		return 0, None, 0
@@ -80,8 +80,8 @@ func Thumb(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	return 4, Direct, (from + uint64(int64(off))) & 0xffffffff
 }
 
-// OffsetARM64 returns the offset in bytes of a branch, which is in n bits at a
-// position, in words.
+// OffsetARM64 returns the offset in bytes of a branch. The instruction has it
+// in words, in the n bits from bit at on.
 func OffsetARM64(in uint32, at, n uint) uint64 {
 	return uint64(int64(int32(in<<(32-at-n))>>(32-n)) * 4)
 }

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// DWARF numbers of x86-64, by the number in instructions.
+// DWARF numbers of x86-64 registers, by their numbers in instructions.
 var dwarfAMD64 = [16]uint8{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
 
 const (
@@ -18,8 +18,9 @@ const (
 	maskPrefix = 0xf0
 )
 
-// FrameAMD64 is the Effect of x86-64: instructions that compilers use for frames. Any other that changes the stack
-// pointer makes it unknown (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2).
+// FrameAMD64 is the Effect of x86-64. It knows the instructions that compilers use for frames; any other
+// instruction that changes the stack pointer makes it unknown (Intel 64 and IA-32 Architectures Software
+// Developer's Manual, volume 2).
 func FrameAMD64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target uint64) {
 	size, kind, called := AMD64(code, addr)
 	if size == 0 {
@@ -50,7 +51,7 @@ type frameAMD64 struct {
 	code []byte
 	addr uint64
 	f    *Frame
-	i    int // of the opcode
+	i    int // index of the opcode
 	rex  byte
 	wide bool // 64-bit operands
 	word bool // 16-bit operands
@@ -71,7 +72,7 @@ func (x *frameAMD64) prefixes() {
 	}
 }
 
-// at returns the byte after the opcode at an offset, or 0.
+// at returns the byte at offset n from the opcode, or 0.
 func (x *frameAMD64) at(n int) byte {
 	if x.i+n >= len(x.code) {
 		return 0
@@ -79,7 +80,7 @@ func (x *frameAMD64) at(n int) byte {
 	return x.code[x.i+n]
 }
 
-// number returns the signed immediate or displacement of n bytes at the end of the instruction.
+// number returns the signed immediate or displacement in the last n bytes of the instruction.
 func (x *frameAMD64) number(n int) int64 {
 	b := x.code[len(x.code)-n:]
 	if n == 1 {
@@ -92,7 +93,7 @@ func (x *frameAMD64) relative(n int) uint64 {
 	return x.addr + uint64(len(x.code)) + uint64(x.number(n))
 }
 
-// control returns where control goes. sums are the registers that instructions before added to.
+// control returns where control goes. sums are the registers to which earlier instructions added.
 func (x *frameAMD64) control(sums uint32) (Flow, uint64) {
 	op, next := x.code[x.i], x.at(1)
 	switch {
@@ -144,8 +145,8 @@ func (x *frameAMD64) effect(constant int64) {
 	}
 }
 
-// keeps reports whether the instruction is one of those that compilers put between the addition for a switch and its
-// jump, and does not write a register: moves, comparisons, and those of vectors.
+// keeps reports whether the instruction is one that compilers put between the addition for a switch and its jump,
+// and does not write register number: a move, a comparison or a vector instruction.
 func (x *frameAMD64) keeps(number uint8) bool {
 	op, m := x.code[x.i], x.at(1)
 	reg, rm := m>>3&7|x.rex&4<<1, m&7|x.rex&1<<3
@@ -183,7 +184,7 @@ func (x *frameAMD64) pop(reg byte) {
 	}
 }
 
-// operands handles instructions with ModRM.
+// operands handles instructions with a ModRM byte.
 func (x *frameAMD64) operands(constant int64) {
 	op, m, f := x.code[x.i], x.at(1), x.f
 	isReg := m>>6 == 3
@@ -220,7 +221,7 @@ func (x *frameAMD64) operands(constant int64) {
 	}
 }
 
-// immediate handles arithmetic of the stack pointer with a number.
+// immediate handles arithmetic on the stack pointer with an immediate.
 func (x *frameAMD64) immediate(what byte) {
 	n := 4
 	if x.code[x.i] == 0x83 {
@@ -251,8 +252,8 @@ func (x *frameAMD64) move(to, from byte) {
 	}
 }
 
-// memory handles "mov reg, disp(base)" and its inverse. Old compilers save registers so below the stack pointer, before
-// they move it, and read them back. A load of the frame pointer makes it unknown.
+// memory handles "mov reg, disp(base)" and its inverse. Old compilers use it to save registers below the stack
+// pointer, before they move it, and to read them back. A load of the frame pointer makes it unknown.
 func (x *frameAMD64) memory(load bool, reg, m byte) {
 	f := x.f
 	if m>>6 != 0 && m&7 == 5 && x.rex&1 == 0 {
@@ -271,8 +272,8 @@ func (x *frameAMD64) memory(load bool, reg, m byte) {
 	}
 }
 
-// address returns how far below the CFA the address of an operand is, if its base is the stack or frame pointer, and
-// known.
+// address returns how far below the CFA the address of a memory operand is. known is false unless its base is the
+// stack or frame pointer, and that is known.
 func (x *frameAMD64) address(m byte) (base int64, known bool) {
 	f := x.f
 	switch {
@@ -304,10 +305,10 @@ func (x *frameAMD64) lea(reg, m byte) {
 	}
 }
 
-// other forgets the stack pointer where an instruction of another kind may change it.
+// other marks the stack pointer as unknown if another kind of instruction may change it.
 func (x *frameAMD64) other(op, reg, rm byte, isReg bool) {
 	if op == 0x8f && reg&7 != 0 {
-		return // the prefix of AMD's XOP
+		return // the prefix of AMD's XOP instructions
 	}
 	toReg := reg == numberSP && x.wide && bytes.IndexByte([]byte{0x0b, 0x13, 0x1b, 0x23, 0x33}, op) >= 0
 	toRM := rm == numberSP && isReg && x.wide && bytes.IndexByte([]byte{0x09, 0x11, 0x19, 0x21, 0x31, 0x87}, op) >= 0

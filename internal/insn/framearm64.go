@@ -4,11 +4,11 @@ import "encoding/binary"
 
 const (
 	fpARM64 = 29
-	spARM64 = 31 // where instructions mean the stack pointer by it
+	spARM64 = 31 // where an instruction takes register 31 as the stack pointer
 )
 
-// FrameARM64 is the Effect of arm64: instructions that compilers use for frames. Any other that changes the stack
-// pointer makes it unknown (Arm Architecture Reference Manual, C4.1).
+// FrameARM64 is the Effect of arm64. It knows the instructions that compilers use for frames; any other
+// instruction that changes the stack pointer makes it unknown (Arm Architecture Reference Manual, C4.1).
 func FrameARM64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target uint64) {
 	if len(code) < 4 {
 		return 0, Bad, 0
@@ -47,14 +47,15 @@ func FrameARM64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target
 	return 4, Next, 0
 }
 
-// writtenARM64 returns the registers that an instruction may write which goes on to the next.
+// writtenARM64 returns the registers that an instruction may write. It is called only for instructions that
+// continue with the next.
 func writtenARM64(in uint32) uint32 {
 	first, base := uint32(1)<<(in&31), uint32(1)<<(in>>5&31)
 	load := in>>22&3 != 0
 	switch {
 	case in&0x0a000000 != 0x08000000: // not a load or store
 		return first
-	case in>>26&1 != 0: // of vectors
+	case in>>26&1 != 0: // vector instructions
 		return base
 	case in&0x3f000000 == 0x08000000: // exclusive, compare and swap
 		return first | base | 1<<(in>>10&31) | 1<<(in>>16&31)
@@ -66,7 +67,7 @@ func writtenARM64(in uint32) uint32 {
 	return base // a store, perhaps with writeback
 }
 
-// controlARM64 returns where control goes. sums are the registers that instructions before added to.
+// controlARM64 returns where control goes. sums are the registers to which earlier instructions added.
 func controlARM64(in uint32, addr uint64, sums uint32) (Flow, uint64) {
 	switch {
 	case in>>26 == 0b000101:
@@ -78,7 +79,7 @@ func controlARM64(in uint32, addr uint64, sums uint32) (Flow, uint64) {
 	case in>>25&0x3f == 0b011011:
 		return Branch, addr + OffsetARM64(in, 5, 14)
 	case in>>25 == 0b1101011:
-		switch in >> 21 & 7 { // pointer authentication is a bit above
+		switch in >> 21 & 7 { // pointer authentication is selected by a higher bit
 		case 0:
 			if sums>>(in>>5&31)&1 != 0 {
 				return Switch, 0
@@ -94,10 +95,10 @@ func controlARM64(in uint32, addr uint64, sums uint32) (Flow, uint64) {
 	return Next, 0
 }
 
-// addARM64 handles add and sub with a number.
+// addARM64 handles add and sub with an immediate.
 func addARM64(in uint32, f *Frame) {
 	dst, src := uint8(in&31), uint8(in>>5&31)
-	if in>>29&1 != 0 { // adds, subs, whose register 31 is not the stack pointer
+	if in>>29&1 != 0 { // adds, subs: register 31 is not the stack pointer
 		if dst == fpARM64 {
 			f.FP, f.FPKnown = 0, false
 		}
@@ -131,8 +132,8 @@ func addARM64(in uint32, f *Frame) {
 	}
 }
 
-// extendedARM64 handles add and sub of a register, which a large frame has in one. size is the constant of the
-// instructions before.
+// extendedARM64 handles add and sub of a register, which holds the size of a large frame. size is the constant
+// that earlier instructions put there.
 func extendedARM64(in uint32, f *Frame, size int64) {
 	dst, src, by := uint8(in&31), uint8(in>>5&31), uint8(in>>16&31)
 	switch {
@@ -159,16 +160,16 @@ func constantARM64(in uint32, f *Frame, size int64) {
 	}
 }
 
-// access is a load or store of a register.
+// accessARM64 is a load or store of a register.
 type accessARM64 struct {
 	load bool
 	reg  uint8
-	off  int64 // from the base
+	off  int64 // offset from the base
 }
 
 // pairARM64 handles stp and ldp.
 func pairARM64(in uint32, f *Frame) {
-	mode := in >> 23 & 3 // 0 without hint, 1 post-indexed, 2 offset, 3 pre-indexed
+	mode := in >> 23 & 3 // 0 no-allocate (stnp, ldnp), 1 post-indexed, 2 offset, 3 pre-indexed
 	vector := in>>26&1 != 0
 	size := int64(8)
 	if vector {
@@ -189,7 +190,7 @@ func pairARM64(in uint32, f *Frame) {
 	touchARM64(f, uint8(in>>5&31), regs, mode == 1 || mode == 3, by)
 }
 
-// singleARM64 handles str and ldr with an offset that is not scaled, or with writeback.
+// singleARM64 handles str and ldr with an unscaled offset, or with writeback.
 func singleARM64(in uint32, f *Frame) {
 	by := int64(int32(in<<11) >> 23)
 	mode := in >> 10 & 3 // 0 and 2 offset, 1 post-indexed, 3 pre-indexed
@@ -205,7 +206,7 @@ func unsignedARM64(in uint32, f *Frame) {
 	touchARM64(f, uint8(in>>5&31), wholeARM64(in, int64(in>>10&0xfff)*8), false, 0)
 }
 
-// wholeARM64 returns the access of a load or store of 64 bits of a general register.
+// wholeARM64 returns the access of a 64-bit load or store of a general register.
 func wholeARM64(in uint32, off int64) []accessARM64 {
 	if in>>30 != 3 || in>>26&1 != 0 || in>>22&3 > 1 {
 		return nil
@@ -213,7 +214,7 @@ func wholeARM64(in uint32, off int64) []accessARM64 {
 	return []accessARM64{{in>>22&3 == 1, uint8(in & 31), off}}
 }
 
-// touchARM64 handles loads and stores relative to a base, which writeback moves.
+// touchARM64 handles loads and stores relative to a base. With writeback, the base moves by by.
 func touchARM64(f *Frame, base uint8, regs []accessARM64, writeback bool, by int64) {
 	from, known := int64(0), false
 	switch base {
