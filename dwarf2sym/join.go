@@ -68,7 +68,7 @@ func finishNames(ctx context.Context, names *intern.Table, symbols []companion.S
 		s := &symbols[i]
 		s.ID = j.names.InternString(s.Name)
 		s.Linkage, s.Mangled = s.ID, companion.IsMangledName(s.Name) || companion.IsDName(s.Name)
-		// Linkage names do not have these suffixes, either.
+		// The suffixes are missing from linkage names, too.
 		if s.Mangled && strings.IndexByte(s.Name, '.') >= 0 {
 			s.Linkage = j.names.InternString(text.CutClone(s.Name))
 		}
@@ -99,7 +99,7 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 // final returns a name as it is written or, with late names, as it is in the file.
 func (j *nameJoin) final(id names.ID) string { return j.names.At(uint32(id)) }
 
-// source returns a name as it is written.
+// source returns the name to write.
 func (j *nameJoin) source(id names.ID) string {
 	if !j.form.late {
 		return j.final(id)
@@ -116,8 +116,8 @@ type numbering struct {
 	names   *nameJoin
 	workers []*worker
 
-	files   [][]uint32   // worker -> its number -> common number + 1; 0 if not used yet
-	origins []uint32     // by names.ID, likewise
+	files   [][]uint32   // by worker and its number: common number + 1; 0 if not used yet
+	origins []uint32     // by names.ID: common number + 1; 0 if not used yet
 	paths   intern.Index // of m.Files
 	finals  intern.Index // of m.Origins
 }

@@ -22,7 +22,7 @@ import (
 // Lookup reads from a binary only what single addresses need. Its results for an address match the Module of Read:
 // see "Single addresses" in the package documentation.
 //
-// Its methods except Close may be called concurrently.
+// All methods except Close may be called concurrently.
 type Lookup struct {
 	r       *reader
 	opts    Options
@@ -54,7 +54,7 @@ type Lookup struct {
 
 	damageMu sync.Mutex
 	damage   []symfmt.Problem
-	noted    map[string]bool // by their text
+	noted    map[string]bool // by message
 	damaged  atomic.Int64
 }
 
@@ -118,7 +118,7 @@ func (l *Lookup) symbolUpTo(rva symfmt.RVA) (companion.Symbol, bool) {
 	return (*l.symbols.Load()).UpTo(rva)
 }
 
-// idleWorker returns a worker for one group.
+// idleWorker returns a worker to read one group with.
 func (l *Lookup) idleWorker() *worker {
 	e := &dwarf.Effort{Limit: l.d.Effort.Limit}
 	l.idleMu.Lock()
@@ -134,7 +134,7 @@ func (l *Lookup) idleWorker() *worker {
 	return w
 }
 
-// idleBuffer is the size of the largest unit whose memory an idle worker keeps.
+// idleBuffer is the size of the largest unit that an idle worker keeps in memory.
 const idleBuffer = 2 << 20
 
 // keep returns a worker to the pool for other groups.
@@ -379,7 +379,7 @@ func (l *Lookup) symbolsOf(funcs []funcRecord) (out []companion.Symbol) {
 	return slices.CompactFunc(out, func(a, b companion.Symbol) bool { return a.RVA == b.RVA })
 }
 
-// Public is an ELF symbol that names code: a PUBLIC record of Read, unless a FUNC starts there.
+// Public is an ELF symbol that names code: a PUBLIC record in the result of Read, unless a FUNC starts there.
 type Public struct {
 	symfmt.Public
 	Size uint64 // size of the ELF symbol, or 0

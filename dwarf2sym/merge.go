@@ -124,7 +124,7 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 // takes 200 bytes.
 const dropFuncs = 16 << 10
 
-// passed records that function i and its body were examined.
+// passed records that function i and its body have been examined.
 func (m *merger) passed(i int) {
 	if m.scratch != nil && i%dropFuncs == 0 {
 		m.scratch.Drop()

@@ -19,7 +19,7 @@ type foundName struct {
 	plain   []byte
 	die     uint64      // the last DIE of the chain: its scopes are the function's
 	u       *units.Unit // the unit of that DIE
-	flat    bool        // its language has no scopes
+	flat    bool        // the unit's language has no scopes
 }
 
 // naming says where a function's name comes from.
@@ -63,7 +63,8 @@ func (w *worker) placedName(u *units.Unit, a *dwarf.NameAttrs) (names.ID, bool) 
 	return 0, false
 }
 
-// namePlace returns the offset of such a name in .debug_str.
+// namePlace returns the offset of such a name in .debug_str, with its Data. It reports false for other
+// names.
 func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint64, bool) {
 	attrs := *a
 	flat := false

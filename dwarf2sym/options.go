@@ -130,7 +130,7 @@ type Result struct {
 	late  *lateNaming     // nil without Options.LateNames
 }
 
-// Doubt returns why lines of the file at path may be wrong, or "".
+// Doubt returns why lines of the file at path may be wrong, or "" if there is no reason to think so.
 func (r *Result) Doubt(path string) string {
 	if len(r.Newer) == 0 {
 		return ""

@@ -148,7 +148,7 @@ func (g *Group) size() (n int64) {
 	return n
 }
 
-// has reports whether area i, which is one of the group's, is read.
+// has reports whether area i of the group is read.
 func (g *Group) has(i int32) bool { return g.asked == nil || g.asked.areas[i] }
 
 // announce restricts groups to what the addresses that will be looked up need.
@@ -330,7 +330,7 @@ func (l *Lookup) makeExact() *outline {
 		w.records = newRecords()
 		return found, nil
 	}, func(_ int, found outlined) error {
-		if len(found.funcs) == 0 { // the portion need not be read again
+		if len(found.funcs) == 0 { // it will not be read again
 			l.noteUnit(&found.problems, &found.elsewhere)
 		}
 		for _, f := range found.funcs {
@@ -353,7 +353,7 @@ func (l *Lookup) makeExact() *outline {
 	return o
 }
 
-// outlined is what an outline keeps of a portion.
+// outlined holds what an outline needs of a portion.
 type outlined struct {
 	funcs               []outlinedFunc
 	problems, elsewhere units.Problems

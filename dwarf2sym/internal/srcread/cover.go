@@ -8,16 +8,16 @@ import (
 	"github.com/symtool/symtool/internal/span"
 )
 
-// piece is code that has something.
+// piece is a span of code with a value, such as the index of its function.
 type piece struct {
 	dwarf.Span
 	what int32
 }
 
-// cover says what code has. Where pieces overlap, the last one counts.
+// cover maps code to values. Where pieces overlap, the last one counts.
 type cover struct {
 	starts []uint64 // in order
-	what   []int32  // from a start up to the next; -1 for nothing
+	what   []int32  // value from a start up to the next one; -1 for none
 }
 
 func newCover(pieces []piece) (c cover) {
@@ -39,14 +39,14 @@ func newCover(pieces []piece) (c cover) {
 	return c
 }
 
-// add appends [lo, hi), which has what.
+// add appends [lo, hi) with a value.
 func (c *cover) add(lo, hi uint64, what int32) {
 	if n := len(c.what); lo < hi && n > 0 && c.what[n-1] != what || n == 0 && what >= 0 {
 		c.starts, c.what = append(c.starts, lo), append(c.what, what)
 	}
 }
 
-// at returns what there is at an address, or -1.
+// at returns the value at addr, or -1.
 func (c *cover) at(addr uint64) int32 {
 	i := sort.Search(len(c.starts), func(i int) bool { return c.starts[i] > addr }) - 1
 	if i < 0 {

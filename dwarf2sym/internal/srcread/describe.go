@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// dieKey is the DIE at off of d, and fileKey a file of the line table of the unit at off.
+// dieKey identifies the DIE at off of d, and fileKey a file of the line table of the unit at off.
 type (
 	dieKey struct {
 		d   *units.Data
@@ -22,8 +22,8 @@ type (
 	}
 )
 
-// describe returns what the function with the DIE d of the unit has. Instances refer to the same DIEs, whose
-// descriptions are kept.
+// describe returns the description of the function with the DIE d of the current unit. Descriptions of the
+// DIEs that instances refer to are cached, as many refer to the same one.
 func (r *Reader) describe(d *dwarf.DIE) (own description) {
 	u := &r.main
 	own.add(r, u, d)
@@ -45,7 +45,8 @@ func (r *Reader) describe(d *dwarf.DIE) (own description) {
 	return own
 }
 
-// chain returns what the DIE that the unit refers to has, or those that this one refers to.
+// chain returns the description in the DIE that next refers to, completed by the DIEs that this one refers
+// to.
 func (r *Reader) chain(next dwarf.Value) (out description) {
 	u := &r.main
 	var d dwarf.DIE
@@ -70,7 +71,7 @@ func reference(d *dwarf.DIE) dwarf.Value {
 	return d.Value(dw.AtSpecification)
 }
 
-// add adds what d, a DIE of u, has.
+// add fills in what is missing from d, a DIE of u.
 func (out *description) add(r *Reader, u *units.Unit, d *dwarf.DIE) {
 	var own description
 	if own.linkage = u.Str(d.Value(dw.AtLinkageName)); own.linkage == "" {
@@ -86,7 +87,7 @@ func (out *description) add(r *Reader, u *units.Unit, d *dwarf.DIE) {
 	out.join(&own)
 }
 
-// join adds what another description has.
+// join fills in what is missing from another description.
 func (out *description) join(other *description) {
 	if out.linkage == "" {
 		out.linkage = other.linkage
@@ -106,7 +107,7 @@ func (out *description) complete() bool {
 	return out.linkage != "" && out.name != "" && out.haveFile && out.haveLine
 }
 
-// declared returns a file of the line table of u.
+// declared returns the ID of a file of the line table of u.
 func (r *Reader) declared(u *units.Unit, number uint64) fileID {
 	if u == &r.main {
 		return r.file(number)
@@ -119,7 +120,7 @@ func (r *Reader) declared(u *units.Unit, number uint64) fileID {
 		r.elsewhere = key.unit
 		r.other.Clear()
 		if u.StmtList.Kind == dwarf.SecOff || u.StmtList.Kind == dwarf.Const {
-			// Damage costs the name of a file that is rarely printed.
+			// Damage costs only the name of a file, which is rarely printed.
 			_ = r.other.ReadFiles(&u.Unit, r.otherLines)
 		}
 		r.meter.Spend(uint64(r.other.HeaderSize()))
@@ -127,7 +128,7 @@ func (r *Reader) declared(u *units.Unit, number uint64) fileID {
 	return r.addFile(key, &r.other, &u.Unit)
 }
 
-// file returns a file of the unit's own line table.
+// file returns the ID of a file of the unit's own line table.
 func (r *Reader) file(number uint64) fileID {
 	key := fileKey{number: number}
 	if id, ok := r.unit.fileIDs[key]; ok {

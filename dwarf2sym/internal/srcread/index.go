@@ -8,60 +8,60 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Index is what units have about their code, as far as it was read.
+// Index holds what units say about their code, as far as it has been read.
 type Index struct {
 	units []*unitIndex
 	size  int64
 }
 
-// unitIndex is the part of an Index for a unit.
+// unitIndex is the part of an Index for one unit.
 type unitIndex struct {
 	code      cover // of roots
 	roots     []root
 	functions []function
-	details   []details // the first is of what could not be read
+	details   []details // the first is for functions that could not be read
 	lines     cover     // of rows.Seqs
 	rows      dwarf.Positions
 	files     []symfmt.SourceFile
 	fileIDs   map[fileKey]fileID
 }
 
-// root is a function with code, and what is in it.
+// root is a function with code, and what is inside it.
 type root struct {
 	pos  int   // of its DIE in the unit
-	code cover // of functions, once it was read
+	code cover // of functions, once read
 	read bool
 }
 
-// fileID is an index in unitIndex.files, where 0 is that of no file.
+// fileID is an index in unitIndex.files; 0 means no file.
 type fileID uint32
 
-// function is a function with code, or one that is inlined, or what it is inlined into.
+// function is a function with code, an inlined function, or a function that one is inlined into.
 type function struct {
 	pos       int   // of its DIE in the unit
 	up        int32 // what it is inlined into, or -1
-	details   int32 // its index in unitIndex.details, once it was described
+	details   int32 // its index in unitIndex.details, once described
 	described bool
 }
 
-// details are what frames need of a function.
+// details are what frames need to know about a function.
 type details struct {
 	description
-	call     dwarf.Position // of an inlined one; File is a fileID
+	call     dwarf.Position // of an inlined function; File is a fileID
 	start    uint64
 	hasStart bool
 	inlined  bool
 }
 
-// description is what the DIE of a function has, or those that it refers to.
+// description is what a function's DIE, or a DIE that it refers to, says.
 type description struct {
 	linkage, name      string
-	file               fileID // where it is declared
+	file               fileID // where the function is declared
 	line               uint32
 	haveFile, haveLine bool
 }
 
-// Knows reports whether what is at an address was read.
+// Knows reports whether everything at addr has been read.
 func (x *Index) Knows(addr uint64) bool {
 	for _, u := range x.units {
 		if root := u.rootAt(addr); root != nil && !root.read {
@@ -76,7 +76,7 @@ func (x *Index) Knows(addr uint64) bool {
 	return len(x.units) > 0
 }
 
-// rootAt returns the function of the unit that has an address, or nil.
+// rootAt returns the function of the unit that contains addr, or nil.
 func (u *unitIndex) rootAt(addr uint64) *root {
 	if i := u.code.at(addr); i >= 0 {
 		return &u.roots[i]
@@ -84,7 +84,7 @@ func (u *unitIndex) rootAt(addr uint64) *root {
 	return nil
 }
 
-// functionAt returns the function at an address, which may be an inlined one, or -1.
+// functionAt returns the index of the innermost function at addr, which may be an inlined one, or -1.
 func (u *unitIndex) functionAt(addr uint64) int32 {
 	if root := u.rootAt(addr); root != nil {
 		return root.code.at(addr)
@@ -92,9 +92,9 @@ func (u *unitIndex) functionAt(addr uint64) int32 {
 	return -1
 }
 
-// Frames returns the functions at an address of the file, innermost first; their Start is an address of the file.
-// What is found in a unit replaces what was found in those before it, frames, unless it is only a line after a
-// function.
+// Frames returns the functions at addr, an address of the file, innermost first. Their Start is an address of the
+// file. frames holds what earlier indexes found: a unit that has a function at addr replaces it, a unit that has
+// only a line does not.
 func (x *Index) Frames(addr uint64, frames []symfmt.SourceFrame) []symfmt.SourceFrame {
 	for _, u := range x.units {
 		at, known := u.position(addr)
@@ -111,7 +111,7 @@ func (x *Index) Frames(addr uint64, frames []symfmt.SourceFrame) []symfmt.Source
 // Size returns the approximate memory that the index takes, in bytes.
 func (x *Index) Size() int64 { return x.size }
 
-// position returns the position of an address by the line table.
+// position returns the position of addr according to the line table.
 func (u *unitIndex) position(addr uint64) (at dwarf.Position, ok bool) {
 	i := u.lines.at(addr)
 	if i < 0 {
@@ -120,7 +120,7 @@ func (u *unitIndex) position(addr uint64) (at dwarf.Position, ok bool) {
 	return u.rows.Of(&u.rows.Seqs[i], addr), true
 }
 
-// frames returns a frame for a function, and each that it is inlined into.
+// frames returns a frame for a function and for each function that it is inlined into.
 func (u *unitIndex) frames(fn int32, at dwarf.Position, known bool) (frames []symfmt.SourceFrame) {
 	for ; fn >= 0; fn = u.functions[fn].up {
 		f := &u.details[u.functions[fn].details]
@@ -137,13 +137,13 @@ func (u *unitIndex) frames(fn int32, at dwarf.Position, known bool) (frames []sy
 	return frames
 }
 
-// place fills in where a frame is in the source.
+// place fills in the source position of a frame.
 func (u *unitIndex) place(f *symfmt.SourceFrame, at dwarf.Position) {
 	f.File, f.Line, f.Column, f.Discriminator = u.files[at.File], at.Line, at.Column, at.Discriminator
 }
 
 // setLines makes the cover of the sequences. If several contain an address, the one that ends first counts, as in
-// LLVM, or else the first.
+// LLVM, and otherwise the first.
 func (u *unitIndex) setLines() {
 	pieces := make([]piece, len(u.rows.Seqs))
 	for i, s := range u.rows.Seqs {

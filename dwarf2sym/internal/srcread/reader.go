@@ -21,15 +21,15 @@ type Host interface {
 	Problem(off uint64, lost string, err error)
 }
 
-// Reader reads units one after another into an Index: their lines, where their functions are, and what is in the one
-// that has an address. What the Index has of the same units is not read again.
+// Reader reads units one after another into an [Index]: their lines, where their functions are, and the contents of
+// the function at one address. It does not read again what the Index already has of these units.
 type Reader struct {
 	Index *Index
 	At    uint64 // the address
 	Size  int64  // number of bytes of .debug_info that were read
 	next  int    // index of the next unit in Index.units
 
-	// Data means that variables are read into Variables, and nothing else.
+	// Data makes the Reader read variables into Variables, and nothing else.
 	Data      bool
 	Variables []Variable
 
@@ -46,7 +46,7 @@ type Reader struct {
 
 	unit    *unitIndex // of the current unit
 	scanner dwarf.Scanner
-	pieces  []piece // where functions of it are
+	pieces  []piece // where the unit's functions are
 	open    []openFunction
 	depth   int
 
@@ -60,12 +60,12 @@ type Reader struct {
 type openFunction struct {
 	pos   int
 	up    int   // what it is inlined into, in Reader.open, or -1
-	index int32 // in unitIndex.functions, or -1 as long as nothing needs it
+	index int32 // in unitIndex.functions, or -1 until needed
 	code  []dwarf.Span
 }
 
-// New returns a reader. What does not begin in code was dropped by the linker, and is left out. The reader reads line
-// programs through two windows on the same section.
+// New returns a Reader. Functions that do not begin in code were dropped by the linker, and are left out. lines and
+// otherLines are two windows on the same section of line programs.
 func New(host Host, code *codemap.Map, lines, otherLines *dwarf.Window, m *dwarf.Meter) *Reader {
 	r := &Reader{host: host, code: code, lines: lines, otherLines: otherLines, meter: m}
 	r.tables.All = true
@@ -74,13 +74,13 @@ func New(host Host, code *codemap.Map, lines, otherLines *dwarf.Window, m *dwarf
 	return r
 }
 
-// Into makes the reader add what its next units have at an address to an index.
+// Into makes the Reader add to x what its next units have at address at.
 func (r *Reader) Into(x *Index, at uint64) *Reader {
 	r.Index, r.At, r.Size, r.next = x, at, 0, 0
 	return r
 }
 
-// Unit reads the unit of scanned, whose declarations have what functions need. data are its bytes.
+// Unit reads the unit of scanned, whose abbreviations take the attributes that functions need. data is its bytes.
 func (r *Reader) Unit(scanned *units.Unit, h *dwarf.Header, data []byte, skeleton *dwarf.Unit) {
 	d := scanned.D
 	defer func() {
@@ -89,7 +89,7 @@ func (r *Reader) Unit(scanned *units.Unit, h *dwarf.Header, data []byte, skeleto
 				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
 		}
 	}()
-	if r.skeleton = skeleton; skeleton != nil { // each other half is in another file
+	if r.skeleton = skeleton; skeleton != nil { // every other half is in a different file
 		r.tables.Reset()
 		r.opener.Close()
 	}
@@ -129,7 +129,7 @@ func (r *Reader) Unit(scanned *units.Unit, h *dwarf.Header, data []byte, skeleto
 	}
 }
 
-// begin prepares for another unit, and reports whether the index has it.
+// begin prepares for another unit, and reports whether it is already in the index.
 func (r *Reader) begin() (known bool) {
 	x := r.Index
 	if known = r.next < len(x.units); !known {
@@ -142,7 +142,7 @@ func (r *Reader) begin() (known bool) {
 	return known
 }
 
-// hold records memory that the index takes.
+// hold counts memory that the index takes.
 func (r *Reader) hold(bytes int) { r.Index.size += int64(bytes) }
 
 // readFiles reads the files of the unit's line table. Damage was reported with its lines.
@@ -184,7 +184,7 @@ func (r *Reader) findRoots(scanned *units.Unit) error {
 	}
 }
 
-// readRoot reads the function with the address, unless that was done.
+// readRoot reads the function that contains the address, unless that has been done.
 func (r *Reader) readRoot() error {
 	root := r.unit.rootAt(r.At)
 	if root == nil || root.read {
@@ -199,7 +199,7 @@ func (r *Reader) readRoot() error {
 	return err
 }
 
-// describeChain describes a function and what it is inlined into.
+// describeChain describes a function and all functions that it is inlined into.
 func (r *Reader) describeChain(fn int32) error {
 	var d dwarf.DIE
 	for ; fn >= 0; fn = r.unit.functions[fn].up {
@@ -267,8 +267,9 @@ func (r *Reader) lineUnit() *dwarf.Unit {
 	return &r.main.Unit
 }
 
-// walk visits the DIEs from pos to the end of their parent's children; in is the function around them, or -1. The
-// last function, or inlined function, with an address counts, as in LLVM's DWARFUnit::updateAddressDieMap.
+// walk visits the DIEs from pos to the end of their parent's children. in is the index of the surrounding function, or
+// -1. If several functions or inlined functions have an address, the last one counts, as in LLVM's
+// DWARFUnit::updateAddressDieMap.
 func (r *Reader) walk(pos, in int) (next int, err error) {
 	if r.depth++; r.depth > dwarf.MaxDepth {
 		return 0, r.main.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
@@ -282,7 +283,8 @@ func (r *Reader) walk(pos, in int) (next int, err error) {
 	return pos, nil
 }
 
-// step visits the DIE at pos and those below it. It reports whether that is the end of the children of another.
+// step visits the DIE at pos and those below it. end reports whether there was no DIE but the end of a list of
+// children.
 func (r *Reader) step(pos, in int) (next int, end bool, err error) {
 	u := &r.main
 	var d dwarf.DIE
@@ -337,8 +339,8 @@ func (r *Reader) visit(d *dwarf.DIE, in int) error {
 	return nil
 }
 
-// inside keeps, in place, the code that belongs to the function that it is inlined into; in is what is directly around
-// it, or -1.
+// inside keeps, in place, the code that belongs to the surrounding function. in is the index of the directly
+// surrounding function, or -1.
 func (r *Reader) inside(spans []dwarf.Span, in int) []dwarf.Span {
 	if in < 0 {
 		return spans
@@ -355,7 +357,8 @@ func (r *Reader) inside(spans []dwarf.Span, in int) []dwarf.Span {
 	return kept
 }
 
-// add returns the index of an open function. It adds it, and what it is inlined into, if they were not added before.
+// add returns the index of the open function k. It adds the function, and what it is inlined into, unless already
+// added.
 func (r *Reader) add(k int) int32 {
 	open := &r.open[k]
 	f := function{pos: open.pos, up: -1}

@@ -26,8 +26,8 @@ func (r *Reader) readVariables() error {
 	return err
 }
 
-// variables visits the DIEs from pos to the end of their parent's children. Types have no variables with an address:
-// those of classes are defined outside.
+// variables visits the DIEs from pos to the end of their parent's children. It skips types, which contain no
+// variables with an address: static members are defined outside.
 func (r *Reader) variables(pos int) (next int, err error) {
 	u := &r.main
 	if r.depth++; r.depth > dwarf.MaxDepth {
@@ -74,7 +74,7 @@ func (r *Reader) variable(d *dwarf.DIE) {
 	loc := d.Attr(dw.AtLocation)
 	code, ok := r.main.Block(loc)
 	if !ok {
-		return // a list is for a variable that moves
+		return // a variable with a location list moves
 	}
 	addr, ok := r.main.Constant(code)
 	if !ok {
@@ -86,5 +86,5 @@ func (r *Reader) variable(d *dwarf.DIE) {
 	}
 }
 
-// variableCost is the memory that a variable takes.
+// variableCost is the approximate memory that a variable takes, in bytes.
 const variableCost = 96

@@ -12,18 +12,17 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Data is the debug information of one ELF file. .debug_info and
-// .debug_line are mapped, or else read piece by piece, each piece once;
-// sections with random access are held whole.
+// Data is the debug information of one ELF file. .debug_info and .debug_line are mapped, or else read piece by piece,
+// each piece once; sections with random access are held whole.
 type Data struct {
 	dwarf.Sections
-	Tag  uint64       // SupTag in the supplementary file; of an object, its number above the bits of offsets
+	Tag  uint64       // SupTag in the supplementary file; for an object, its number above the bits of offsets
 	Line dwarf.Source // nil if there is no .debug_line
 	view []byte       // .debug_info, if it is mapped
 
 	unitList
 
-	Sup   *Data // of a unit in a package; otherwise nil
+	Sup   *Data // the supplementary file, or nil
 	Types typeUnits
 
 	packed *packedTypes // of a unit in a package; else nil
@@ -32,20 +31,20 @@ type Data struct {
 	half   *half         // for a .dwo file or a package; nil in the file with the code
 
 	random []*object.Section // sections that are held or mapped whole
-	Done   int64             // atomic: number of bytes of .debug_info that were read
+	Done   int64             // atomic: number of bytes of .debug_info read so far
 }
 
-// SupTag distinguishes offsets in the sections of a supplementary file from those
-// in the file's own: no section is that large.
+// SupTag distinguishes offsets in the sections of a supplementary file from offsets in the file's own sections: no
+// section is that large.
 const SupTag = 1 << 63
 
-// Unit is a unit, and the debug information that it is in.
+// Unit is a unit, with the debug information that contains it.
 type Unit struct {
 	dwarf.Unit
 	D     *Data
-	Owner *Foreign // of a unit that was opened for references only
+	Owner *Foreign // for a unit opened only for references
 
-	Starts *dwarf.Starts // where its DIEs begin, but for those that a scan passed over; nil if that is not known
+	Starts *dwarf.Starts // where its DIEs begin, except those that a scan passed over; nil if not known
 }
 
 // Open prepares u for a unit of d whose bytes are data.
@@ -59,7 +58,7 @@ func (u *Unit) holds(d *Data, off uint64) bool {
 	return d == u.D && off >= u.Off+uint64(u.HeadSize) && off < u.Off+u.Size
 }
 
-// Begins reports whether a DIE begins at pos, or cannot be known to begin elsewhere. u must have all of its bytes.
+// Begins reports whether a DIE begins at pos, or may begin there as far as is known. u must have all of its bytes.
 func (u *Unit) Begins(pos int) bool {
 	if u.Starts == nil || u.Starts.Has(pos) {
 		return true
@@ -70,7 +69,7 @@ func (u *Unit) Begins(pos int) bool {
 	return u.Starts.Has(pos) || !u.Starts.Known(pos)
 }
 
-// OwnName returns the name of the unit in messages.
+// OwnName returns the unit's name for messages.
 func (u *Unit) OwnName() string {
 	if u.Name == "" {
 		return fmt.Sprintf("unit at %#x", u.Off)
@@ -78,9 +77,8 @@ func (u *Unit) OwnName() string {
 	return fmt.Sprintf("unit at %#x, %s", u.Off, u.Name)
 }
 
-// Scoped reports whether the language has named scopes that are part of
-// functions' names. Names in Go, Ada and C are complete as they are. Units
-// made by dwz have no language.
+// Scoped reports whether the language has named scopes that are part of functions' names. Names in Go, Ada and C are
+// complete as they are. Units made by dwz have no language.
 func (u *Unit) Scoped() bool {
 	switch u.Lang {
 	case 0:
@@ -92,9 +90,8 @@ func (u *Unit) Scoped() bool {
 	return false
 }
 
-// Flat reports whether no function can be below a type, so that types may be
-// skipped. Functions without code may not be skipped: a function nested in a
-// GNU C function that was inlined everywhere has code of its own.
+// Flat reports whether no function can be below a type, so that types may be skipped. Functions without code may not
+// be skipped: a function nested in a GNU C function that was inlined everywhere has its own code.
 func (u *Unit) Flat() bool {
 	switch u.Lang {
 	case dw.LangC89, dw.LangC, dw.LangC99, dw.LangC11, dw.LangC17, dw.LangC23:
@@ -103,20 +100,19 @@ func (u *Unit) Flat() bool {
 	return false
 }
 
-// FlatBehind is like Flat, for a unit that another unit refers to; from is the result of Flat for
-// that other unit. It is needed because units made by dwz have no language.
+// FlatBehind is like Flat, for a unit that another unit refers to. from is the result of Flat for the other unit,
+// which counts because units made by dwz have no language.
 func (u *Unit) FlatBehind(from bool) bool { return u.Flat() || from && u.Lang == 0 && u.Partial }
 
-// Assembly reports whether the unit was written in assembly. Several labels at
-// the same address then belong to one function, not to functions that were
-// folded.
+// Assembly reports whether the unit was written in assembly. Several labels at the same address then belong to one
+// function, not to functions that were folded.
 func (u *Unit) Assembly() bool {
 	return u.Lang == dw.LangMipsAsm || u.Lang == dw.LangAssembly
 }
 
-// Bytes returns n bytes at off of .debug_info, which must not be changed. If the section is mapped, that takes neither
-// a copy nor Go's memory, but access faults if the file shrinks, as in other sections: callers recover. Otherwise, the
-// bytes are in buf, which is made longer if need be, or in memory that Info holds.
+// Bytes returns n bytes at off of .debug_info, which must not be changed. If the section is mapped, they are neither
+// copied nor in Go's memory, but access faults if the file shrinks, as in other sections: callers recover. Otherwise,
+// the bytes are in buf, which grows as needed, or in memory that Info holds.
 func (d *Data) Bytes(off, n uint64, buf *[]byte) ([]byte, error) {
 	if size := uint64(len(d.view)); off <= size && n <= size-off {
 		return d.view[off : off+n : off+n], nil
@@ -128,11 +124,11 @@ func (d *Data) Bytes(off, n uint64, buf *[]byte) ([]byte, error) {
 	return b, err
 }
 
-// dropStep is the number of bytes of .debug_info after which the memory of
-// mapped sections is released: units mostly look at nearby places there.
+// dropStep is the number of bytes of .debug_info after which the memory of mapped sections is released: units mostly
+// refer to nearby places in them.
 const dropStep = 2 << 20
 
-// Passed records that n more bytes of .debug_info were read.
+// Passed records that n more bytes of .debug_info have been read.
 func (d *Data) Passed(n int64, scratch *object.Scratch) {
 	if sum := atomic.AddInt64(&d.Done, n); sum/dropStep != (sum-n)/dropStep {
 		d.Drop()
@@ -142,14 +138,14 @@ func (d *Data) Passed(n int64, scratch *object.Scratch) {
 	}
 }
 
-// Drop gives back the memory of mapped sections.
+// Drop releases the memory of mapped sections, which remain usable.
 func (d *Data) Drop() {
 	for _, s := range d.random {
 		s.Drop()
 	}
 }
 
-// ReleaseUnits releases all sections but .debug_str: units must not be read any more.
+// ReleaseUnits releases all sections except .debug_str: units must not be read any more.
 func (d *Data) ReleaseUnits() {
 	for _, s := range d.random {
 		if s.Called() != ".debug_str" {
@@ -170,7 +166,8 @@ func (d *Data) Release() {
 	}
 }
 
-// Forget releases the sections of a file that is closed, of which places of DIEs are kept: Again finds them.
+// Forget releases the sections of a file that will be closed while references to its DIEs are kept. Again finds the
+// DIEs once the file is reopened.
 func (d *Data) Forget() {
 	d.Release()
 	for _, of := range []*Data{d, d.Types.old} {
@@ -181,7 +178,8 @@ func (d *Data) Forget() {
 	}
 }
 
-// Again returns what old, of the same file before Forget, is in d, or nil.
+// Again returns the part of d, the reopened file, that corresponds to old, on which Forget was called. It returns nil
+// if there is none.
 func (d *Data) Again(old *Data) *Data {
 	switch {
 	case old.Tag != d.Tag: // a supplementary file stays open

@@ -7,26 +7,25 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// The work on a section that is read from front to back is bounded by its
-// size, but the work on what it refers to is not: a damaged file may name one
-// long line program in each of its units, one range list or one string in each
-// DIE, describe all code in each of its functions, or declare DIEs of one byte
-// with a million attributes, whose values are in the declaration
-// (DW_FORM_implicit_const) or take no bytes (DW_FORM_flag_present). Such work
-// is counted, in bytes that are read again or kept and in steps over
-// attributes, and the sum over all units has a limit. It does not depend on
-// the order of the units, so the result is the same for any number of workers:
-// beyond the limit all is lost.
+// The work on a section that is read from front to back is bounded by its size, but the
+// work on what it refers to is not: a damaged file may name one long line program in each
+// of its units, or one range list or one string in each DIE. It may describe all code in
+// each of its functions, or declare DIEs of one byte with a million attributes, whose
+// values are in the declaration (DW_FORM_implicit_const) or take no bytes
+// (DW_FORM_flag_present). Such work is counted, in bytes that are read again or kept and
+// in steps over attributes, and the sum over all units has a limit. It does not depend on
+// the order of the units, so the result is the same for any number of workers: beyond the
+// limit everything is discarded.
 //
-// Real files need at most 2 times their debug sections
+// Real files need at most 2 times the size of their debug sections
 // (TestEffortOfRealFiles).
 const (
 	EffortBase  = 8 << 20
 	EffortRatio = 16 // bytes of work for a byte of debug sections
 )
 
-// Allow sets the limit for d and the files that it refers to: base, plus what
-// their size allows.
+// Allow sets the limit for d and the files that it refers to: base, plus an amount in
+// proportion to their size.
 func (d *Data) Allow(base uint64) {
 	e := &dwarf.Effort{}
 	var total int64
@@ -53,7 +52,7 @@ func (d *Data) size() int64 {
 	return total
 }
 
-// TooMuchWork returns the problem of a file that exceeds its limit.
+// TooMuchWork returns the problem for a file that exceeds its limit.
 func (d *Data) TooMuchWork() bin.Problem {
 	return bin.Problem{Lost: "all functions", Err: &bin.Error{File: d.File, Section: ".debug_info", Msg: fmt.Sprintf(
 		"its units share tables, lists, strings and attributes so often that they stand for more than %d bytes", d.Effort.Limit)}}

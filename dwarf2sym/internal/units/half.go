@@ -8,15 +8,15 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// half says where a unit's other sections are, for messages.
+// half says where the other sections of a unit are, for messages.
 type half struct {
-	file string // the one with the skeleton
-	// Offsets of the unit's contributions, which the offsets in messages lack.
+	file string // the file with the skeleton
+	// Offsets of the unit's contributions, which are missing from the offsets in messages.
 	abbrev, strOffsets, rnglists uint64
 }
 
-// Locate corrects an error in another half whose section and offset are those of a file that
-// is not split.
+// Locate corrects an error in another half whose section and offset are given as in a file
+// without split units.
 func (d *Data) Locate(e *bin.Error) {
 	h := d.half
 	if h == nil {
@@ -39,8 +39,8 @@ func (d *Data) Locate(e *bin.Error) {
 	e.Section += ".dwo"
 }
 
-// OpenSplit returns the debug information of a .dwo file: several if type units
-// have a .debug_info.dwo each. main provides what the skeletons have.
+// OpenSplit returns the debug information of a .dwo file: several if type units have their
+// own .debug_info.dwo sections. main provides what belongs to the skeletons.
 func OpenSplit(f *object.File, main *Data, locations bool) (all []*Data, err error) {
 	if err := main.checkOrder(f); err != nil {
 		return nil, err

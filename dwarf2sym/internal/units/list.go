@@ -14,10 +14,10 @@ import (
 // Header is the header of a unit.
 type Header struct {
 	dwarf.Header
-	Split bool // a skeleton whose other half is read in its place
+	Split bool // a skeleton whose other half is read instead
 }
 
-// unitList is the units of .debug_info in order of their offsets. Each is found from the header before
+// unitList lists the units of .debug_info in order of their offsets. Each is found from the header before
 // it. A header that cannot be read costs its unit; a length that leaves the section ends the list.
 type unitList struct {
 	Units    []Header
@@ -25,10 +25,10 @@ type unitList struct {
 	buf      []byte
 	Problems Problems
 
-	batched int    // units that are in batches
-	Batch   uint64 // bytes of .debug_info that a worker reads at once; 0: BatchSize
+	batched int    // number of units already in batches
+	Batch   uint64 // bytes of .debug_info that a worker reads at once; 0 means BatchSize
 
-	// If Gradual is set, workers read units before all are found, and mu guards the fields above.
+	// If Gradual is set, workers read units before all have been found, and mu guards the fields above.
 	Gradual bool
 	mu      sync.Mutex
 }
@@ -36,7 +36,7 @@ type unitList struct {
 // ReadUnitHeaders finds all units.
 func (d *Data) ReadUnitHeaders() Problems { return d.walkUnits(0, uint64(d.Info.Size())) }
 
-// walkUnits is like ReadUnitHeaders, for the bytes from off up to end.
+// walkUnits is like ReadUnitHeaders, for the bytes in [off, end).
 func (d *Data) walkUnits(off, end uint64) Problems {
 	d.StartWalk(off, end)
 	for d.nextUnit() {
@@ -44,13 +44,13 @@ func (d *Data) walkUnits(off, end uint64) Problems {
 	return d.unitList.Problems
 }
 
-// StartWalk begins a walk over the headers from off up to end, of which nothing is known.
+// StartWalk begins a new walk over the headers in [off, end).
 func (d *Data) StartWalk(off, end uint64) {
 	l := &d.unitList
 	l.Units, l.off, l.end, l.Problems = l.Units[:0], off, end, Problems{}
 }
 
-// nextUnit finds another unit. It returns false if there is none.
+// nextUnit finds the next unit. It returns false if there is none.
 func (d *Data) nextUnit() bool {
 	l := &d.unitList
 	for l.off < l.end {
@@ -73,7 +73,7 @@ func (d *Data) nextUnit() bool {
 		if l.off += h.Size; h.Size == 0 {
 			l.off = l.end
 		}
-		if err == nil && h.Size > uint64(h.HeadSize) { // Apple's dsymutil leaves headers of units that it dropped
+		if err == nil && h.Size > uint64(h.HeadSize) { // Apple's dsymutil leaves bare headers of units that it dropped
 			l.Units = append(l.Units, Header{Header: h})
 			return true
 		}
@@ -81,7 +81,7 @@ func (d *Data) nextUnit() bool {
 	return false
 }
 
-// has reports whether there is a unit with the index.
+// has reports whether there is a unit with this index.
 func (d *Data) has(index int) bool {
 	for len(d.Units) <= index {
 		if !d.nextUnit() {
@@ -102,7 +102,7 @@ func (d *Data) AllUnits() []Header {
 	return d.Units
 }
 
-// FoundFrom returns the units found so far, from the one with an index on.
+// FoundFrom returns the units found so far, starting at index.
 func (d *Data) FoundFrom(index int) []Header {
 	if d.Gradual {
 		d.mu.Lock()
@@ -120,7 +120,7 @@ func (d *Data) UnitAt(off uint64) (int, *dwarf.Header, bool) {
 	return i, &only[0].Header, true
 }
 
-// Only returns the unit that begins at offset off of .debug_info; none if there is no such unit.
+// Only returns the unit that begins at offset off of .debug_info, or nil if there is none.
 func (d *Data) Only(off uint64) []Header {
 	_, only := d.find(off)
 	if len(only) > 0 && only[0].Off != off {
@@ -129,7 +129,8 @@ func (d *Data) Only(off uint64) []Header {
 	return only
 }
 
-// find returns the unit that holds offset off of .debug_info, and its index; none if there is no such unit.
+// find returns the unit that holds offset off of .debug_info, and its index. The list is empty if there is
+// none.
 func (d *Data) find(off uint64) (int, []Header) {
 	if d.Gradual {
 		d.mu.Lock()
@@ -152,7 +153,7 @@ const BatchSize = 512 << 10
 // Batch is Units[First:Last] of a Data.
 type Batch struct{ First, Last int }
 
-// nextBatch returns the units that follow those of the last batch.
+// nextBatch returns the units after the last batch.
 func (d *Data) nextBatch() (b Batch, ok bool) {
 	most, first := cmp.Or(d.Batch, BatchSize), d.batched
 	if !d.has(first) {
@@ -189,7 +190,7 @@ type Queue struct {
 	Most  int     // upper limit of the number of batches
 }
 
-// NewBatchQueue returns a queue of all batches, the units of which may still be unknown.
+// NewBatchQueue returns a queue of all batches, whose units may not all have been found.
 func (d *Data) NewBatchQueue() *Queue {
 	q := &Queue{d: d}
 	if !d.Gradual {
@@ -197,12 +198,12 @@ func (d *Data) NewBatchQueue() *Queue {
 		q.Most = len(q.known)
 		return q
 	}
-	// Two adjacent batches are together larger than a batch may be, as they would be one otherwise.
+	// Two adjacent batches together exceed the size of a batch: otherwise they would be one.
 	q.Most = 2 + 2*int(uint64(d.Info.Size())/cmp.Or(d.Batch, BatchSize))
 	return q
 }
 
-// Item returns the units of the next batch; none if there are no more.
+// Item returns the units of the next batch, or nil if there are no more.
 func (q *Queue) Item(i int) []Header {
 	if !q.d.Gradual {
 		return q.d.Units[q.known[i].First:q.known[i].Last]
@@ -216,8 +217,8 @@ func (q *Queue) Item(i int) []Header {
 	return q.d.Units[b.First:b.Last:b.Last] // capped: the list may be moved when it grows
 }
 
-// HasSkeletons reports whether a unit may be a skeleton. In version 4 only an
-// attribute in the abbreviations shows it, DW_AT_GNU_dwo_name.
+// HasSkeletons reports whether a unit may be a skeleton. In version 4 only an attribute in the
+// abbreviations shows it, DW_AT_GNU_dwo_name.
 func (d *Data) HasSkeletons() bool {
 	all, _ := d.AllAbbrevs() // without abbreviations, no unit can be read
 	old := bytes.Contains(all, []byte{0xb0, 0x42})

@@ -13,11 +13,11 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// Options control what is opened of a file's debug information.
+// Options control which of a file's debug information is opened.
 type Options struct {
 	Jobs       int          // number of sections that are inflated concurrently
-	ISA        uint64       // the bit in pointers to code that is not part of the address
-	Supplement *object.File // nil if there is none
+	ISA        uint64       // the bit of code pointers that is not part of the address
+	Supplement *object.File // the supplementary file; nil if there is none
 	Locations  bool         // also open lists of locations
 	Partly     bool         // only a part will be read: line programs and abbreviations are inflated on demand
 	Tag        uint64       // of the Data
@@ -26,7 +26,7 @@ type Options struct {
 // ErrNoSupplement is the kind of problem of a supplementary file that is missing.
 var ErrNoSupplement = errors.New("no supplementary file")
 
-// AllFunctions is the loss if all of .debug_info is damaged.
+// AllFunctions describes the loss if all of .debug_info is damaged.
 const AllFunctions = "all functions"
 
 // dataReader opens the debug sections of a file and of its supplementary file.
@@ -63,8 +63,8 @@ func Open(f *object.File, o Options) (*Data, []bin.Problem) {
 	return d, r.problems
 }
 
-// openSupplement opens the supplementary file of f, where dwz puts what several
-// files share: names of functions, of types and of units.
+// openSupplement opens the supplementary file of f, where dwz puts what several files share: names of functions,
+// of types and of units.
 func (r *dataReader) openSupplement(f *object.File, d *Data) {
 	link, err := f.Supplement()
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *dataReader) openSupplement(f *object.File, d *Data) {
 	}
 }
 
-// file opens the debug sections of one file; lost names the loss to report if they cannot be opened.
+// file opens the debug sections of one file. lost is the loss to report if they cannot be opened.
 func (r *dataReader) file(f *object.File, lost string) *Data {
 	d := &Data{Sections: dwarf.Sections{File: f.Path, Order: orderOf(f), ISA: r.ISA}}
 	info := f.Section(".debug_info")
@@ -115,7 +115,7 @@ func (r *dataReader) file(f *object.File, lost string) *Data {
 func (r *dataReader) tables(f *object.File, d *Data) {
 	type table struct {
 		name string
-		data *[]byte // nil: it is read piece by piece
+		data *[]byte // nil if the section is read piece by piece
 	}
 	tables := []table{
 		{".debug_abbrev", &d.Abbrev}, {".debug_str", &d.Str}, {".debug_line_str", &d.LineStr},
@@ -125,7 +125,7 @@ func (r *dataReader) tables(f *object.File, d *Data) {
 	if r.Locations {
 		tables = append(tables, table{".debug_loclists", &d.Loclists}, table{".debug_loc", &d.Loc})
 	}
-	if f != r.Supplement { // only names in it are referred to
+	if f != r.Supplement { // references into it are only for names
 		tables = append(tables, table{".debug_line", nil})
 	}
 	errs := make([]error, len(tables))
@@ -139,7 +139,7 @@ func (r *dataReader) tables(f *object.File, d *Data) {
 		} else {
 			*tables[i].data, errs[i] = s.Map()
 		}
-		return nil // damage costs what needs the section
+		return nil // damage costs only what needs the section
 	})
 	for i, t := range tables {
 		if t.data == nil {
@@ -171,7 +171,7 @@ func (r *dataReader) openLines(s *object.Section) (object.Source, error) {
 // mostLate is the size of the largest .debug_abbrev that is inflated on demand: more would go to a temporary file.
 const mostLate = 16 << 20
 
-// openAbbrevs opens .debug_abbrev: if it is compressed, to be inflated on demand.
+// openAbbrevs opens .debug_abbrev. If it is compressed, it will be inflated on demand.
 func (d *Data) openAbbrevs(s *object.Section) (err error) {
 	if s.Compression() != "" && s.Size() <= mostLate {
 		src, err := s.Open()
@@ -184,7 +184,7 @@ func (d *Data) openAbbrevs(s *object.Section) (err error) {
 	return err
 }
 
-// openWhole opens a section for reading piece by piece. It reads all of it first if it is compressed.
+// openWhole opens a section for reading piece by piece. A compressed section is inflated first.
 func openWhole(s *object.Section) (object.Source, error) {
 	src, err := s.Open()
 	if err == nil {
@@ -193,7 +193,7 @@ func openWhole(s *object.Section) (object.Source, error) {
 	return src, err
 }
 
-// Whole reads the rest of a section that is inflated on demand. An error means that a part of it is
+// Whole reads the rest of a section that is inflated on demand. It returns an error if any part of the section is
 // damaged.
 func Whole(s object.Source) error {
 	if _, ok := s.(object.Gradual); !ok {
@@ -206,8 +206,7 @@ func Whole(s object.Source) error {
 // orderOf returns the byte order of a file.
 func orderOf(f *object.File) dwarf.Order { return f.Order == binary.ByteOrder(binary.BigEndian) }
 
-// checkOrder rejects a file with the other halves of d's units that cannot
-// belong to it.
+// checkOrder returns an error if f cannot have the other halves of d's units, because of its byte order.
 func (d *Data) checkOrder(f *object.File) error {
 	if orderOf(f) != d.Order {
 		return &bin.Error{File: f.Path, Msg: "its byte order differs from that of the file with its skeletons"}
@@ -215,15 +214,13 @@ func (d *Data) checkOrder(f *object.File) error {
 	return nil
 }
 
-// WholeStrings leaves out a last string without a terminator, so that every
-// offset into the section finds a string without a search to the end of the
-// section.
+// WholeStrings returns section without an unterminated last string, so that every offset into the section finds a
+// string without a search to the end of the section.
 func WholeStrings(section []byte) []byte {
 	return section[:bytes.LastIndexByte(section, 0)+1]
 }
 
-// wholeSection returns the contents of a section, which are empty if there is
-// none.
+// wholeSection returns the contents of a section, which are empty if the section is missing.
 func wholeSection(f *object.File, name string) ([]byte, error) {
 	s := f.Section(name)
 	if s == nil || !s.HasData() {

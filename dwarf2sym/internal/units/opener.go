@@ -7,42 +7,41 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// Opener opens the units that a unit refers to. After LTO and dwz most names are in other units,
-// otherwise hardly any. A unit that others refer to is opened once per batch: its header, bases
-// and abbreviations are kept, and its DIEs are read one by one on demand.
+// Opener opens the units that a unit refers to. After LTO and dwz most names are in other units, otherwise hardly
+// any are. A unit that others refer to is opened once per batch: its header, bases and abbreviations are kept, and
+// its DIEs are read one by one on demand.
 type Opener struct {
 	*dwarf.Meter
 	own     *Unit // the unit that refers to others: it needs no opening
-	Whole   bool  // units are opened with all of their bytes, and declarations with all attributes
-	All     bool  // declarations have all attributes: for PeekDIE
+	Whole   bool  // open units with all of their bytes and declarations with all attributes
+	All     bool  // declarations have all attributes, for PeekDIE
 	problem func(off uint64, lost string, err error)
 
-	open   map[foreignKey]*Foreign // nil: it cannot be opened
+	open   map[foreignKey]*Foreign // nil if the unit cannot be opened
 	held   uint64                  // bytes that open units may take
 	shared map[tableKey]*dwarf.Abbrevs
 }
 
-// NewOpener returns an opener that spends what m allows. It calls problem with damage of type units.
+// NewOpener returns an opener that spends what m allows. It calls problem to report damage in type units.
 func NewOpener(m *dwarf.Meter, own *Unit, problem func(off uint64, lost string, err error)) *Opener {
 	return &Opener{Meter: m, own: own, problem: problem, open: make(map[foreignKey]*Foreign), shared: make(map[tableKey]*dwarf.Abbrevs)}
 }
 
-// maxHeld is how many bytes of other units are held, and ForeignUnits how many units may be open of
-// which single DIEs are read, and how many tables of units that are opened in turn.
+// maxHeld bounds the bytes that open units hold. ForeignUnits bounds the number of units that are open for single
+// DIEs, and the number of abbreviation tables kept between calls of First.
 const (
 	maxHeld      = 64 << 20
 	ForeignUnits = 256
 )
 
-// PeekSize is the number of bytes of a unit that are first read for one DIE,
-// and PeekMost the number that a DIE may take: a reference to a longer one is
-// invalid.
+// PeekSize is the number of bytes of a unit that are first read for one DIE. PeekMost is the number that a DIE may
+// take: a reference to a longer one is invalid.
 const (
 	PeekSize = 512
 	PeekMost = 64 << 10
 )
 
-// MaxChain bounds the number of DIEs, each of which refers to the next, in which a name is looked for:
+// MaxChain bounds the length of the chain of DIEs in which a name is looked for, each referring to the next:
 // concrete instance -> abstract instance -> declaration is 3. Cycles occur in shipped files.
 const MaxChain = 16
 
@@ -60,10 +59,9 @@ type foreignKey struct {
 	index int
 }
 
-// tableKey identifies an abbreviation table. Type units of a package may share
-// the table of their .dwo file.
+// tableKey identifies an abbreviation table. Type units of a package may share the table of their .dwo file.
 type tableKey struct {
-	section *byte        // the first of its bytes, which are kept as long as the key
+	section *byte        // its first byte; the bytes live as long as the key
 	late    dwarf.Source // or what is inflated on demand
 	offset  uint64
 	sizes   dwarf.FormSizes
@@ -77,7 +75,7 @@ func newTableKey(s *dwarf.Sections, h *dwarf.Header) tableKey {
 	return key
 }
 
-// Locate returns the place of the DIE that u refers to: its Data, and the offset there.
+// Locate returns the Data with the DIE that u refers to, and the DIE's offset there.
 func (o *Opener) Locate(u *Unit, ref dwarf.Value) (*Data, uint64, bool) {
 	switch ref.Kind {
 	case dwarf.Ref:
@@ -99,7 +97,7 @@ func (o *Opener) Peek(u *Unit, ref dwarf.Value, a *dwarf.NameAttrs) (*Unit, uint
 	return o.peek(u, ref, func(u *dwarf.Unit, pos int) int { return u.TakeAt(pos, a) })
 }
 
-// PeekFunc is like Peek, for the DIE of a function: what a function is the definition or an instance of.
+// PeekFunc is like Peek, but only for DIEs of functions: what a function may be the definition or an instance of.
 func (o *Opener) PeekFunc(u *Unit, ref dwarf.Value, a *dwarf.NameAttrs) (*Unit, uint64, bool) {
 	return o.peek(u, ref, func(u *dwarf.Unit, pos int) int {
 		switch u.TagAt(pos) {
@@ -110,7 +108,7 @@ func (o *Opener) PeekFunc(u *Unit, ref dwarf.Value, a *dwarf.NameAttrs) (*Unit, 
 	})
 }
 
-// PeekDIE is like Peek, for a whole DIE. The opener must be for All.
+// PeekDIE is like Peek, for a whole DIE. The opener's All must be set.
 func (o *Opener) PeekDIE(u *Unit, ref dwarf.Value, die *dwarf.DIE) (*Unit, uint64, bool) {
 	return o.peek(u, ref, func(u *dwarf.Unit, pos int) int {
 		if u.Head(pos, die) != nil || die.Tag == 0 {
@@ -124,8 +122,8 @@ func (o *Opener) PeekDIE(u *Unit, ref dwarf.Value, die *dwarf.DIE) (*Unit, uint6
 	})
 }
 
-// peek calls take with the unit of the DIE that u refers to, and the DIE's position in the bytes that the unit then
-// has. take returns where the DIE ends, or -1.
+// peek calls take with the unit of the DIE that u refers to, and the DIE's position in the bytes that this unit
+// then holds. take returns where the DIE ends, or -1.
 func (o *Opener) peek(u *Unit, ref dwarf.Value, take func(*dwarf.Unit, int) int) (*Unit, uint64, bool) {
 	d, off, ok := o.Locate(u, ref)
 	if !ok {
@@ -165,7 +163,7 @@ func (o *Opener) peek(u *Unit, ref dwarf.Value, take func(*dwarf.Unit, int) int)
 	return nil, 0, false
 }
 
-// Unit returns the unit of d that contains off, or nil. It may be the own one.
+// Unit returns the unit of d that contains off, or nil. It may be the opener's own unit.
 func (o *Opener) Unit(d *Data, off uint64) *Unit {
 	if o.own.holds(d, off) {
 		return o.own
@@ -176,7 +174,7 @@ func (o *Opener) Unit(d *Data, off uint64) *Unit {
 	return nil
 }
 
-// UnitAt returns another unit of d, the one that contains off, or nil.
+// UnitAt returns the unit of d that contains off, which is not the opener's own, or nil.
 func (o *Opener) UnitAt(d *Data, off uint64) *Foreign {
 	if o.Exhausted {
 		return nil
@@ -205,7 +203,7 @@ func (o *Opener) UnitAt(d *Data, off uint64) *Foreign {
 	return f
 }
 
-// Close forgets the units that are open.
+// Close drops the open units.
 func (o *Opener) Close() {
 	clear(o.open)
 	clear(o.shared)
@@ -230,7 +228,7 @@ func (o *Opener) tableOf(d *Data, h *dwarf.Header) (*dwarf.Abbrevs, error) {
 	return t, nil
 }
 
-// openUnit reads a unit's own DIE, from as few bytes as possible unless whole units are wanted.
+// openUnit reads a unit's own DIE, reading as few bytes as possible unless Whole is set.
 func (o *Opener) openUnit(d *Data, h *dwarf.Header) (*Foreign, error) {
 	t, err := o.tableOf(d, h)
 	if err != nil {
@@ -257,7 +255,7 @@ func (o *Opener) openUnit(d *Data, h *dwarf.Header) (*Foreign, error) {
 	}
 }
 
-// First reads the own DIE of a unit that is not kept open.
+// First reads the own DIE of a unit without keeping the unit open.
 func (o *Opener) First(d *Data, h *dwarf.Header) (*Unit, bool) {
 	f, err := o.openUnit(d, h)
 	if err != nil {
@@ -273,11 +271,11 @@ func (o *Opener) First(d *Data, h *dwarf.Header) (*Unit, bool) {
 type Scope struct {
 	Start, End uint64 // offsets in .debug_info: of the DIE, and of the end of its children
 	Parent     int32  // index of the enclosing scope, or -1
-	Outer      int32  // position of the enclosing function, inside parent; 0 if there is none
+	Outer      int32  // position of the enclosing function inside parent; 0 if there is none
 	Tag        uint16
 	Name       dwarf.Value
 	Text       string      // the name, if it is not in the unit's bytes
-	Next       dwarf.Value // the DIE that it completes, or that completes it, if any
+	Next       dwarf.Value // the DIE that it completes or that completes it, if any
 }
 
 // SearchScopes returns the index of the last scope that starts before off, or -1.

@@ -14,7 +14,7 @@ type Package struct {
 	sects [dwarf.SectCount]object.Source // nil if there is no such section
 	str   []byte
 
-	oldLocs bool // location lists are those of GNU's split DWARF 4
+	oldLocs bool // location lists are in the format of GNU's split DWARF 4
 
 	Units dwarf.PackIndex
 	Types packTypes // from .debug_tu_index
@@ -63,7 +63,7 @@ func (p *Package) Size() int64 {
 	return n
 }
 
-// piece is the part of a section of a package that was read last.
+// piece is the part of a package's section that was read last.
 type piece struct {
 	dwarf.Part
 	data []byte
@@ -74,11 +74,12 @@ type piece struct {
 type Unpacker struct {
 	P         *Package
 	M         *dwarf.Meter
-	Locations bool // lists of locations are read, too
+	Locations bool // also read location lists
 	last      [dwarf.SectCount]piece
 }
 
-// Unit opens the unit of a row of the index, the other half of a skeleton in main.
+// Unit opens the unit in a row of the index, which is the other half of a skeleton in
+// main.
 func (x *Unpacker) Unit(main *Data, row int) (*Data, error) {
 	p := x.P
 	d := &Data{half: &half{file: main.File}, packed: newPackedTypes(p), Sections: dwarf.Sections{
@@ -120,8 +121,8 @@ func (x *Unpacker) Unit(main *Data, row int) (*Data, error) {
 	return d, nil
 }
 
-// piece reads a unit's part of a section, unless it was the last one read, as
-// the units of one .dwo file share theirs.
+// piece reads a unit's part of a section, unless it was the last one read: the units of
+// one .dwo file share their parts.
 func (x *Unpacker) piece(row, sect int) (*piece, error) {
 	p, last := x.P, &x.last[sect]
 	want := p.Units.Part(row, sect)
@@ -149,7 +150,7 @@ func (x *Unpacker) piece(row, sect int) (*piece, error) {
 	return last, nil
 }
 
-// inside returns an error unless part t is within its section.
+// inside returns an error unless part t lies within its section.
 func (p *Package) inside(x *dwarf.PackIndex, t dwarf.Part, sect int) error {
 	total := uint64(0)
 	if p.sects[sect] != nil {

@@ -2,26 +2,26 @@ package units
 
 import "github.com/symtool/symtool/internal/bin"
 
-// Garbage causes a problem every few bytes; the first ones are enough.
+// Garbage causes a problem every few bytes; the first few are enough.
 const (
 	unitProblems = 16   // kept for a unit
 	AllProblems  = 1000 // kept for all units
 )
 
-// Damage is what is wrong at an offset of .debug_info.
+// Damage describes damage at an offset of .debug_info.
 type Damage struct {
 	Off uint64
 	bin.Problem
 }
 
-// Problems is the damage that one worker found in units, which come to it
-// in order. Units are kept or dropped as a whole, so that the first
-// AllProblems of several lists are the first of all.
+// Problems collects the damage that one worker finds in units, which it reads in order.
+// Units are kept or dropped as a whole, so that the first AllProblems of several lists
+// are the first of all.
 type Problems struct {
 	Kept    []Damage
 	Dropped int
 	unit    int  // number of problems of the current unit
-	full    bool // only count
+	full    bool // only count further problems
 }
 
 // Next begins a unit.

@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// typeUnits finds types by their signatures: what DW_FORM_ref_sig8 refers to.
-// They are needed only for the names of scopes that a unit declares without a
-// name, so the index is made on first use.
+// typeUnits finds types by their signatures, for DW_FORM_ref_sig8. They are needed only
+// for the names of scopes that a unit declares without a name, so the index is made on
+// first use.
 type typeUnits struct {
 	old  *Data   // .debug_types (DWARF 4), or nil
 	more []*Data // other sections of a .dwo file
-	home *Data   // the data that has the index for this one, if another has; types refer to each other, too
+	home *Data   // the Data that holds the index for this one, if another does; types refer to each other, too
 
 	once     sync.Once
 	places   map[uint64]typePlace
@@ -61,8 +61,8 @@ func (d *Data) typeOf(signature uint64) (*Data, uint64, bool) {
 	return p.d, p.off, ok
 }
 
-// add indexes the type units of d. Of several with the same signature, which
-// are the same type, the first is used.
+// add indexes the type units of d. Of several with the same signature, which describe the
+// same type, the first is used.
 func (t *typeUnits) add(d *Data) {
 	var buf []byte
 	units := d.AllUnits()
@@ -86,9 +86,8 @@ func (t *typeUnits) add(d *Data) {
 }
 
 // A package has each type unit once, from the first .dwo file that had it:
-// .debug_tu_index gives its place, and the abbreviations and string offsets of
-// that file. Only names of scopes need them, so the index is read on first
-// use.
+// .debug_tu_index says where it is, and where the abbreviations and string offsets of
+// that file are. Only names of scopes need them, so the index is read on first use.
 
 // packTypes is the index of a package's type units.
 type packTypes struct {
@@ -97,8 +96,8 @@ type packTypes struct {
 	Err   error
 }
 
-// typeIndex returns the index of type units. It has no rows if the section is
-// missing or cannot be read.
+// typeIndex returns the index of type units. It has no rows if the section is missing or
+// cannot be read.
 func (p *Package) typeIndex() *dwarf.PackIndex {
 	t := &p.Types
 	t.once.Do(func() {
@@ -113,8 +112,8 @@ func (p *Package) typeIndex() *dwarf.PackIndex {
 	return &t.index
 }
 
-// packedTypes has the type units that one unit of a package refers to. It is
-// not kept for the next unit, as the cost of a unit must not depend on others.
+// packedTypes holds the type units that one unit of a package refers to. It is not kept
+// for the next unit, as the cost of a unit must not depend on others.
 type packedTypes struct {
 	p     *Package
 	units map[uint64]*Data      // by signature; nil if there is no such unit
@@ -127,16 +126,16 @@ type packedPart struct {
 	sect int
 }
 
-// packedMost is the number of bytes of parts that are kept: real ones take
-// some KB for each .dwo file.
+// packedMost bounds the bytes of parts that are kept: real ones take some KB for each
+// .dwo file.
 const packedMost = 16 << 20
 
 func newPackedTypes(p *Package) *packedTypes {
 	return &packedTypes{p: p, units: make(map[uint64]*Data), parts: make(map[packedPart][]byte)}
 }
 
-// packedType returns the DIE of the type with the signature that a unit of from
-// refers to.
+// packedType returns the DIE of the type with the given signature, to which a unit of
+// from refers.
 func (o *Opener) packedType(from *Data, signature uint64) (*Data, uint64, bool) {
 	x := from.packed
 	d, known := x.units[signature]
@@ -153,8 +152,7 @@ func (o *Opener) packedType(from *Data, signature uint64) (*Data, uint64, bool) 
 	return d.typeOf(signature)
 }
 
-// openPackedType opens a type unit; it returns nil without an entry in the
-// index.
+// openPackedType opens a type unit. It returns nil if the index has no entry for it.
 func (o *Opener) openPackedType(from *Data, signature uint64) (*Data, error) {
 	x := from.packed
 	p, index := x.p, x.p.typeIndex()
@@ -163,7 +161,7 @@ func (o *Opener) openPackedType(from *Data, signature uint64) (*Data, error) {
 		return nil, nil
 	}
 	if x.size > packedMost {
-		// No open unit may have what is forgotten.
+		// No open unit may refer to what is dropped here.
 		o.Close()
 		clear(x.units)
 		clear(x.parts)

@@ -12,14 +12,15 @@ type inlineIndex struct {
 	byDepth [][]inlineStart // each in order of their starts
 }
 
-// inlineStart is an INLINE: its number in the FUNC, and its hull.
+// inlineStart is an INLINE: its number in the FUNC, and the range from its first start to its last
+// end.
 type inlineStart struct {
 	start  symfmt.RVA
 	size   uint64
 	number int
 }
 
-// fill indexes the INLINEs of f instead of those before.
+// fill replaces the index by one of the INLINEs of f.
 func (x *inlineIndex) fill(f *symfmt.Func) {
 	for i := range x.byDepth {
 		x.byDepth[i] = x.byDepth[i][:0]
@@ -43,7 +44,7 @@ func (x *inlineIndex) fill(f *symfmt.Func) {
 	}
 }
 
-// find returns the first INLINE with a depth and a start, or nil.
+// find returns the first INLINE with this depth and start, or nil.
 func (x *inlineIndex) find(depth uint32, start symfmt.RVA) *inlineStart {
 	if int(depth) >= len(x.byDepth) {
 		return nil

@@ -26,7 +26,7 @@ type joiner struct {
 	targets   []uint64    // the addresses of functions; ambiguous if there are several
 	targetOf  pairNumbers // indices in targets, by the halves of Targets
 	allExprs  vars.ExprTable
-	exprs     [][]vars.ExprID // by reader; after orderExprs, the numbers in functions
+	exprs     [][]vars.ExprID // by reader; after orderExprs, the numbers used in functions
 	types     [][]vars.TypeID
 	baseTypes []uint32 // indices, among all types, of the base types in expressions
 	baseKeys  []string // their contents
@@ -49,7 +49,7 @@ type joiner struct {
 	any     bool // the function has variables
 }
 
-// joinedFunc is a function of a reader.
+// joinedFunc is a function of one of the readers.
 type joinedFunc struct {
 	reader int
 	fn     *packedFunc
@@ -57,8 +57,9 @@ type joinedFunc struct {
 
 const ambiguous = ^uint64(0)
 
-// Join fills in info with the variables of a module with the FUNCs funcs; places has the functions in
-// order of address. The addresses of RuntimeTypes are still the offsets of AddRuntimeType. base is the address of RVA 0 in the file. The readers cannot be used afterwards.
+// Join fills in info with the variables of a module whose FUNCs are funcs. places lists the functions they are made
+// from, in order of address. The addresses of info's RuntimeTypes are left as the offsets given to AddRuntimeType. base
+// is the address of RVA 0 in the file. The readers must not be used afterwards.
 func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, readers []*Records) {
 	j := &joiner{base: base, readers: readers, info: info}
 	j.info.Groups = [][]vars.VarID{nil}
@@ -72,7 +73,7 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 			from.fn.uses++
 		}
 	}
-	for _, v := range readers { // others share their memory
+	for _, v := range readers { // functions may share their memory
 		for i := range v.funcs {
 			v.funcs[i].free()
 		}
@@ -103,7 +104,7 @@ func (j *joiner) used(p Place) {
 	}
 }
 
-// rva converts an address of the file.
+// rva converts an address of the file to an RVA.
 func (j *joiner) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - j.base) }
 
 func (j *joiner) indexFuncs() {
@@ -126,7 +127,7 @@ func (j *joiner) indexFuncs() {
 	}
 }
 
-// addTargets adds functions to which calls may refer. What the first known ones say stays.
+// addTargets adds functions that calls may refer to. It does not change the first known targets.
 func (j *joiner) addTargets(all []target, known int) {
 	for _, t := range all {
 		n, isNew := j.targetOf.add(t.die.Off, t.die.Skeleton)
@@ -139,7 +140,7 @@ func (j *joiner) addTargets(all []target, known int) {
 	}
 }
 
-// find returns the function with an identity, or nil.
+// find returns the function with the given ID, or nil.
 func (j *joiner) find(id FuncID) *joinedFunc {
 	if n, ok := j.funcIndex.find(id.Key, id.Sub); ok {
 		return &j.funcs[n]
@@ -174,7 +175,7 @@ func (j *joiner) joinVariables() {
 	}
 }
 
-// joinedScope is a scope that is open in the Builder, or is left out.
+// joinedScope is a scope that is open in the Builder, or that is left out.
 type joinedScope struct {
 	level  uint64
 	depth  uint32 // inlined calls around its variables
@@ -214,7 +215,7 @@ func (j *joiner) leave(level uint64) {
 	}
 }
 
-// scope packs the next scope of a function. The FUNC has the function's code from lo to hi.
+// scope packs the next scope of a function. [lo, hi) is the FUNC's part of the function.
 func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	kind := vars.ScopeKind(u.byte())
 	isHull := kind == hullScope
@@ -278,8 +279,8 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	}
 }
 
-// variables reads the variables of a scope: j.key identifies their group, j.locs has their locations, relative to
-// base, the start of the FUNC.
+// variables reads the variables of a scope. It sets j.key, which identifies their group, and j.locs, their locations
+// relative to base, the start of the FUNC.
 func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope, base uint64) {
 	v := j.readers[from.reader]
 	remap := v.units[from.fn.unit]
@@ -343,7 +344,7 @@ func (j *joiner) group() vars.GroupID {
 	return id
 }
 
-// sites packs the calls in the code from lo to hi. It reports whether there are any.
+// sites packs the calls in [lo, hi). It reports whether there are any.
 func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint64) bool {
 	exprs := j.exprs[from.reader]
 	all, params := j.calls[:0], j.params[:0]

@@ -41,7 +41,8 @@ func appendType(k []byte, t *vars.Type) []byte {
 	return append(k, t.Name...)
 }
 
-// appendWhole appends the contents of any type, without those of the types that it refers to.
+// appendWhole appends the contents of any type, without the contents of the types that it
+// refers to.
 func appendWhole(k []byte, t *vars.Type) []byte {
 	apart := *t
 	apart.Elem, apart.Class = 0, 0

@@ -12,8 +12,8 @@ import (
 
 // orderExprs numbers the expressions that functions use. Frequent ones come first, so that most numbers have one or
 // two digits; those with the same number of digits are in order of their contents, where neighbours have much in
-// common. Neither depends on the reader that met an expression first. Counted were the uses in all functions that were
-// read, so that a few may be for code that no FUNC has.
+// common. Neither depends on which reader met an expression first. The counts include all functions that were read,
+// and so a few uses for code that no FUNC has.
 func (j *joiner) orderExprs() {
 	uses := make([]uint32, len(j.info.Exprs))
 	for r, v := range j.readers {
@@ -49,12 +49,12 @@ func (j *joiner) orderExprs() {
 	}
 }
 
-// sortByContent sorts expressions by their operations, and those with the same ones by the types and expressions that
-// they refer to.
+// sortByContent sorts expressions by their operations, and those with equal operations by the types and expressions
+// that they refer to.
 func (j *joiner) sortByContent(all []vars.ExprID) {
 	plain := make([]vars.Expr, j.allExprs.Len())
 	refs := map[vars.ExprID]string{}
-	for i := range plain { // what an expression refers to has a lower number
+	for i := range plain { // an expression refers only to lower numbers
 		var key []byte
 		plain[i] = j.allExprs.At(vars.ExprID(i)).Renumber(func(id vars.TypeID) vars.TypeID {
 			key = append(append(key, j.baseKeys[id]...), 0)

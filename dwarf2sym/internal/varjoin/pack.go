@@ -9,12 +9,12 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Function is a function with its variables while its DIE is read. Addresses are those of the file.
+// Function collects the variables of a function while its DIE is read. Addresses are those of the file.
 type Function struct {
 	Frame    vars.ExprID // DW_AT_frame_base
 	Language vars.Language
 	Entry    uint64 // address of its first instruction, which may be in any of its pieces
-	Moved    uint64 // added, modulo 2^64, to all of its addresses to get those of the module's file
+	Moved    uint64 // added, modulo 2^64, to all addresses to get addresses in the module's file
 
 	base   uint64
 	whole  bool
@@ -35,7 +35,7 @@ type openScope struct {
 	level       int32 // number of scopes around it
 	first, last int32 // of its spans
 	vars        int32 // number of its own variables
-	used        bool  // it, or a scope inside it, has variables
+	used        bool  // the scope, or one inside it, has variables
 }
 
 // openVar is a variable of a scope.
@@ -56,7 +56,7 @@ type location struct {
 type Site struct {
 	Return   uint64
 	Tail     bool
-	Target   Target // the zero value if it is not known
+	Target   Target // the zero value if unknown
 	TargetAt vars.ExprID
 }
 
@@ -70,11 +70,11 @@ type packedFunc struct {
 	id   FuncID
 	base uint64 // packed addresses count from it
 	unit int32  // of Records.units
-	uses int32  // for Join: the number of places to come
+	uses int32  // for Join: the number of places still to come
 	data []byte
 }
 
-// free frees the memory of a function that has no place to come.
+// free frees the memory of a function that has no more places.
 func (f *packedFunc) free() {
 	if f.uses == 0 {
 		f.data = nil
@@ -84,18 +84,18 @@ func (f *packedFunc) free() {
 // FuncID identifies a function across readers.
 type FuncID struct{ Key, Sub uint64 }
 
-// Reset begins a function whose lowest address is base, which is its Entry, too. Its own scope has number 0. whole reports whether its
-// code is one piece.
+// Reset begins a function whose lowest address is base, which is also its Entry. Its own scope has number 0. whole says
+// that its code is one piece.
 func (f *Function) Reset(base uint64, whole bool) {
 	*f = Function{base: base, Entry: base, whole: whole, scopes: f.scopes[:0], vars: f.vars[:0], locs: f.locs[:0], spans: f.spans[:0],
 		sites: f.sites[:0], params: f.params[:0], order: f.order[:0], firsts: f.firsts[:0]}
 	f.scopes = append(f.scopes, openScope{kind: vars.FuncScope, around: -1})
 }
 
-// Level returns the number of scopes around a scope.
+// Level returns the number of scopes around scope.
 func (f *Function) Level(scope int32) int { return int(f.scopes[scope].level) }
 
-// Open returns the number of a new scope inside another. spans appends the scope's code to a list.
+// Open returns the number of a new scope inside around. spans must append the scope's code to a list.
 func (f *Function) Open(kind vars.ScopeKind, around int32, spans func([]dwarf.Span) []dwarf.Span) int32 {
 	s := openScope{kind: kind, around: around, level: f.scopes[around].level + 1, first: int32(len(f.spans))}
 	f.spans = spans(f.spans)
@@ -109,8 +109,8 @@ func (f *Function) Locate(lo, hi uint64, expr vars.ExprID) {
 	f.locs = append(f.locs, location{lo, hi, expr})
 }
 
-// Variable adds a variable of a scope, by its number in the unit. whole is its location in the whole
-// scope; it is used if it is not 0 and Locate was not called. It reports whether the variable has a location.
+// Variable adds a variable to a scope, by its number in the unit. whole is its location in the whole scope; it is used
+// if it is not 0 and Locate was not called. Variable reports whether the variable has a location.
 func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) (located bool) {
 	va := openVar{scope: scope, number: number, whole: whole, last: int32(len(f.locs))}
 	if n := len(f.vars); n > 0 {
@@ -127,7 +127,7 @@ func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) (loca
 // Numbers returns the numbers of the variables of a scope whose contents have just been read.
 func (f *Function) Numbers(scope int32) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
-		for i := len(f.vars) - 1; i >= 0 && f.vars[i].scope >= scope; i-- { // those before are of scopes opened before
+		for i := len(f.vars) - 1; i >= 0 && f.vars[i].scope >= scope; i-- { // earlier ones are of scopes opened before
 			if f.vars[i].scope == scope && !yield(f.vars[i].number) {
 				return
 			}
@@ -138,7 +138,7 @@ func (f *Function) Numbers(scope int32) iter.Seq[uint32] {
 // Param adds an argument of the next call.
 func (f *Function) Param(p vars.SiteParam) { f.params = append(f.params, p) }
 
-// Keeps reports whether the next call is kept. Without arguments, only tail calls are: values at entry depend on
+// Keeps reports whether the next call will be kept. Without arguments, only tail calls are: values at entry depend on
 // the functions that they may lead to.
 func (f *Function) Keeps(s *Site) bool { return s.Tail || int(f.firstParam()) < len(f.params) }
 
@@ -150,14 +150,14 @@ func (f *Function) firstParam() int32 {
 	return 0
 }
 
-// Site adds a call with its arguments, if it is kept.
+// Site adds a call with its arguments if Keeps reports that it is kept.
 func (f *Function) Site(s Site) {
 	if f.Keeps(&s) {
 		f.sites = append(f.sites, openSite{Site: s, first: f.firstParam(), last: int32(len(f.params))})
 	}
 }
 
-// AddFunc packs f, if there is anything in it. It returns the number of bytes that it takes.
+// AddFunc packs f, unless it is empty. It returns the number of bytes used.
 func (r *Records) AddFunc(id FuncID, f *Function) int {
 	if !f.scopes[0].used && len(f.sites) == 0 {
 		return 0
@@ -186,8 +186,8 @@ func (r *Records) keep(p []byte) []byte {
 	return r.chunk[n:len(r.chunk):len(r.chunk)]
 }
 
-// hullScope is the kind, in packed functions, of an inlined call of several ranges in a function of one piece.
-// It has the one range around them: the INLINE has the others.
+// hullScope is the kind, in packed functions, of an inlined call with several ranges in a function of one piece. Only
+// the range around them all is packed: the INLINE has the single ranges.
 const hullScope = vars.BlockScope + 1
 
 // packer writes a function:
@@ -219,9 +219,9 @@ func (p *packer) span(lo, hi uint64) {
 	p.end = hi
 }
 
-// scopes writes the scopes in order, each with its level, its spans and its variables.
+// scopes writes the scopes in order, each with its level, spans and variables.
 func (p *packer) scopes(f *Function) {
-	// The variables of a scope were added consecutively only if no scope is between them.
+	// The variables of a scope were added consecutively only if no scope lies between them.
 	firsts := append(f.firsts[:0], 0)
 	used := 0
 	for i := range f.scopes {

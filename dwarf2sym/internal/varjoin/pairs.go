@@ -2,7 +2,8 @@ package varjoin
 
 import "github.com/symtool/symtool/internal/intern"
 
-// pairNumbers maps pairs to numbers in order of first use. The second half of nearly all pairs is 0.
+// pairNumbers maps pairs to numbers in order of first use. In nearly all pairs, the second half is
+// 0.
 type pairNumbers struct {
 	firsts intern.Offsets
 	others map[[2]uint64]uint32

@@ -8,11 +8,11 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// joinTypes determines which types of the readers are equal: those whose names, sizes and members
-// agree, and whose members' types are equal in turn. As types refer to each other in cycles, all types
-// that agree by themselves are first treated as equal, and then separated as long as types that they
-// refer to are: an automaton is minimized in the same way. A structure that is only declared stands for
-// the structure of its name, if there is only one.
+// joinTypes determines which types of the readers are equal: their names, sizes and members agree, and
+// their members' types are equal in turn. As types refer to each other in cycles, all types that agree
+// by themselves are first treated as equal, and then separated as long as types that they refer to are
+// separated: an automaton is minimized in the same way. A structure that is only declared represents
+// the structure of that name, if there is only one.
 func (j *joiner) joinTypes() {
 	j.joinExprs()
 	g := &typeGraph{seed: maphash.MakeSeed()}
@@ -58,7 +58,7 @@ func (j *joiner) joinTypes() {
 	j.numberTypes(g)
 }
 
-// typeGraph is the types of all readers.
+// typeGraph holds the types of all readers.
 type typeGraph struct {
 	seed  maphash.Seed
 	first []uint32 // by reader: its type 0
@@ -70,8 +70,8 @@ type typeGraph struct {
 	ends  []uint32 // by type: the end of its refs
 }
 
-// maxRounds bounds the depth to which types are compared. In real programs, 12 rounds separate all that
-// differ.
+// maxRounds bounds the depth to which types are compared. In real programs, 12 rounds separate all
+// types that differ.
 const maxRounds = 64
 
 // refine separates types until nothing changes.
@@ -101,7 +101,7 @@ func (g *typeGraph) refine() {
 	}
 }
 
-// describe lists the contents and references of all types, which many rounds need.
+// describe lists the contents and references of all types once, as many rounds need them.
 func (g *typeGraph) describe() {
 	g.own, g.ends = make([]uint64, len(g.types)), make([]uint32, len(g.types))
 	var k []byte
@@ -114,7 +114,8 @@ func (g *typeGraph) describe() {
 	}
 }
 
-// distinct counts different hashes. The length of table is a power of two and larger than theirs.
+// distinct counts different hashes. The length of table must be a power of two and larger than that of
+// hashes.
 func distinct(hashes, table []uint64) (n int) {
 	clear(table)
 	zero := 0
@@ -145,7 +146,7 @@ func mix(h, x uint64) uint64 {
 	return h ^ h>>33
 }
 
-// define represents structures without members by their definitions. It reports whether there are any.
+// define makes definitions represent structures without members. It reports whether there are any.
 func (g *typeGraph) define() bool {
 	const several = math.MaxUint32
 	defined := map[string]uint32{}
@@ -184,7 +185,7 @@ func isAggregate(t *vars.Type) bool {
 	return false
 }
 
-// sameSort reports whether a declaration may belong to a definition.
+// sameSort reports whether a may be a declaration of b.
 func sameSort(a, b *vars.Type) bool {
 	sort := func(t *vars.Type) vars.TypeKind {
 		if t.Kind == vars.Class {
@@ -224,14 +225,14 @@ func (j *joiner) numberTypes(g *typeGraph) {
 		j.types = append(j.types, ids[g.first[r]:end])
 	}
 	j.joinRuntimeTypes()
-	// So far, expressions have the first numbers of base types.
+	// Up to here, expressions refer to the first number of each base type.
 	j.info.Exprs = make([]vars.Expr, j.allExprs.Len())
 	for i := range j.info.Exprs {
 		j.info.Exprs[i] = j.allExprs.At(vars.ExprID(i)).Renumber(func(id vars.TypeID) vars.TypeID { return ids[j.baseTypes[id]] }, nil)
 	}
 }
 
-// joinRuntimeTypes lists the types that the program describes, by their offsets.
+// joinRuntimeTypes lists the types that the program describes at run time, by their offsets.
 func (j *joiner) joinRuntimeTypes() {
 	for r, v := range j.readers {
 		for t := range v.runtime {
@@ -242,8 +243,8 @@ func (j *joiner) joinRuntimeTypes() {
 	j.info.SortRuntimeTypes()
 }
 
-// joinExprs assigns common numbers to the expressions of all readers. The base types that they refer
-// to have those of j.baseTypes.
+// joinExprs assigns common numbers to the expressions of all readers. The base types that they refer to
+// get the numbers in j.baseTypes.
 func (j *joiner) joinExprs() {
 	bases := map[string]vars.TypeID{}
 	j.baseTypes, j.baseKeys = []uint32{0}, []string{""}

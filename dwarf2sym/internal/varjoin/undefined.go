@@ -2,8 +2,8 @@ package varjoin
 
 import "github.com/symtool/symtool/symfmt/vars"
 
-// Undefined returns the names of the structures that variables with values and members of others have, not only point
-// to, although nothing that the readers met defines them.
+// Undefined returns the names of the structures that no reader met a definition of, although variables with values,
+// or members of other structures, contain them rather than point to them.
 func Undefined(readers []*Records) map[string]bool {
 	u := undefined{names: map[string]bool{}}
 	for _, r := range readers {
@@ -35,7 +35,7 @@ type undefined struct {
 	seen  []bool // by type of the Records
 }
 
-// members notes the types of all members.
+// members notes the types of all members of t.
 func (u *undefined) members(r *Records, t *vars.Type) {
 	for _, m := range t.Members {
 		u.value(r, m.Type)
@@ -52,7 +52,7 @@ func (u *undefined) members(r *Records, t *vars.Type) {
 	}
 }
 
-// value notes a type of which something has a value.
+// value notes a type that something has a value of.
 func (u *undefined) value(r *Records, id vars.TypeID) {
 	for !u.seen[id] {
 		u.seen[id] = true

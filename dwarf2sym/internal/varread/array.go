@@ -36,7 +36,7 @@ func (v *Reader) dim(u *units.Unit, die *dwarf.DIE) vars.Dim {
 	return d
 }
 
-// lowerBoundOf returns the first index of arrays in a language (DWARF 5, table 7.17).
+// lowerBoundOf returns the first index of an array in a language (DWARF 5, table 7.17).
 func lowerBoundOf(lang uint64) int64 {
 	switch lang {
 	case 0x03, 0x0d, 0x05, 0x06, 0x07, 0x08, 0x0e, 0x22, 0x23, 0x09, 0x0a, 0x0f, 0x17, 0x1f:
@@ -60,7 +60,7 @@ func (v *Reader) bound(u *units.Unit, die *dwarf.DIE, at uint16) vars.Bound {
 	if a.Kind == dwarf.Const {
 		n := int64(a.U)
 		if size := len(u.Bytes(a)); !a.Signed() && size <= 8 && at == dw.AtUpperBound && size > 0 && n == 1<<(8*size-1)<<1-1 && size >= 4 {
-			n = -1 // the upper bound of an array without elements: the form gives the width
+			n = -1 // the upper bound of an empty array, whose width is that of the form
 		}
 		return vars.Bound{Kind: vars.ConstBound, Value: n}
 	}
@@ -100,7 +100,7 @@ func (v *Reader) stringType(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 			n = uint64(u.AddrSize)
 		}
 		x.Length = v.bound(u, die, dw.AtStringLength)
-		// The expression is the place of the length.
+		// The expression gives the address of the length.
 		if x.Length.Kind == vars.ExprBound && a.IsBlock() {
 			ops := v.Expr(x.Length.Expr).Ops()
 			if last := ops[len(ops)-1].Code; last != vars.OpCall && last != vars.OpUnsupported {

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// place returns the target that stands for a function by a DIE of it.
+// place returns the target for a function that is identified by one of its DIEs.
 func (v *Reader) place(key dieKey) varjoin.Target {
 	t := varjoin.Target{Off: key.d.Tag | key.off}
 	if v.skeleton != nil {
@@ -18,8 +18,8 @@ func (v *Reader) place(key dieKey) varjoin.Target {
 	return t
 }
 
-// addTargets records that the function of a DIE of the current unit starts at entry. Calls refer to the DIE, to the
-// one that it is an instance or the definition of, or, in other units, to a declaration with its name.
+// addTargets records that the function with DIE d of the current unit starts at entry. Calls refer to that DIE, to
+// the DIE that it is an instance or the definition of, or, in other units, to a declaration with its name.
 func (v *Reader) addTargets(d *dwarf.DIE, entry uint64) {
 	defer v.release(v.top)
 	for u, d := range v.chain(&v.main, d) {
@@ -31,7 +31,7 @@ func (v *Reader) addTargets(d *dwarf.DIE, entry uint64) {
 	}
 }
 
-// chain yields a DIE of u, the one that it is an instance or the definition of, and so on.
+// chain yields d, a DIE of u, the DIE that it is an instance or the definition of, and so on.
 func (v *Reader) chain(u *units.Unit, d *dwarf.DIE) iter.Seq2[*units.Unit, *dwarf.DIE] {
 	return func(yield func(*units.Unit, *dwarf.DIE) bool) {
 		for hops, ok := 0, true; ok && hops < units.MaxChain && yield(u, d); hops++ {
@@ -54,8 +54,9 @@ func originOrSpec(d *dwarf.DIE) dwarf.Value {
 	return d.Value(dw.AtSpecification)
 }
 
-// named returns the target that stands for a function by its name, if it has one of the whole module: that of the
-// linker's symbol, which without DW_AT_linkage_name is the one in the source.
+// named returns the target for a function that is identified by its name. It reports false unless the name is
+// unique in the module: the name of the linker's symbol, which without DW_AT_linkage_name is the name in the
+// source.
 func (v *Reader) named(u *units.Unit, d *dwarf.DIE) (t varjoin.Target, ok bool) {
 	if !d.Flag(dw.AtExternal) {
 		return t, false
@@ -68,7 +69,7 @@ func (v *Reader) named(u *units.Unit, d *dwarf.DIE) (t varjoin.Target, ok bool) 
 	return t, false
 }
 
-// callee returns the function that a call leads to, by its name if other units may have it.
+// callee returns the function that a call leads to. It is identified by its name if it may be in another unit.
 func (v *Reader) callee(origin dwarf.Value) varjoin.Target {
 	if !origin.IsRef() {
 		return varjoin.Target{}

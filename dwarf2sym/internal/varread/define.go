@@ -11,12 +11,12 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// define reads the structures that variables have although the readers met only declarations of them. It looks
-// through the units of the files, which is done for these alone, until it has all.
+// define reads structures that variables have, although the readers met only declarations of them. It makes an extra
+// pass over the units of the files until all have been found.
 //
-// Only rustc declares them so: when it optimizes functions of several units together, an imported one refers to
-// declarations. What a C++ compiler only declares is defined where the class has its methods, and so is met there, or
-// in another module.
+// Only rustc declares structures like this: when it optimizes functions of several units together, an imported
+// function refers to declarations. What a C++ compiler only declares is defined where the class has its methods, and
+// so is met there, or in another module.
 func (v *Reader) define(ctx context.Context, files []File, readers []*Reader) {
 	all := []*varjoin.Records{v.Records}
 	for _, o := range readers {
@@ -49,11 +49,11 @@ func (v *Reader) definitions(ctx context.Context, d *units.Data, wanted wantedNa
 	}
 }
 
-// wantedNames are names of structures, with all scopes and without.
+// wantedNames are names of structures, with all scopes and without any.
 type wantedNames struct{ full, last map[string]bool }
 
-// defineIn reads the wanted structures of the unit that is open. It calls begin, which makes the unit the host's
-// current one, before it needs scopes: most units have none of the names.
+// defineIn reads the wanted structures of the open unit. Before it needs scopes it calls begin, which makes the unit
+// the host's current one: most units have none of the names.
 func (v *Reader) defineIn(wanted wantedNames, begin func() bool) {
 	u, begun := &v.main, false
 	d := v.die()
@@ -95,14 +95,14 @@ func (v *Reader) defineIn(wanted wantedNames, begin func() bool) {
 	}
 }
 
-// mayBeWanted reports whether a structure is wanted, if its scopes are those of the name.
+// mayBeWanted reports whether d may be a wanted structure, from its name without scopes.
 func (v *Reader) mayBeWanted(d *dwarf.DIE, wanted wantedNames) bool {
 	name, _ := v.main.Text(d.Value(dw.AtName))
 	v.Meter.Spend(uint64(len(name)))
 	return wanted.last[string(name)] && !d.Flag(dw.AtDeclaration)
 }
 
-// isWanted reports whether a structure is one that is wanted, which then is so no more.
+// isWanted reports whether the structure with DIE d is wanted, and removes it from the wanted ones.
 func (v *Reader) isWanted(d *dwarf.DIE, at uint64, wanted wantedNames) bool {
 	full := strings.Clone(v.typeName(&v.main, d, dieKey{v.main.D, at}))
 	found := wanted.full[full]

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// die returns a DIE to read into. It is the caller's until release is called with the previous top.
+// die returns a DIE to read into. It belongs to the caller until release is called with the previous top.
 func (v *Reader) die() *dwarf.DIE {
 	if v.top == len(v.dies) {
 		v.dies = append(v.dies, &dwarf.DIE{})
@@ -18,7 +18,7 @@ func (v *Reader) die() *dwarf.DIE {
 	return v.dies[v.top-1]
 }
 
-// release returns the DIEs from top on.
+// release releases the DIEs from top on.
 func (v *Reader) release(top int) { v.top = top }
 
 // dieAt reads the DIE that u refers to. The DIE is valid until release, its unit until the end of a batch.
@@ -33,7 +33,7 @@ func (v *Reader) dieAt(u *units.Unit, ref dwarf.Value) (*units.Unit, *dwarf.DIE,
 	return v.dieIn(d, off)
 }
 
-// dieIn reads the DIE at an offset of d, to which another one refers.
+// dieIn reads the DIE at an offset of d that another DIE refers to.
 func (v *Reader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool) {
 	u := v.opener.Unit(d, off)
 	if u != nil && !v.begins(u, off) {
@@ -53,7 +53,7 @@ func (v *Reader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool
 	return nil, nil, false
 }
 
-// begins reports whether a DIE begins at off, or cannot be known to begin elsewhere.
+// begins reports whether a DIE begins at off, or may begin there as far as is known.
 func (v *Reader) begins(u *units.Unit, off uint64) bool {
 	if u.Starts == nil {
 		u.Starts = &dwarf.Starts{}
@@ -65,7 +65,7 @@ func (v *Reader) begins(u *units.Unit, off uint64) bool {
 	return u.Begins(int(off - u.Off))
 }
 
-// check reports an attribute of a class that it cannot have.
+// check reports an attribute of d whose form is of a wrong class.
 func (v *Reader) check(u *units.Unit, d *dwarf.DIE) {
 	if d.Misfit.Is() && u.D == v.main.D {
 		off := u.Off + uint64(d.Pos)
@@ -83,7 +83,7 @@ func (v *Reader) children(u *units.Unit, d *dwarf.DIE, fn func(c *dwarf.DIE)) {
 	}
 }
 
-// childrenAt calls fn with each DIE from pos to the end of its siblings.
+// childrenAt calls fn with each DIE from pos to the end of the list of siblings.
 func (v *Reader) childrenAt(u *units.Unit, pos int, fn func(c *dwarf.DIE)) {
 	defer v.release(v.top)
 	c := v.die()
@@ -109,7 +109,7 @@ func (v *Reader) childrenAt(u *units.Unit, pos int, fn func(c *dwarf.DIE)) {
 // nameID returns the number of the name of a DIE, without its scopes.
 func (v *Reader) nameID(u *units.Unit, die *dwarf.DIE) varjoin.NameID {
 	name := die.Value(dw.AtName)
-	if name.Kind != dwarf.Strp || v.skeleton != nil { // each other half has a section of its own
+	if name.Kind != dwarf.Strp || v.skeleton != nil { // every other half has its own section
 		text, _ := u.Text(name)
 		v.Meter.Spend(uint64(len(text)))
 		return v.AddName(text)

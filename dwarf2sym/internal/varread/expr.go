@@ -16,7 +16,7 @@ import (
 // their elements.
 const maxReferences = 64
 
-// exprDecoder converts an expression of DWARF to operations of the model.
+// exprDecoder converts a DWARF expression to operations of the model.
 type exprDecoder struct {
 	v       *Reader
 	u       *units.Unit
@@ -24,9 +24,9 @@ type exprDecoder struct {
 	ops     []vars.Op
 	starts  []int32 // by operation: its offset in the expression
 	jumps   []jump
-	shared  bool // it means the same in every unit, as it does not refer to debug information
-	unknown bool // the model has no form for an operation
-	dropped bool // it refers to what the linker dropped, and has no value
+	shared  bool // has the same meaning in every unit, as it does not refer to debug information
+	unknown bool // the model cannot represent an operation
+	dropped bool // refers to code or data that the linker dropped, and has no value
 }
 
 // jump is an operation whose target is still an offset in the expression.
@@ -63,15 +63,15 @@ func (v *Reader) addExpr(ops []vars.Op) vars.ExprID {
 
 const exprCost = 64
 
-// rawExprs has the numbers of expressions by their bytes. Most have few: those are numbers themselves.
+// rawExprs maps the bytes of expressions to their numbers. Most expressions have few bytes, which serve as the key.
 type rawExprs struct {
 	short intern.Offsets
 	long  intern.Table
 	ids   []vars.ExprID // by number in long
 }
 
-// shortExpr returns an expression of at most 7 bytes as a number, a different one for each. The upper half
-// is mixed into the lower one, by which Offsets spreads its keys.
+// shortExpr returns an expression of at most 7 bytes as a number, a different one for each. The upper half is mixed
+// into the lower one, which Offsets uses to spread its keys.
 func shortExpr(code []byte) (key uint64, ok bool) {
 	if len(code) > 7 {
 		return 0, false
@@ -100,7 +100,7 @@ func (r *rawExprs) put(code []byte, id vars.ExprID) {
 		r.short.Put(key, uint32(id))
 		return
 	}
-	if n := r.long.Intern(code); int(n) == len(r.ids) { // not put while it was decoded
+	if n := r.long.Intern(code); int(n) == len(r.ids) { // not added while decoding it
 		r.ids = append(r.ids, id)
 	}
 }
@@ -110,14 +110,14 @@ func (r *rawExprs) clear() {
 	r.long, r.ids = intern.Table{}, nil
 }
 
-// opBuffers is storage of a decoder that is reused.
+// opBuffers is reusable storage of a decoder.
 type opBuffers struct {
 	ops    []vars.Op
 	starts []int32
 }
 
-// decode returns the operations of an expression, and whether they mean the same in every unit. They are
-// valid until the next expression at this depth is decoded.
+// decode returns the operations of an expression. shared reports whether they have the same meaning in every unit. They
+// are valid until the next expression at this depth is decoded.
 func (v *Reader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool) {
 	v.Meter.Spend(uint64(len(code)))
 	if v.decoding == len(v.decoded) {
@@ -310,8 +310,9 @@ func (d *exprDecoder) refersTo(code byte) {
 
 func (d *exprDecoder) constant(n uint64) { d.add(vars.Op{Code: vars.OpConst, U: n}) }
 
-// threadLocal adds the operation that makes an offset the address of a variable of the thread. Before DWARF 5 had const8u
-// before it, an address stood for the offset; that of Mach-O is the address of the variable's descriptor.
+// threadLocal adds the operation that turns an offset into the address of a thread-local variable. Before DWARF 5
+// introduced const8u for this, an address stood for the offset. In Mach-O it is the address of the variable's
+// descriptor.
 func (d *exprDecoder) threadLocal() {
 	if n := len(d.ops); n > 0 {
 		switch op := &d.ops[n-1]; {
@@ -332,7 +333,7 @@ func (d *exprDecoder) address(addr uint64) {
 	d.add(vars.Op{Code: vars.OpAddr, U: uint64(rva)})
 }
 
-// baseType reads a reference to a base type; 0 is the generic type.
+// baseType reads a reference to a base type; 0 means the generic type.
 func (d *exprDecoder) baseType() vars.TypeID {
 	off := d.c.ULEB()
 	if off == 0 {
@@ -343,7 +344,7 @@ func (d *exprDecoder) baseType() vars.TypeID {
 	return id
 }
 
-// call adds the operations of a DIE's location, if it is the same everywhere.
+// call adds the operations of a DIE's location if that does not vary; otherwise it adds a call.
 func (d *exprDecoder) call(off uint64) {
 	label, expr := d.v.reference(d.u, off)
 	if expr == 0 {
@@ -363,8 +364,8 @@ func (d *exprDecoder) call(off uint64) {
 	}
 }
 
-// reference returns how operations refer to the variable or procedure at off: by its label, or by
-// its location if that is the same everywhere.
+// reference returns how operations refer to the variable or procedure at off: by its label or, if its location does not
+// vary, by that.
 func (v *Reader) reference(u *units.Unit, off uint64) (label uint32, expr vars.ExprID) {
 	defer v.release(v.top)
 	du, die, ok := v.dieAt(u, dwarf.Value{Kind: dwarf.Ref, U: off})

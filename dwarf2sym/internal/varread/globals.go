@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// Globals reads the variables of a unit that are outside functions and whose names are wanted, as those of
-// a function at the address base. It reports whether the unit has any.
+// Globals reads the wanted variables of a unit that are outside functions. It records them as variables of
+// a function at address base. It reports whether there are any.
 func (v *Reader) Globals(d *units.Data, h *dwarf.Header, data []byte, wanted func(name string) bool, base uint64, id varjoin.FuncID) (found bool) {
 	v.Reset()
 	defer v.Meter.Flush()

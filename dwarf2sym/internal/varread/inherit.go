@@ -9,12 +9,13 @@ import (
 // abstractVar is a variable in a DIE that scopes are instances of.
 type abstractVar struct {
 	number uint32      // in packed functions
-	whole  vars.ExprID // the location of a static variable, and the value of a constant; otherwise 0
+	whole  vars.ExprID // the location of a static variable or the value of a constant; otherwise 0
 }
 
-// inherited adds the variables that only the DIE has which the DIE of a scope is an instance of: compilers leave out
-// those that an instance has no location for, and gcc describes static variables once, not in each instance. What is in
-// blocks of that DIE is left out: the instance has its own blocks, and gcc's copies of blocks have no values.
+// inherited adds the variables of a scope that are missing from its DIE, d, but not from the DIE that d is an instance
+// of: compilers leave out variables that have no location in an instance, and gcc describes static variables once, not
+// in each instance. Variables inside blocks are not added: the instance has its own blocks, and gcc's copies of blocks
+// have no values.
 func (v *Reader) inherited(d *dwarf.DIE, scope int32) {
 	ref := d.Value(dw.AtAbstractOrigin)
 	if !ref.IsRef() {
@@ -47,7 +48,7 @@ func (v *Reader) inherited(d *dwarf.DIE, scope int32) {
 	}
 }
 
-// mark notes that the scope which is marked has a variable. It reports whether that was known.
+// mark notes that the scope being marked has a variable. It reports whether that was already noted.
 func (v *Reader) mark(number uint32) (known bool) {
 	if n := int(number) + 1; n > len(v.marked) {
 		v.marked = append(v.marked, make([]uint64, n-len(v.marked))...)
@@ -57,7 +58,7 @@ func (v *Reader) mark(number uint32) (known bool) {
 	return known
 }
 
-// addAbstract appends the variables in a DIE to v.abstract.
+// addAbstract appends the variables in the DIE at key to v.abstract.
 func (v *Reader) addAbstract(key dieKey) {
 	defer v.release(v.top)
 	u, die, ok := v.dieIn(key.d, key.off)

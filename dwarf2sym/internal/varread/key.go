@@ -7,13 +7,13 @@ import (
 	"github.com/symtool/symtool/internal/intern"
 )
 
-// dieKey is the place of a DIE.
+// dieKey identifies a DIE by its offset.
 type dieKey struct {
 	d   *units.Data
 	off uint64
 }
 
-// section returns the place of the DIE's section among those of its file.
+// section returns the index of the DIE's section among the sections of its file.
 func (k dieKey) section() int {
 	if k.d.OldTypes {
 		return 1
@@ -21,7 +21,7 @@ func (k dieKey) section() int {
 	return 0
 }
 
-// compare orders DIEs by their places in the files.
+// compare orders DIEs by their positions in the files.
 func (k dieKey) compare(o dieKey) int {
 	return cmp.Or(cmp.Compare(k.d.Tag, o.d.Tag), cmp.Compare(k.section(), o.section()), cmp.Compare(k.off, o.off))
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// languages are the letters of the languages of units. Others, such as assembly, have none.
+// languages maps the languages of units to letters. Others, such as assembly, have none.
 var languages = map[uint64]vars.Language{
 	dw.LangAda83:    vars.Ada,
 	dw.LangC89:      vars.C,

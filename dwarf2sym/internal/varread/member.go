@@ -93,7 +93,7 @@ const memberCost = 40
 // nameOf returns the name of a DIE without its scopes.
 func (v *Reader) nameOf(u *units.Unit, die *dwarf.DIE) string { return v.Name(v.nameID(u, die)) }
 
-// bitField fills in the place of a bit field.
+// bitField sets the position of a bit field.
 func (v *Reader) bitField(u *units.Unit, die *dwarf.DIE, m *vars.Member, bits uint64) {
 	m.BitSize = uint32(min(bits, 1<<31))
 	if off := die.Value(dw.AtDataBitOffset); off.Kind == dwarf.Const {
@@ -122,7 +122,7 @@ func (v *Reader) bitField(u *units.Unit, die *dwarf.DIE, m *vars.Member, bits ui
 	m.BitOffset = uint8(from % 8)
 }
 
-// sizeOf returns the size of a type through typedefs and qualifiers.
+// sizeOf returns the size of a type, looking through typedefs and qualifiers.
 func (v *Reader) sizeOf(id vars.TypeID) uint64 {
 	for range maxReferences {
 		t := v.Type(id)

@@ -16,30 +16,30 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Variables are read by a second pass over each unit, while it is in memory and its scopes are
-// known, so that they cost nothing if they are not wanted. Functions are packed as they are in the
-// unit, with addresses in the file; varjoin assigns their scopes to FUNCs and INLINEs of the module
-// once all functions are joined.
+// Variables are read in a second pass over each unit, while it is in memory and its scopes are known, so that they
+// cost nothing if they are not wanted. Functions are packed as they are in the unit, with addresses in the file;
+// varjoin assigns their scopes to FUNCs and INLINEs of the module once all functions are joined.
 
 // Options select what is read.
 type Options struct {
-	Locals    bool // local variables, not parameters alone
+	Locals    bool // local variables, not just parameters
 	FullTypes bool // types with their members
 
-	// Imports has the words in which the loader stores the addresses of functions of other files.
+	// Imports gives the addresses of the words in which the loader stores the addresses of functions of other
+	// files.
 	Imports map[varjoin.Target]uint64
 }
 
 // Host reads the functions of the units whose variables are read.
 type Host interface {
-	// Scopes appends "ns::Class::" of what is around the DIE at off of u.
+	// Scopes appends "ns::Class::", the scopes around the DIE at off of u.
 	Scopes(b []byte, u *units.Unit, off uint64) []byte
 	// Path returns the path of a file of the line table of the host's current unit.
 	Path(file uint64) string
 	// Problem records damage at off of .debug_info.
 	Problem(off uint64, lost string, err error)
-	// Begin makes a unit current whose scopes and files are wanted, but not its functions. It reports
-	// false if the unit is damaged.
+	// Begin makes a unit current for its scopes and files, but not its functions. It reports false if the unit is
+	// damaged.
 	Begin(d *units.Data, h *dwarf.Header, data []byte) bool
 }
 
@@ -49,9 +49,9 @@ type Reader struct {
 	host     Host
 	code     *codemap.Map // of the file that is read
 	module   *codemap.Map
-	linked   Linked       // nil unless an object is read
+	linked   Linked       // nil unless reading an object
 	rust     bool         // there are units of Rust
-	Meter    *dwarf.Meter // for variables only, so that they do not use up the budget of functions
+	Meter    *dwarf.Meter // for variables only, so that they do not use up the functions' budget
 	skeleton *dwarf.Unit  // of the current unit; nil if it is not split
 
 	*varjoin.Records
@@ -64,27 +64,27 @@ type Reader struct {
 	nameAt   dieNumbers // NameIDs, by their places in .debug_str
 	tables   dwarf.AbbrevCache
 	main     units.Unit
-	starts   dwarf.Starts // of main, if the host does not know them
+	starts   dwarf.Starts // of main, unless the host knows them
 	opener   *units.Opener
 
 	// The current unit.
 	vars         []declaration // by number in packed functions
-	varOf        dieNumbers    // the inverse
+	varOf        dieNumbers    // the inverse of vars
 	labels       map[dieKey]uint32
-	abstract     []abstractVar   // variables in the DIEs that scopes are instances of, of one DIE after another
-	abstractEnds []int           // the end of each DIE's
+	abstract     []abstractVar   // variables in the DIEs that scopes are instances of, one DIE after another
+	abstractEnds []int           // by DIE: the end of its variables
 	abstractOf   dieNumbers      // indices in abstractEnds
-	bad          map[dieKey]bool // places that were reported
+	bad          map[dieKey]bool // offsets already reported
 	marked       []uint64        // by number in packed functions: the last scope that has the variable
-	marks        uint64          // number of scopes that were marked
+	marks        uint64          // number of scopes marked so far
 	callees      map[dieKey]varjoin.Target
 	firstFn      int // index of the unit's first function
 
 	typeOf   dieNumbers  // TypeIDs
-	namedOf  dieNumbers  // those of types that were read while nameOnly was set
-	info     []byte      // of the unit whose types are read
+	namedOf  dieNumbers  // like typeOf, for types read while nameOnly was set
+	info     []byte      // of the unit whose types are being read
 	unread   []structure // wanted structures whose members are not read yet
-	nameOnly bool        // what leads to types has no value
+	nameOnly bool        // the types being read are of variables without a value
 	typeKey  []byte
 	nameBuf  []byte
 	depth    int
@@ -106,12 +106,13 @@ func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *v
 	return v
 }
 
-// Linked says where a linker put the functions and variables of an object. It reports false for what it dropped.
+// Linked maps addresses of an object to where a linker put its functions and variables. To reports false for what
+// the linker dropped.
 type Linked interface {
 	To(addr uint64) (uint64, bool)
 }
 
-// Object says that the units that follow are those of an object with its own code and budget, up to the next call.
+// Object makes the reader read units of an object, which has its own code and budget, until the next call.
 func (v *Reader) Object(code *codemap.Map, linked Linked, effort *dwarf.Effort) {
 	v.Reset()
 	v.raw.clear()
@@ -119,7 +120,8 @@ func (v *Reader) Object(code *codemap.Map, linked Linked, effort *dwarf.Effort) 
 	v.code, v.linked, *v.Meter = code, linked, dwarf.Meter{Effort: effort}
 }
 
-// rva returns the place in the module of an address in the file that is read; false if the linker dropped it.
+// rva converts an address of the file being read to an RVA of the module. It reports false if the linker dropped
+// it.
 func (v *Reader) rva(addr uint64) (vars.RVA, bool) {
 	if v.linked == nil {
 		return v.module.RVA(addr), true
@@ -144,13 +146,13 @@ func (v *Reader) Finish() {
 	*v = Reader{Meter: v.Meter, Records: v.Records}
 }
 
-// Unit reads the variables of the host's current unit, own, of the functions at offsets funcs of .debug_info.
+// Unit reads the variables of the host's current unit, own. funcs are the offsets of its functions in .debug_info.
 func (v *Reader) Unit(own *units.Unit, data []byte, skeleton *dwarf.Unit, funcs []uint64) {
 	d, h := own.D, &own.Header
 	if v.Meter.Exhausted {
 		return
 	}
-	if v.skeleton = skeleton; skeleton != nil { // each other half is in another file
+	if v.skeleton = skeleton; skeleton != nil { // every other half is in a different file
 		v.Reset()
 	}
 	v.firstFn = v.Funcs()
@@ -188,7 +190,7 @@ func (v *Reader) open(d *units.Data, h *dwarf.Header, data []byte) error {
 	return v.main.Open(d, h, data, t, v.Meter)
 }
 
-// leave, deferred, forgets the unit, and its functions if reading it panicked.
+// leave, which is deferred, drops the unit, and its functions if reading it panicked.
 func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.top = 0
 	v.varOf.clear()
@@ -222,7 +224,7 @@ func (v *Reader) function(pos int) error {
 	if spans = v.code.Keep(spans); len(spans) == 0 {
 		return nil
 	}
-	entry := spans[0].Lo // compilers list the piece that is entered first
+	entry := spans[0].Lo // compilers list the piece with the entry first
 	if addr, ok := u.Address(low); ok {
 		entry = addr
 	}
@@ -257,8 +259,8 @@ func (v *Reader) function(pos int) error {
 	return nil
 }
 
-// frameBase returns the expression of the DW_AT_frame_base of the function at key. A list, which gcc generates
-// for DWARF 2, is the location of a variable without a name, of which the function's DIE is the declaration.
+// frameBase returns the expression of the DW_AT_frame_base of the function at key. A list, which gcc generates for
+// DWARF 2, becomes the location of an unnamed variable that has the function's DIE as its declaration.
 func (v *Reader) frameBase(a *dwarf.Attr, key dieKey) vars.ExprID {
 	u := &v.main
 	if code, ok := u.Block(a); ok {
@@ -272,7 +274,7 @@ func (v *Reader) frameBase(a *dwarf.Attr, key dieKey) vars.ExprID {
 	return v.addExpr([]vars.Op{{Code: vars.OpCall, Label: v.label(key)}})
 }
 
-// endUnit finds the names and types of the unit's variables.
+// endUnit looks up the names and types of the unit's variables.
 func (v *Reader) endUnit() {
 	defer v.release(v.top)
 	v.records = slices.Grow(v.records[:0], len(v.vars))[:len(v.vars)]
@@ -291,7 +293,7 @@ func (v *Reader) endUnit() {
 		v.readMembers()
 	}
 	v.unread = v.unread[:0] // others are read after all units
-	if len(v.labels) > 0 {  // reading types may assign labels
+	if len(v.labels) > 0 {  // reading types may have assigned labels
 		for i := range v.vars {
 			v.records[i].Label = v.labels[v.vars[i].key]
 		}
@@ -302,7 +304,7 @@ func (v *Reader) endUnit() {
 // declaration is a variable of the current unit.
 type declaration struct {
 	key   dieKey
-	known bool // the DIE at key was read: it has name, typ and these flags
+	known bool // the DIE at key was read: name, typ and these flags are set
 	name  varjoin.NameID
 	typ   dwarf.Value
 	param bool
@@ -311,10 +313,10 @@ type declaration struct {
 	located bool // it has a value somewhere
 }
 
-// describe sets what is known of a variable from d, its DIE in the current unit.
+// describe fills in a declaration from d, the variable's DIE in the current unit.
 func (v *Reader) describe(to *declaration, d *dwarf.DIE) {
 	if to.typ = d.Value(dw.AtType); to.typ.Kind == dwarf.None {
-		return // it may be elsewhere
+		return // another DIE may have it
 	}
 	to.known, to.param, to.made = true, d.Tag == dw.TagFormalParameter, d.Flag(dw.AtArtificial)
 	to.name = v.nameID(&v.main, d)

@@ -10,10 +10,11 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// A reference that leads nowhere costs what it is for: a type is void, a variable is not the instance of another. Each
-// place that is wrongly referred to is reported once for a unit.
+// A bad reference costs only what it is for: a type becomes void, or a variable is not treated as an instance. Each
+// bad target is reported once per unit.
 
-// placeOf returns the place of the DIE that u refers to, as Opener.Locate, and reports a signature that no type has.
+// placeOf returns the place of the DIE that u refers to, like Opener.Locate. It reports signatures that no type unit
+// has.
 func (v *Reader) placeOf(u *units.Unit, ref dwarf.Value) (*units.Data, uint64, bool) {
 	d, off, ok := v.opener.Locate(u, ref)
 	if !ok && ref.Kind == dwarf.RefSig && v.newlyBad(dieKey{u.D, ref.U}) {
@@ -23,7 +24,7 @@ func (v *Reader) placeOf(u *units.Unit, ref dwarf.Value) (*units.Data, uint64, b
 	return d, off, ok
 }
 
-// badReference reports a place in d to which DIEs should not refer.
+// badReference reports an offset of d that DIEs should not refer to.
 func (v *Reader) badReference(d *units.Data, off uint64, format string, args ...any) {
 	if d == nil || !v.newlyBad(dieKey{d, off}) {
 		return
@@ -32,7 +33,8 @@ func (v *Reader) badReference(d *units.Data, off uint64, format string, args ...
 		&bin.Error{File: d.File, Section: ".debug_info", Offset: off, Msg: fmt.Sprintf(format, args...)})
 }
 
-// newlyBad reports whether a place was not reported for the unit. If the budget is spent, that is the reason.
+// newlyBad reports whether a bad target is to be reported: it has not been reported for the unit, and the budget,
+// whose exhaustion may be the cause, is not exhausted.
 func (v *Reader) newlyBad(key dieKey) bool {
 	if v.Meter.Exhausted || v.bad[key] {
 		return false
@@ -44,7 +46,8 @@ func (v *Reader) newlyBad(key dieKey) bool {
 	return true
 }
 
-// fitting returns fits: whether the DIE at key may be what others, called what, refer to. It is reported if not.
+// fitting returns fits, which says whether a reference from something called what may lead to the DIE at key. If not,
+// it reports the reference.
 func (v *Reader) fitting(key dieKey, fits bool, what string) bool {
 	if !fits {
 		v.badReference(key.d, key.off, "this DIE is of a kind to which %s cannot refer", what)
@@ -52,7 +55,7 @@ func (v *Reader) fitting(key dieKey, fits bool, what string) bool {
 	return fits
 }
 
-// isUnit reports whether a tag is that of a unit, which nothing is an instance of.
+// isUnit reports whether tag is that of a unit. Nothing is an instance of a unit.
 func isUnit(tag uint16) bool {
 	switch tag {
 	case dw.TagCompileUnit, dw.TagPartialUnit, dw.TagTypeUnit, dw.TagSkeletonUnit:
@@ -61,7 +64,7 @@ func isUnit(tag uint16) bool {
 	return false
 }
 
-// noType reports whether DIEs with a tag are never types. Tags of vendors may be.
+// noType reports whether DIEs with this tag are never types. Vendors' tags may be types.
 func noType(tag uint16) bool {
 	switch tag {
 	case dw.TagNamespace,
@@ -73,7 +76,7 @@ func noType(tag uint16) bool {
 	return isUnit(tag)
 }
 
-// checkCircle reports another name for a type that is this type itself. A pointer to itself is a type of Go.
+// checkCircle reports a typedef or qualified type that refers to itself. A pointer to itself is a valid Go type.
 func (v *Reader) checkCircle(key dieKey, id vars.TypeID) {
 	if id == 0 {
 		return

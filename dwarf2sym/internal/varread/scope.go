@@ -49,7 +49,7 @@ func (v *Reader) scope(pos int, scope int32) (next int, err error) {
 			}
 		case dw.TagCallSite, dw.TagGNUCallSite:
 			pos, err = v.callSite(d)
-		default: // the host found the functions in it
+		default: // functions inside it are left to the host
 			if pos, err = u.Over(d); err == nil {
 				pos, err = u.SkipTree(d, pos)
 			}
@@ -61,7 +61,8 @@ func (v *Reader) scope(pos int, scope int32) (next int, err error) {
 	return pos, nil
 }
 
-// openScope returns the number of the scope for a DIE. A block without code belongs to the scope around it.
+// openScope opens the scope for a DIE and returns its number. A block without code counts as part of the scope
+// around it.
 func (v *Reader) openScope(d *dwarf.DIE, around int32) int32 {
 	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
 	kind := vars.BlockScope
@@ -77,7 +78,7 @@ func (v *Reader) openScope(d *dwarf.DIE, around int32) int32 {
 	})
 }
 
-// locationCost is the memory that a location takes until the end of its function: variables may share a list.
+// locationCost is the memory that a location takes until its function ends: variables may share a list.
 const locationCost = 24
 
 // variable reads a variable or parameter of a scope.
@@ -106,8 +107,8 @@ func (v *Reader) variable(d *dwarf.DIE, scope int32) {
 	v.addVariable(scope, number, whole)
 }
 
-// addVariable adds a variable of a scope to the function, with the location that it has everywhere, or the list that
-// was added before.
+// addVariable adds a variable of a scope to the function, with its location in the whole scope or the list that was
+// added before.
 func (v *Reader) addVariable(scope int32, number uint32, whole vars.ExprID) {
 	if v.fn.Variable(scope, number, whole) {
 		v.vars[number].located = true
@@ -138,7 +139,7 @@ func (v *Reader) number(key dieKey) uint32 {
 // numberOf returns the number, in packed functions, of the variable that d is an instance of.
 func (v *Reader) numberOf(u *units.Unit, d *dwarf.DIE) uint32 {
 	ref := d.Value(dw.AtAbstractOrigin)
-	if ref.Kind == dwarf.Ref { // nearly always a variable of the unit that was met before
+	if ref.Kind == dwarf.Ref { // nearly always an earlier variable of this unit
 		if number, ok := v.varOf.get(dieKey{u.D, ref.U}); ok {
 			return number
 		}
@@ -177,8 +178,8 @@ func (v *Reader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 	return key
 }
 
-// abstractLocation returns the location in the DIE that a variable is an instance of: static variables
-// and constants are described once.
+// abstractLocation returns the location from the DIE that a variable is an instance of: static variables and
+// constants are described only there.
 func (v *Reader) abstractLocation(d *dwarf.DIE) vars.ExprID {
 	defer v.release(v.top)
 	ref := d.Value(dw.AtAbstractOrigin)
@@ -192,7 +193,8 @@ func (v *Reader) abstractLocation(d *dwarf.DIE) vars.ExprID {
 	return v.wholeLocation(u, o)
 }
 
-// wholeLocation returns the location that a variable has everywhere, or the value of a constant; otherwise 0.
+// wholeLocation returns the location that a variable has everywhere or the value of a constant, or 0 if there is
+// neither.
 func (v *Reader) wholeLocation(u *units.Unit, d *dwarf.DIE) vars.ExprID {
 	if c := d.Attr(dw.AtConstValue); c != nil {
 		return v.constValue(u, c)

@@ -87,7 +87,7 @@ func (v *Reader) arguments(d *dwarf.DIE, pos int) {
 }
 
 // removedParam returns the reference to a parameter that gcc removed from the called function. Locations in that
-// function get the value by DW_OP_GNU_parameter_ref.
+// function use DW_OP_GNU_parameter_ref to get its value.
 func removedParam(c *dwarf.DIE) dwarf.Value {
 	if ref := c.Value(dw.AtCallParameter); ref.IsRef() {
 		return ref
@@ -95,7 +95,8 @@ func removedParam(c *dwarf.DIE) dwarf.Value {
 	return c.Value(dw.AtAbstractOrigin)
 }
 
-// parameter returns the operation for a parameter that has no place. Its name identifies it within a function.
+// parameter returns the operation for a parameter that has no location. Its name identifies it within a
+// function.
 func (v *Reader) parameter(u *units.Unit, ref dwarf.Value) (op vars.Op, ok bool) {
 	defer v.release(v.top)
 	u, d, ok := v.dieAt(u, ref)

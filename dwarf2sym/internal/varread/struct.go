@@ -15,11 +15,11 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// The members of structures are read once, from the first unit that has them, and after all units, so
-// that the result does not depend on which worker read which unit. Only those of split units, whose files
-// are closed by then, are read with their units. Structures are treated as the same if they have the same
-// name, size and place in the source; those without a name or without a place must have the same members
-// as well. Once all types are known, varjoin decides which are equal with all that they refer to.
+// The members of structures are read once, from the first unit that has them, and after all units, so that the result
+// does not depend on which worker read which unit. Only in split units, whose files are closed by then, are they read
+// with the unit. Structures are treated as the same if they have the same name, size and place in the source; those
+// without a name or without a place must have the same members as well. Once all types are known, varjoin decides which
+// are equal including everything that they refer to.
 
 // aggregate returns the number of a structure, union or enumeration. Its members are read later.
 func (v *Reader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
@@ -49,7 +49,7 @@ func (v *Reader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeI
 	return id
 }
 
-// meet notes a structure. Its members are read unless only variables without a value lead to it.
+// meet records a structure. Its members will be read unless only variables without a value lead to it.
 func (v *Reader) meet(s structure, isNew bool) {
 	if isNew {
 		if n := int(s.id) + 1; n > len(v.places) {
@@ -77,7 +77,8 @@ func (v *Reader) addStructure(t vars.Type, key []byte) (vars.TypeID, varjoin.Typ
 	return id, hash, isNew
 }
 
-// fileOf returns the path of the file that declares a DIE, "" if it is unknown.
+// fileOf returns the path of the file that declares a DIE, or "" if unknown. For a DIE of a unit whose files are not
+// known, it returns a placeholder with the file's number.
 func (v *Reader) fileOf(u *units.Unit, die *dwarf.DIE) string {
 	file := die.Value(dw.AtDeclFile)
 	if file.Kind != dwarf.Const {
@@ -89,8 +90,8 @@ func (v *Reader) fileOf(u *units.Unit, die *dwarf.DIE) string {
 	return v.host.Path(file.U)
 }
 
-// shape appends the names and offsets of the members and the names of their types: types with the same
-// name and place may differ in these.
+// shape appends the names and offsets of the members and the names of their types, in which types with the same name
+// and place may differ.
 func (v *Reader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
@@ -120,16 +121,16 @@ func (v *Reader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
 	return k
 }
 
-// structure is a structure that was met.
+// structure is a structure that the reader met.
 type structure struct {
 	key    dieKey // where its members are read: the first of its DIEs that is wanted
 	id     vars.TypeID
 	hash   varjoin.TypeHash
 	wanted bool // something that may have a value leads to it
-	read   bool // its members were read
+	read   bool // its members have been read
 }
 
-// readMembers reads the members of all structures that were met, and of those that they lead to.
+// readMembers reads the members of all structures met so far, and of the structures that they lead to.
 func (v *Reader) readMembers() {
 	for len(v.unread) > 0 && !v.Meter.Exhausted {
 		next := v.unread[len(v.unread)-1]
@@ -154,14 +155,15 @@ func (v *Reader) readMembers() {
 	v.unread = v.unread[:0]
 }
 
-// File is debug information that readers have read. Use calls fn with it: it may have been closed, and is opened again.
+// File is debug information that readers have read. Use calls fn with it, reopening the file if it was closed.
 type File struct {
-	Tag uint64 // that of the Data
+	Tag uint64 // the Data's Tag
 	Use func(fn func(d *units.Data))
 }
 
-// ReadTypes reads the members of the structures that readers want, each where the first unit has it, and of
-// those that they lead to; then those that are only declared there. Files are in the order of their tags.
+// ReadTypes reads the members of the structures that readers want, and of those that they lead to, each from the first
+// unit that has it. Then it reads the structures that are only declared there. files must be in the order of their
+// tags.
 func (v *Reader) ReadTypes(ctx context.Context, files []File, readers []*Reader) {
 	var all []wantedType
 	rust := false
@@ -219,7 +221,7 @@ func (v *Reader) typesIn(ctx context.Context, d *units.Data, all []wantedType) {
 	}
 }
 
-// missing returns those of want that are not known yet.
+// missing returns the types in want that are not known yet.
 func (v *Reader) missing(want []wantedType) []wantedType {
 	return slices.DeleteFunc(want, func(t wantedType) bool {
 		id, known := v.Find(t.hash)
@@ -230,13 +232,13 @@ func (v *Reader) missing(want []wantedType) []wantedType {
 	})
 }
 
-// wantedType is a structure that a reader met, in its Records.
+// wantedType is a structure that a reader met, with that reader's Records.
 type wantedType struct {
 	structure
 	of *varjoin.Records
 }
 
-// found records that v has a structure. Only one copy of its name is kept, as names of templates are long.
+// found records that v has a structure. It keeps only one copy of the name, as names of templates are long.
 func (v *Reader) found(t *wantedType, id vars.TypeID) {
 	v.SetFound(t.hash, id)
 	if name := v.Type(id).Name; name == t.of.Type(t.id).Name {
@@ -244,7 +246,7 @@ func (v *Reader) found(t *wantedType, id vars.TypeID) {
 	}
 }
 
-// typesOf reads the structures in want from a unit, and those that they lead to. It reports whether it had to
+// typesOf reads the structures in want from a unit, and the structures that they lead to. It reports whether it had to
 // read the unit.
 func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []wantedType) (read bool) {
 	if want = v.missing(want); len(want) == 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// typeAt returns the number of the type that an attribute of u refers to; void if there is none.
+// typeAt returns the number of the type that an attribute of u refers to, or void if the reference is
+// missing.
 func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	if !ref.IsRef() {
 		return 0
@@ -53,7 +54,7 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	return read
 }
 
-// types returns the numbers of the types that were read as the current one is.
+// types returns the numbers of types for the current mode, nameOnly or not.
 func (v *Reader) types() *dieNumbers {
 	if v.nameOnly {
 		return &v.namedOf
@@ -61,7 +62,7 @@ func (v *Reader) types() *dieNumbers {
 	return &v.typeOf
 }
 
-// runtimeTypeCost is the memory of a type's descriptor at run time.
+// runtimeTypeCost is the memory charged for a type's descriptor at run time.
 const runtimeTypeCost = 32
 
 // typeOpen stands for a type that is being read.
@@ -145,7 +146,7 @@ var typeKinds = map[uint16]vars.TypeKind{
 	dw.TagPackedType: vars.Const, dw.TagSharedType: vars.Const, dw.TagDynamicType: vars.Typedef, dw.TagSetType: vars.Unspecified,
 }
 
-// size returns DW_AT_byte_size, if it is a number.
+// size returns DW_AT_byte_size if it is a constant.
 func size(die *dwarf.DIE) (uint64, bool) {
 	if v := die.Value(dw.AtByteSize); v.Kind == dwarf.Const {
 		return v.U, true
@@ -156,7 +157,7 @@ func size(die *dwarf.DIE) (uint64, bool) {
 // typeName returns the name of a type, qualified by its namespaces, classes and functions. It is valid until
 // the next call.
 func (v *Reader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
-	if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences { // a declaration in its scope
+	if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences { // the declaration is in the type's scope
 		if nu, nd, ok := v.dieAt(u, next); ok {
 			if d, off, ok := v.placeOf(u, next); ok && v.fitting(dieKey{d, off}, !noType(nd.Tag), "a type") {
 				v.depth++
