@@ -111,7 +111,8 @@ func (m *machine) fromConstant(b []byte, size int, as class) Value {
 	return m.fromNumber(numberOf(as, b, m.f.BigEndian()), size, as)
 }
 
-// pointer returns an implicit pointer, to a variable of the same frame.
+// pointer returns an implicit pointer. Its target is a variable of the same frame, or what an
+// expression describes.
 func (m *machine) pointer(p *place, size int) Value {
 	v := missing(size, Absent, "the pointer is neither in a register nor in memory")
 	if fault := m.budget.enter(); fault != nil {

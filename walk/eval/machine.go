@@ -132,7 +132,8 @@ type piece struct {
 	offset uint64 // in bits, within the place
 }
 
-// evaluate returns the pieces of a location; nil if the expression is empty.
+// evaluate returns the pieces of a location. There is at least one: an empty expression means that
+// the program has no value.
 func (m *machine) evaluate(ops []vars.Op) []piece {
 	if len(ops) == 0 {
 		return []piece{{place: place{kind: nowhere}}}

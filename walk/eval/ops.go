@@ -182,7 +182,7 @@ func (m *machine) load(addr uint64, size int) (number, *failure) {
 	return numberOf(generic, v.Bytes, m.f.BigEndian()), nil
 }
 
-// compute executes the other operations, which leave a number on the stack.
+// compute executes the other operations, which work on the stack.
 func (m *machine) compute(op *vars.Op) *failure {
 	switch op.Code {
 	case vars.OpConst:

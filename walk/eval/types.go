@@ -115,7 +115,7 @@ func (v *Value) knows(bit, count uint64, bigEndian bool) bool {
 	return true
 }
 
-// bitField returns the value of a bit field, sign-extended.
+// bitField returns the value of a bit field, extended to size bytes, with its sign if its type is signed.
 func (f *Frame) bitField(v *Value, m *vars.Member, size int) Value {
 	last := m.Offset + (uint64(m.BitOffset)+uint64(m.BitSize)+7)/8
 	part := v.Part(int(m.Offset), int(last-m.Offset))

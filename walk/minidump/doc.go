@@ -9,9 +9,9 @@
 // src/google_breakpad/common/minidump_*.h, and those of Crashpad's in its
 // minidump/minidump_extensions.h.
 //
-// Nothing in the file is copied: memory, and the vector part of contexts, refer to it. Counts and
-// sizes are bounded by the bytes available. Damage costs only the entry or stream that it is in,
-// and is reported in Dump.Problems.
+// Memory is not copied but refers to the file, and so do the vector parts of most contexts.
+// Counts and sizes are bounded by the bytes available. Damage costs only the entry or stream that
+// it is in, and is reported in Dump.Problems.
 //
 // # Where we differ
 //

@@ -14,7 +14,7 @@ type layout struct {
 	flagsAt   int
 	flagsSize int
 	cpu       uint64 // flag bits that identify the CPU
-	size      int    // of the whole structure; more may follow
+	size      int    // of the part that is read, in bytes; more may follow
 
 	fields []field // the registers
 

@@ -20,7 +20,7 @@ const lldbMark = 0x4c4c4442
 // vdso is Breakpad's name for the library that the kernel maps into a process.
 const vdso = "linux-gate.so"
 
-// lldbText stands for the reason that LLDB's exception stream gives.
+// lldbText is the key of the annotation with the text of LLDB's exception stream.
 const lldbText = "reason given by LLDB"
 
 // lldbCrash converts LLDB's form of an exception to the usual one.

@@ -47,8 +47,8 @@ func (r *reader) memory64List(s span) {
 	})
 }
 
-// Page protections of Windows, from winnt.h, and the state of memory that is
-// not in use.
+// Page protections of Windows, from winnt.h, and the state of memory that is in
+// use.
 const (
 	pageWritable   = 0x04 | 0x08 | 0x40 | 0x80
 	pageReadable   = pageWritable | 0x02 | 0x20

@@ -26,8 +26,9 @@ func (r *reader) threadList(s span) {
 	})
 }
 
-// boundStack finds the stack of a thread in a dump of all memory, where the thread has only the
-// stack's address.
+// boundStack limits a thread's stack to the memory region in which it begins, and clears it if
+// the dump lacks that memory. In a dump of all memory, the thread has only the stack's address
+// and size.
 func (r *reader) boundStack(t *dump.Thread) {
 	region := r.d.Memory.Find(t.Stack.Addr)
 	if region == nil {

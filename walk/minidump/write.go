@@ -17,8 +17,8 @@ import (
 // has contents. The problems list what a minidump cannot represent. Equal Dumps give equal bytes.
 // The error is w's, or reports lists that alone take 4 GB.
 //
-// Offsets in a minidump have 32 bits: with MemoryList, memory comes before what refers to it;
-// memory of 4 GB or more comes last, in Memory64List.
+// Offsets in a minidump have 32 bits. Memory that they can reach is in a MemoryList and comes
+// before what refers to it; if there is more, it comes last, in a Memory64List.
 func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	return newWriter(d).write(w)
 }

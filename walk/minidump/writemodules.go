@@ -25,7 +25,8 @@ func (w *writer) moduleList() []byte {
 
 // modulePath returns a module's path as Breakpad's client writes it on Linux, where readers look
 // for symbols by its last element: with DT_SONAME instead of the file's name, or appended if the
-// file is an archive. An archive is recognised by a module that does not begin with the file.
+// file is an archive. A module that does not begin where the file begins is taken for a part of
+// an archive.
 func (w *writer) modulePath(m *dump.Module) string {
 	if m.Path == "" && m.DebugFile == "" {
 		return unnamed(m.Addr)

@@ -77,8 +77,9 @@ func (w *writer) cpu() (kind, level, revision uint16, info [24]byte) {
 	return kind, 0, 0, info
 }
 
-// processor returns the number of a CPU, or the first if it has several: the others are Breakpad's
-// own, from before Microsoft defined one.
+// processor returns the number of a CPU. If it has several, it returns the lowest, because the
+// higher ones are special cases: 32-bit x86 on 64-bit Windows, and Breakpad's own numbers from
+// before Microsoft defined one.
 func (w *writer) processor() uint16 {
 	const unknown = 0xffff
 	for _, id := range slices.Sorted(maps.Keys(cpus)) {

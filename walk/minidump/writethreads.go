@@ -70,7 +70,8 @@ func (w *writer) exception() []byte {
 	return w.place(b, w.context(c.Context, "the crash"))
 }
 
-// context writes a context; equal contexts are written only once.
+// context writes a context and returns its location. A context that a thread shares with the crash
+// is written only once.
 func (w *writer) context(c *dump.Context, of string) location {
 	if c == nil {
 		return location{}

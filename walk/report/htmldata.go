@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// Limits of a page, which a browser must open within a second: numbers of frames, and bytes of what frames have
-// besides their names.
+// Limits of a page, which a browser must open within a second: the number of frames, and the bytes of their
+// names, registers, stacks and variables.
 const (
 	maxPageFrames    = 60_000
 	maxPageNames     = 2 << 20

@@ -2,7 +2,7 @@ package report
 
 import "github.com/symtool/symtool/symfmt"
 
-// docModule is a module. End is the address after its last byte.
+// docModule is a module. EndAddr is the address after its last byte.
 type docModule struct {
 	BaseAddr       string         `json:"base_addr"`
 	CertSubject    null           `json:"cert_subject"`

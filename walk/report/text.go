@@ -212,7 +212,7 @@ func (p *textWriter) more(s *viewStack, i, k int) {
 	p.variables(s, i, k)
 }
 
-// frameLine returns the line of f.Names[k], or of the frame if it has no names.
+// frameLine writes the line of f.Names[k], or of the frame if it has no names.
 func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	number := fmt.Sprintf("%2d", n)
 	m := p.module(f)

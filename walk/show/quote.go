@@ -42,7 +42,8 @@ func escaped(r rune, mark rune) string {
 	return q[1 : len(q)-1]
 }
 
-// character returns the character with a code, or "" if there is none.
+// character returns the character with a code, in single quotation marks, or "" if there
+// is none.
 func character(code uint64, size int) string {
 	r := rune(code)
 	switch {

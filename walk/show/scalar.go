@@ -163,7 +163,7 @@ func (s *showing) enumerator(t *vars.Type, name string) string {
 	return name
 }
 
-// pointer shows an address, its symbol, and the text to which it points.
+// pointer shows an address, its symbol, and the text or the object to which it points.
 func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 	out := "0x" + strconv.FormatUint(addr, 16)
 	refers := t.Kind != vars.Pointer || strings.HasPrefix(t.Name, "&")

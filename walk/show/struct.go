@@ -144,7 +144,7 @@ func (s *showing) membersOf(v *eval.Value, t *vars.Type) (members []vars.Member,
 	return members, variant, true
 }
 
-// variantOf returns the variant of a value, or nil.
+// variantOf returns the variant of a value, or nil if none applies. It returns false if the discriminant is unknown.
 func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Variant, bool) {
 	if part.Discr.Type == 0 {
 		if len(part.Variants) == 0 {

@@ -21,7 +21,7 @@ const (
 	actPrefix               // it is in the signature, and so is its caller
 	actTrim                 // like actPrefix; without a function, only its module's name; equal names in a row become one
 	actStart                // like actPrefix; frames above it are left out
-	actReset                // it is left out, and so are the frames above it that are not the last one
+	actReset                // it is left out, and so are the frames above it, unless one of them has ended the signature
 	actOOM                  // it is left out, and the process was out of memory
 )
 

@@ -41,7 +41,7 @@ type callCode struct {
 	inCode func(uint64) bool
 }
 
-// word returns the 4-byte word that begins before bytes before the address.
+// word returns the 4-byte word whose distance to the address is before, in bytes.
 func (c callCode) word(order binary.ByteOrder, before int) (uint32, bool) {
 	if before > len(c.code) {
 		return 0, false

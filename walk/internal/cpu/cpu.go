@@ -105,7 +105,7 @@ type Layout struct {
 	// pointer. In that case a record must show both signs.
 	Often bool
 
-	Base cfi.Reg // Reg
+	Base cfi.Reg // of Reg
 }
 
 // GoStack says where Go's runtime keeps what it needs to return to another stack. Offsets are in words
