@@ -111,7 +111,7 @@ func (d *differ) flags() []cli.Flag {
 	}
 }
 
-// lessDetail is the condition of --detail: a form that can also leave details out.
+// lessDetail is the condition of --detail: the form must be able to omit details.
 func (d *differ) lessDetail(*cli.Context, string) error {
 	if d.form != cli.FormatText && d.form != cli.FormatJSON {
 		return fmt.Errorf("--detail is for --format text and json: %s always has details", d.form)
@@ -125,7 +125,7 @@ func (d *differ) finish(c *cli.Context) error {
 	d.debugDirs = cli.DebugDirs(d.debugDirs, false)
 	d.options.Jobs = par.Jobs(d.options.Jobs)
 	if d.options.Tolerance == 0 {
-		d.options.Tolerance = -1 // 0 would mean the default there
+		d.options.Tolerance = -1 // 0 would mean the default
 	}
 	if d.raw {
 		d.form = "raw"
@@ -161,7 +161,7 @@ func (d *differ) operands(args []string) error {
 	return cli.NotInput(d.output, d.old, d.new)
 }
 
-// ignorable are the words of --ignore.
+// ignorable lists the values of --ignore.
 var ignorable = []string{"addresses", "paths", "generator"}
 
 func (d *differ) chooseTopics() error {
@@ -193,7 +193,7 @@ func (d *differ) chooseTopics() error {
 	return nil
 }
 
-// run compares, prints and returns the status as an error.
+// run compares the operands, prints the differences, and returns the status as an error.
 func (d *differ) run(ctx context.Context) error {
 	if cli.IsFolder(d.old) && cli.IsFolder(d.new) {
 		return d.runStores(ctx)
@@ -217,14 +217,14 @@ func (d *differ) end() error {
 	return nil
 }
 
-// judge raises the status if a difference calls for it.
+// judge raises the status if the differences require it.
 func (d *differ) judge(r *symdiff.Result) {
 	if d.failOn == failAny && !r.Same() || d.failOn == failRegression && r.Regressions() > 0 {
 		d.status = max(d.status, cli.StatusFindings)
 	}
 }
 
-// print writes a difference.
+// print writes the differences.
 func (d *differ) print(r *symdiff.Result) error {
 	out, err := d.create()
 	if err != nil {
@@ -254,5 +254,5 @@ func (d *differ) failed(out cli.Output, err error) error {
 	return cli.OutputError(out.Name(), err)
 }
 
-// diffFormats are the values of --format, keys of diffreport.Forms.
+// diffFormats lists the values of --format, which are the keys of diffreport.Forms.
 var diffFormats = []string{cli.FormatText, cli.FormatJSON, "html"}

@@ -82,13 +82,13 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 	return s, nil
 }
 
-// isBinary reports whether a file begins as a binary or a PDB.
+// isBinary reports whether a file begins like a binary or a PDB.
 func isBinary(name string) bool {
 	head, err := formats.Head(name)
 	return err == nil && formats.OfBinary(head) != nil && !elfcore.Sniff(head)
 }
 
-// dump makes the symbols of a binary, or of a PDB.
+// dump returns the symbols of a binary or a PDB.
 func (d *differ) dump(ctx context.Context, name string) (*symdiff.Source, error) {
 	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: d.options.Jobs}
 	if d.options.On(symdiff.OnVariables) {

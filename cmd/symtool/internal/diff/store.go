@@ -25,7 +25,7 @@ type storeFile struct {
 	head diffreport.Head
 }
 
-// filePair is a file of each folder, or of only one.
+// filePair is a pair of files, one from each folder. One of them may be nil.
 type filePair struct{ old, new *storeFile }
 
 func (p filePair) name() string {
@@ -70,7 +70,7 @@ func (d *differ) runStores(ctx context.Context) error {
 	return d.end()
 }
 
-// pairDone is a comparison of two files.
+// pairDone is the comparison of a pair.
 type pairDone struct {
 	result *symdiff.Result
 	err    error // from reading one of them
@@ -137,8 +137,8 @@ func (d *differ) addPair(p filePair, done pairDone, w diffreport.Writer) error {
 	return w.Add(m)
 }
 
-// judgeModule raises the status if a module's difference calls for it. A missing module counts
-// as worse.
+// judgeModule raises the status if the differences of a module require it. A missing module
+// counts as a change for the worse.
 func (d *differ) judgeModule(m *diffreport.Module) {
 	status := m.Status()
 	bad := status == diffreport.StatusWorse || status == diffreport.StatusRemoved
@@ -150,7 +150,8 @@ func (d *differ) judgeModule(m *diffreport.Module) {
 	}
 }
 
-// files returns the symbol files below a folder. One that cannot be read costs only itself.
+// files returns the symbol files below a folder. A file that cannot be read does not affect the
+// others.
 func (d *differ) files(folder string) ([]*storeFile, error) {
 	var all []*storeFile
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -211,9 +212,9 @@ func readHead(path string) (h diffreport.Head, err error) {
 	return h, fmt.Errorf("no MODULE record in its first %d bytes: its module is not known", cli.ModuleHead)
 }
 
-// pairKeys are the keys by which the files of two folders are matched, one after the
-// other: equal keys match, "" matches nothing. A library may have different names if
-// one folder uses DT_SONAME and the other the file's name.
+// pairKeys lists the keys by which the files of two folders are matched, one after the other.
+// Equal keys match; "" matches nothing. A library may have different names if one folder uses
+// DT_SONAME and the other the file's name.
 var pairKeys = []func(h *diffreport.Head) string{
 	func(h *diffreport.Head) string { return pairKey(h.OS, h.CPU, h.Name, h.ID) },
 	func(h *diffreport.Head) string {
@@ -227,8 +228,8 @@ var pairKeys = []func(h *diffreport.Head) string{
 
 func pairKey(parts ...string) string { return strings.Join(parts, " ") }
 
-// pairFiles matches files of the same operating system and CPU: first by name and id, then by id,
-// then by name. Several that match are paired in order of their paths.
+// pairFiles matches files for the same operating system and CPU: first by name and id, then by
+// id, then by name. If several match, they are paired in the order of their paths.
 func pairFiles(old, new []*storeFile) (pairs []filePair) {
 	for _, key := range pairKeys {
 		var matched []filePair
@@ -262,7 +263,7 @@ func (p filePair) oldPlace() string {
 	return ""
 }
 
-// matchFiles pairs files with equal keys, and returns the remaining ones of each side.
+// matchFiles pairs files with equal keys, and returns the unmatched files of each side.
 func matchFiles(old, new []*storeFile, key func(h *diffreport.Head) string) (pairs []filePair, oldRest, newRest []*storeFile) {
 	byKey := map[string][]*storeFile{}
 	for _, f := range new {

@@ -69,7 +69,8 @@ type inspector struct {
 	failed                     bool // a dump could not be read
 }
 
-// run prints each dump as soon as it is read, but JSON as one document.
+// run prints each dump as soon as it has been read, except that JSON is printed as one
+// document.
 func (in *inspector) run(ctx context.Context, out cli.Output, files []string) error {
 	document := inspectDocument{Schema: 1, Generator: version.Generator}
 	printed := false
@@ -105,7 +106,7 @@ func (in *inspector) run(ctx context.Context, out cli.Output, files []string) er
 	return nil
 }
 
-// open reads a dump and reports its problems.
+// open opens a dump and reports its problems.
 func (in *inspector) open(ctx context.Context, file string) (*dumpfile.File, error) {
 	d, err := dumpfile.Open(ctx, file, dumpfile.Options{Stdin: os.Stdin})
 	if err != nil {
@@ -146,20 +147,20 @@ type dumpText struct {
 	out io.Writer // buffered; Commit will return a failure
 }
 
-// line writes a line, with names from the dump escaped.
+// line writes a line. It escapes names from the dump.
 func (t *dumpText) line(format string, args ...any) {
 	t.write(strings.TrimRight(text.Printable(fmt.Sprintf(format, args...)), " ") + "\n")
 }
 
 func (t *dumpText) write(s string) { _, _ = io.WriteString(t.out, s) }
 
-// section begins a list.
+// section begins a list with a title.
 func (t *dumpText) section(title string) {
 	t.write("\n")
 	t.line("%s", title)
 }
 
-// entry writes a line of the head, unless it has no text.
+// entry writes a line of the head, unless its text is empty.
 func (t *dumpText) entry(name, format string, args ...any) {
 	if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
 		t.line("%-13s%s", name, text)
@@ -257,7 +258,7 @@ func (t *dumpText) crash() {
 	}
 }
 
-// asked writes which threads requested and wrote the dump.
+// asked writes which threads requested and wrote the dump, if known.
 func (t *dumpText) asked() {
 	if t.d.HasRequester {
 		t.entry("requested by", "thread %d", t.d.Requester)
@@ -274,11 +275,11 @@ func params(list []uint64) string {
 	return fmt.Sprintf(", parameters %#x", list)
 }
 
-// maxFileName is the length in bytes above which a name without folders cannot be a file's: a
-// thousand threads may be in that module.
+// maxFileName is the maximum length in bytes of a file's name without folders. A longer name
+// cannot be a file's, and a thousand threads may be in that module.
 const maxFileName = 255
 
-// place formats an address, relative to its module if it has one.
+// place formats an address, relative to the start of its module if it is in one.
 func (t *dumpText) place(a uint64) string {
 	if i := t.d.ModuleAt(a); i >= 0 {
 		m := &t.d.Modules[i]
@@ -391,7 +392,7 @@ func (t *dumpText) annotations() {
 	}
 }
 
-// ranges prints the size of the memory and, if list is set, each part.
+// ranges prints the total size of the memory and, if list is set, each range.
 func (t *dumpText) ranges(list bool) {
 	d := t.d
 	total := uint64(0)

@@ -10,14 +10,14 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// inspectDocument is what inspect --format json prints. Fields may be added; none
-// changes its meaning, its unit or its name. Fields that minidump-stackwalk also
-// has are named as there.
+// inspectDocument is the document that inspect --format json prints. Fields may be added, but no
+// field changes its meaning, its unit or its name. Fields that minidump-stackwalk also prints
+// have the same names there.
 type inspectDocument struct {
 	Schema    int             `json:"schema"`
 	Generator string          `json:"generator"`
 	Status    int             `json:"status"` // exit status
-	Dumps     []inspectedDump `json:"dumps"`  // one for each operand, in their order
+	Dumps     []inspectedDump `json:"dumps"`  // one for each operand, in order
 }
 
 // inspectedDump is a dump. Addresses are strings: "0x" and all digits of the CPU.
@@ -91,7 +91,7 @@ type inspectedCrash struct {
 
 // inspectedCall is the system call that was refused with SIGSYS.
 type inspectedCall struct {
-	CPU    string `json:"cpu_arch"` // whose calling convention was used
+	CPU    string `json:"cpu_arch"` // the CPU whose calling convention was used
 	Name   string `json:"name,omitempty"`
 	Number uint32 `json:"number"`
 }
@@ -227,7 +227,7 @@ func newInspectedDump(file string, dumped *dump.Dump) inspectedDump {
 	return out
 }
 
-// rest fills in the simple lists.
+// rest fills in the lists that need no further processing.
 func (d jsonDump) rest(out *inspectedDump) {
 	for _, a := range d.Auxv {
 		out.Auxv = append(out.Auxv, inspectedAux{a.Key, d.addr(a.Value)})
@@ -361,7 +361,8 @@ func (d jsonDump) memory() *cli.JSONList[inspectedRange] {
 	return cli.NewJSONList(len(ranges), func(i int) inspectedRange { return d.span(ranges[i]) })
 }
 
-// bare returns what formats addresses as d, for lists that are printed after the dump is closed.
+// bare returns a jsonDump that formats addresses in the same way, for lists that are printed
+// after the dump is closed.
 func (d jsonDump) bare() jsonDump { return jsonDump{&dump.Dump{Arch: d.Arch}} }
 
 func (d jsonDump) mappings() *cli.JSONList[inspectedMapping] {

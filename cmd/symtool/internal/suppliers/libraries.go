@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// defaultLibraryDirs are the directories that dynamic linkers search by default: glibc's (ld.so(8)) and musl's.
+// defaultLibraryDirs lists the folders that dynamic linkers search by default: glibc's (ld.so(8)) and musl's.
 var defaultLibraryDirs = []string{"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"}
 
-// maxIncludes limits the files that a configuration of the dynamic linker includes, which may include themselves.
+// maxIncludes limits the number of files that the dynamic linker's configuration includes. They may include
+// themselves.
 const maxIncludes = 100
 
-// libraryDirs returns the folders in which the dynamic linker looks for libraries: those of its configuration, which
-// ldconfig(8) describes, and the default ones. A file that cannot be read names none.
+// libraryDirs returns the folders in which the dynamic linker looks for libraries: the folders in its configuration,
+// the file conf, as described in ldconfig(8), and the default ones. It ignores files that cannot be read.
 func libraryDirs(conf string) (dirs []string) {
 	files := []string{conf}
 	for i := 0; i < len(files) && i < maxIncludes; i++ {

@@ -18,11 +18,11 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// symbolsVar is the variable with symbol files, folders and URLs of symbol servers, separated by spaces as in
-// DEBUGINFOD_URLS.
+// symbolsVar is the environment variable that lists symbol files, folders and URLs of symbol servers, separated by
+// spaces as in DEBUGINFOD_URLS.
 const symbolsVar = "SYMTOOL_SYMBOLS"
 
-// Places is what flags say about where symbols are.
+// Places holds the values of the flags that say where symbols are.
 type Places struct {
 	Symbols, Binaries []string
 	Debuginfod        cli.Debuginfod
@@ -31,10 +31,10 @@ type Places struct {
 	Verbose           bool
 	Msgs              *cli.Messages
 
-	Operands bool     // operands may be binaries, too
+	Operands bool     // operands may also be binaries
 	OfDumps  bool     // the symbols are those of dumps, which may be looked for on this machine
-	Local    bool     // with OfDumps: also there, whatever is named
-	Hermetic bool     // only what is named is read
+	Local    bool     // with OfDumps: also look on this machine, even if flags name other places
+	Hermetic bool     // read only what flags name
 	SymbolsB []string // for a second walk
 }
 
@@ -49,7 +49,7 @@ func (p *Places) Flags() []cli.Flag {
 		[]cli.Flag{cli.VerboseFlag(&p.Verbose)})
 }
 
-// HereFlags returns the flags about what is found without being named.
+// HereFlags returns the flags for places that are searched without being named.
 func (p *Places) HereFlags() []cli.Flag {
 	return []cli.Flag{
 		cli.Switch("local", "look on this machine, too, after what --symbols and --binaries name", &p.Local, cli.Without("hermetic")),
@@ -65,9 +65,9 @@ func (p *Places) forBinaries(_ *cli.Context, flag string) error {
 	return nil
 }
 
-// Here reports whether the symbols of dumps are looked for on this machine, since no flag says where they are, or one
-// says so: binaries at their paths in the dump, debug files of /usr/lib/debug and $DEBUGINFOD_URLS, and what
-// $SYMTOOL_SYMBOLS names.
+// Here reports whether the symbols of dumps are looked for on this machine, because no flag says where they are, or
+// because --local is given: binaries at their paths in the dump, debug files in /usr/lib/debug and from
+// $DEBUGINFOD_URLS, and the places in $SYMTOOL_SYMBOLS.
 func (p *Places) Here() bool { return p.OfDumps && !p.Hermetic && (p.Local || !p.named()) }
 
 // named reports whether a flag says where symbols are.
@@ -75,7 +75,7 @@ func (p *Places) named() bool {
 	return len(p.Symbols)+len(p.Binaries)+len(p.Servers.URLs)+len(p.SymbolsB) > 0
 }
 
-// Client returns the client for debuginfod servers, or nil without any.
+// Client returns the client for debuginfod servers, or nil if there are none.
 func (p *Places) Client() (*debuginfod.Client, error) {
 	if p.Hermetic {
 		return nil, nil
@@ -86,11 +86,11 @@ func (p *Places) Client() (*debuginfod.Client, error) {
 // Programs returns the symbol servers that flags name, for PDBs, or nil if there are none.
 func (p *Places) Programs() (*remote.Programs, error) { return p.Servers.Programs(p.Msgs, p.Verbose) }
 
-// places are where symbols are looked for: what flags name, and what $SYMTOOL_SYMBOLS does.
+// places holds the places where symbols are looked for: those that flags name, and those in $SYMTOOL_SYMBOLS.
 type places struct {
 	symbols []string
 	servers Servers
-	unnamed bool // by flags
+	unnamed bool // no flag names a place
 }
 
 // all returns the places.
@@ -109,7 +109,7 @@ func (p *Places) all() places {
 	return all
 }
 
-// source returns the flag, or the variable, that named the places of a kind.
+// source returns the name of the flag or the variable that named the places of a kind.
 func (p *places) source(flag string) string {
 	if p.unnamed {
 		return symbolsVar
@@ -117,7 +117,7 @@ func (p *places) source(flag string) string {
 	return "--" + flag
 }
 
-// files returns the suppliers of symbol files and folders.
+// files returns the suppliers for symbol files and folders.
 func (p *places) files(open supplier.Opener) ([]resolve.Supplier, error) {
 	all, err := Files(p.symbols, open)
 	if err != nil && p.unnamed {
@@ -126,12 +126,12 @@ func (p *places) files(open supplier.Opener) ([]resolve.Supplier, error) {
 	return all, err
 }
 
-// unnamed is a Fetcher of servers that only a variable of the environment names. If they fail, as without a network, that
-// is reported once, and the files count as missing.
+// unnamed is a Fetcher for servers that only an environment variable names. If they fail, for instance without a
+// network, the failure is reported once, and the files count as missing.
 type unnamed struct {
 	supplier.Fetcher
 	msgs *cli.Messages
-	hush string // how to ask none, for messages
+	hush string // how to ask no server, for messages
 	once sync.Once
 	slow sync.Once
 }

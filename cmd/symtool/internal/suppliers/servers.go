@@ -10,14 +10,15 @@ import (
 	"github.com/symtool/symtool/resolve/remote"
 )
 
-// Servers is what flags say about symbol servers.
+// Servers holds the values of the flags for symbol servers.
 type Servers struct {
 	URLs      []string
 	Cache     string // "" for the default one
-	Variables bool   // files of variables are fetched, too
+	Variables bool   // also fetch files of variables
 }
 
-// flags returns the flags, with the help of --symbol-url and --symbol-cache. any reports whether there are servers.
+// flags returns the flags, with url and cache as the help of --symbol-url and --symbol-cache. any reports whether
+// there are servers.
 func (s *Servers) flags(url, cache string, any func() bool, conditions ...cli.Condition) []cli.Flag {
 	return []cli.Flag{
 		cli.Repeated("symbol-url", url, &s.URLs, append(conditions, cli.NotEmpty)...),
@@ -49,7 +50,8 @@ func (s *Servers) Programs(msgs *cli.Messages, verbose bool) (*remote.Programs, 
 	return programs, nil
 }
 
-// config returns what there is to know about symbol servers, or nil if there are none. source is what named them.
+// config returns the configuration of the symbol servers, or nil if there are none. source is the name of the flag
+// or variable that named them, for messages.
 func (s *Servers) config(source string, msgs *cli.Messages, verbose bool) (*remote.Servers, error) {
 	if len(s.URLs) == 0 {
 		return nil, nil

@@ -21,7 +21,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// ModuleName names a module; its id may be "".
+// ModuleName names a module. Its id may be "".
 type ModuleName struct {
 	Name, Id string
 	file     string // the id as written, if it may be a file's name instead: bin/ed
@@ -32,7 +32,7 @@ type ModuleName struct {
 // digits and the age. Older ids have 9 or more; stores have any.
 const longID = 33
 
-// ParseModule parses NAME or NAME/ID; folders before NAME are ignored.
+// ParseModule parses NAME or NAME/ID. It ignores folders before NAME.
 func ParseModule(text string) ModuleName {
 	folders, last := lastPart(text)
 	if _, name := lastPart(folders); name != "" && IsID(last) {
@@ -48,14 +48,14 @@ func ParseModule(text string) ModuleName {
 	return ModuleName{Name: last}
 }
 
-// lastPart splits a path before its last part; a separator behind that is left out.
+// lastPart splits a path before its last part, from which it removes trailing separators.
 func lastPart(path string) (folders, last string) {
 	path = strings.TrimRight(path, `/\`)
 	n := strings.LastIndexAny(path, `/\`) + 1
 	return path[:n], path[n:]
 }
 
-// IsID reports whether s has the form of an id.
+// IsID reports whether s has the form of a module's id.
 func IsID(s string) bool {
 	return s != "" && strings.TrimLeft(s, "0123456789abcdefABCDEF") == ""
 }
@@ -73,7 +73,7 @@ func (m ModuleName) String() string {
 // Sources finds the symbols of modules as specified by flags.
 type Sources struct {
 	supplier resolve.Supplier
-	one      bool // there is just one place: it may answer for addresses without a module
+	one      bool // there is only one place, which may answer for addresses without a module
 	verbose  bool
 	any      bool // names come from a log: most are not modules, which is not an error
 	Msgs     *cli.Messages
@@ -81,13 +81,13 @@ type Sources struct {
 	known   map[ModuleName]resolve.Symbols
 	unknown map[moduleKey]bool  // not found
 	listed  map[string]bool     // names; nil until requested
-	left    map[ModuleName]bool // modules that a message said were left as they are
+	left    map[ModuleName]bool // modules that a message named as left as they are
 	damage  map[resolve.Symbols]*damageReport
-	opened  []*damageReport // damage reports in order
+	opened  []*damageReport // damage reports, in order
 	Status  int
 }
 
-// IndexFlags is what flags say about the indexes of symbol files.
+// IndexFlags holds the values of the flags for the indexes of symbol files.
 type IndexFlags struct {
 	Index    bool
 	IndexDir string
@@ -101,7 +101,7 @@ func (f *IndexFlags) Flags() []cli.Flag {
 	}
 }
 
-// Open opens a symbol file, through its index if requested.
+// Open returns a function that opens symbol files, through their indexes if requested.
 func (f IndexFlags) Open(msgs *cli.Messages) supplier.Opener {
 	return func(ctx context.Context, path string) (resolve.Symbols, error) {
 		r, err := resolve.Open(ctx, path, resolve.OpenOptions{Index: f.Index || f.IndexDir != "", IndexDir: f.IndexDir, Unwritten: func(err error) {
@@ -118,7 +118,8 @@ func (f IndexFlags) Open(msgs *cli.Messages) supplier.Opener {
 	}
 }
 
-// NewSources returns the sources that flags name. In a log, most names are not modules, which is not an error.
+// NewSources returns the sources that flags name. log says that names come from a log, in which most names are
+// not modules, which is not an error.
 func NewSources(p *Places, index IndexFlags, log bool) (*Sources, error) {
 	s := &Sources{
 		Msgs: p.Msgs, verbose: p.Verbose, any: log,
@@ -134,7 +135,7 @@ func NewSources(p *Places, index IndexFlags, log bool) (*Sources, error) {
 	return s, err
 }
 
-// reportFound reports symbols that were found, with their damage.
+// reportFound reports symbols that were found, and their damage.
 func (s *Sources) reportFound(r resolve.Symbols) {
 	if s.verbose {
 		s.Msgs.Printf("symtool: symbols of %s from %s", r.Identity().Name, r.Identity().Path)
@@ -145,13 +146,13 @@ func (s *Sources) reportFound(r resolve.Symbols) {
 	s.ReportDamage(r)
 }
 
-// damageReport keeps track of which damage of a symbol file was reported.
+// damageReport records how much of a symbol file's damage has been reported.
 type damageReport struct {
 	lines cli.ProblemLines
-	done  int // number of problems
+	done  int // number of problems reported
 }
 
-// ReportDamage reports the damage found since the last call: functions are read on demand.
+// ReportDamage reports the damage found since the last call for r: functions are read on demand.
 func (s *Sources) ReportDamage(r resolve.Symbols) {
 	d := s.damage[r]
 	if d == nil {
@@ -171,7 +172,7 @@ func (s *Sources) ReportDamage(r resolve.Symbols) {
 	d.done += len(problems)
 }
 
-// comparePlaces compares problems by where they are in binaries.
+// comparePlaces compares problems by their position in binaries.
 func comparePlaces(a, b symfmt.Problem) int {
 	x, y := new(bin.Error), new(bin.Error)
 	errors.As(a.Err, &x)
@@ -186,10 +187,11 @@ func (s *Sources) End() {
 	}
 }
 
-// mostKnown limits the names that are looked for on behalf of a log: anything may stand in one.
+// mostKnown limits the number of names looked up for a log, which may contain anything.
 const mostKnown = 1 << 16
 
-// moduleKey stands for a module without symbols: there may be one in every line, and its name takes more room.
+// moduleKey identifies a module without symbols. There may be one on every line, and its name takes more
+// memory.
 type moduleKey [16]byte
 
 func (m ModuleName) key() (k moduleKey) {
@@ -198,7 +200,7 @@ func (m ModuleName) key() (k moduleKey) {
 	return k
 }
 
-// Find returns the symbols of a module, or nil if there are none, which it reports once.
+// Find returns the symbols of a module. If there are none, it reports so once and returns nil.
 func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 	if r, known := s.known[m]; known {
 		return r
@@ -212,7 +214,7 @@ func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 	}
 	var r resolve.Symbols
 	var tried []symfmt.Tried
-	if m.file != "" { // does not bother a server, which needs an id
+	if m.file != "" { // not from a server, which needs an id
 		r, tried = s.look(ctx, resolve.Module{Name: m.file})
 	}
 	if r == nil && (m.Name != "" || s.one) {
@@ -243,7 +245,7 @@ func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 	return r
 }
 
-// modules returns the modules that the name may stand for, in the order to try them.
+// modules returns the modules that the name may stand for, in the order in which to try them.
 func (m ModuleName) modules() []resolve.Module {
 	build, err := hex.DecodeString(m.Build)
 	if m.Build == "" || err != nil {
@@ -258,8 +260,8 @@ func (m ModuleName) modules() []resolve.Module {
 	return all
 }
 
-// reportSkipped reports why a module in a log has no answers although there are symbols of its
-// name.
+// reportSkipped reports why places in a module in a log are left as they are although symbols with the
+// module's name exist.
 func (s *Sources) reportSkipped(ctx context.Context, m ModuleName, tried []symfmt.Tried) {
 	if s.listed == nil {
 		s.listed = map[string]bool{}
@@ -285,12 +287,12 @@ func (s *Sources) Missing(m ModuleName) {
 	}
 }
 
-// Gone reports a module of a log whose file is not what it was.
+// Gone reports a module in a log whose file has been deleted or replaced.
 func (s *Sources) Gone(m ModuleName) {
 	s.leave(m, "it was deleted or replaced while it ran, and the log does not say which build it was: use --core")
 }
 
-// mostLeft limits the messages about modules in a log.
+// mostLeft limits the number of messages about modules in a log.
 const mostLeft = 1000
 
 func (s *Sources) leave(m ModuleName, why string) {
@@ -307,7 +309,7 @@ func (s *Sources) leave(m ModuleName, why string) {
 	s.Msgs.Warnf("symtool: %s is left as it is: %s", m, why)
 }
 
-// look asks for symbols, and reports those that could not be used.
+// look looks up symbols, and reports those that could not be used.
 func (s *Sources) look(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried) {
 	r, tried, err := s.supplier.Symbols(ctx, m)
 	s.reportError(err)

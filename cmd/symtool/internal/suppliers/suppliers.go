@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// New returns a Supplier for the places, in this order: symbol files and folders, which open opens, binaries, servers.
+// New returns a Supplier for the places, in this order: symbol files and folders, opened with open; binaries; servers.
 func (p *Places) New(open supplier.Opener) (resolve.Supplier, error) {
 	files, binaries, servers, err := p.Suppliers(open)
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *Places) New(open supplier.Opener) (resolve.Supplier, error) {
 	return supplier.NewChain(append(files, servers...)...), nil
 }
 
-// Suppliers returns the suppliers for the places by kind.
+// Suppliers returns the suppliers for the places, by kind.
 func (p *Places) Suppliers(open supplier.Opener) (files []resolve.Supplier, binaries *supplier.Binaries, servers []resolve.Supplier, err error) {
 	all := p.all()
 	if files, err = all.files(open); err != nil {
@@ -49,7 +49,7 @@ func (p *Places) Suppliers(open supplier.Opener) (files []resolve.Supplier, bina
 	return files, binaries, []resolve.Supplier{server}, nil
 }
 
-// Files returns the suppliers of symbol files and folders.
+// Files returns the suppliers for symbol files and folders.
 func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err error) {
 	for _, path := range paths {
 		s, err := supplier.NewSymbols(path, open)
@@ -70,7 +70,7 @@ func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err er
 
 // notSymbols returns the error for a file that is not the symbol file that a flag should name.
 func notSymbols(path string, not *supplier.NotSymbolsError) error {
-	head, _ := formats.Head(path) // without one it is not known to be a binary
+	head, _ := formats.Head(path) // without a head, the file is not known to be a binary
 	if f := formats.OfBinary(head); f != nil && !elfcore.Sniff(head) {
 		return fmt.Errorf("not a symbol file but %s: use --binaries", f.Title)
 	}
@@ -81,7 +81,7 @@ func notSymbols(path string, not *supplier.NotSymbolsError) error {
 func checkBinaries(paths []string) error {
 	for _, path := range paths {
 		if head, err := formats.Head(path); err != nil || head == nil || formats.OfBinary(head) != nil && !elfcore.Sniff(head) {
-			continue // folders are searched, and what is missing is reported when it is
+			continue // folders are searched; a missing path is reported by the search
 		}
 		if not := filekind.Not(path, "a binary", cli.WantBinary); not != "" {
 			return &cli.StatusError{Status: cli.StatusInput, Err: errors.New(path + ": " + not)}
@@ -90,7 +90,7 @@ func checkBinaries(paths []string) error {
 	return nil
 }
 
-// newBinaries returns the binaries, with a fetcher of their debug files, or nil if there are none.
+// newBinaries returns the binaries, which can fetch their debug files, or nil if there are none.
 func (p *Places) newBinaries() (*supplier.Binaries, error) {
 	if len(p.Binaries) == 0 && !p.Here() {
 		return nil, nil
@@ -113,7 +113,7 @@ func (p *Places) newBinaries() (*supplier.Binaries, error) {
 	return s, nil
 }
 
-// fetcher returns the servers of debug files, or nil.
+// fetcher returns a fetcher for the servers of debug files, or nil.
 func (p *Places) fetcher() (supplier.Fetcher, error) {
 	if p.Hermetic {
 		return nil, nil
@@ -121,8 +121,8 @@ func (p *Places) fetcher() (supplier.Fetcher, error) {
 	return NewFetcher(&p.Debuginfod, p.Msgs, p.Verbose, "--no-debuginfod does not ask")
 }
 
-// NewFetcher returns the servers of debug files that flags or the environment name, or nil. verbose prints what is asked
-// for, and hush says how not to ask those of the environment.
+// NewFetcher returns a fetcher for the debuginfod servers that flags or the environment name, or nil. With verbose it
+// prints each request. hush says, for messages, how to avoid requests to the environment's servers.
 func NewFetcher(d *cli.Debuginfod, msgs *cli.Messages, verbose bool, hush string) (supplier.Fetcher, error) {
 	client, err := d.Client(msgs, verbose, false)
 	if err != nil || client == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// elfutilsPrinter prints what eu-addr2line of elfutils prints.
+// elfutilsPrinter prints the output of elfutils' eu-addr2line.
 type elfutilsPrinter struct {
 	s   *Symbolizer
 	out *cli.Stdout
@@ -40,7 +40,7 @@ func (p *elfutilsPrinter) code(r *request, frames []symfmt.SourceFrame) {
 	}
 }
 
-// names prints the function and the symbol at an address, as far as they are asked for.
+// names prints the function and the symbol at an address, if they are requested.
 func (p *elfutilsPrinter) names(r *request, frames []symfmt.SourceFrame) {
 	known := len(frames) > 0 && frames[0].Name != ""
 	inlined := known && len(frames) > 1 && !p.s.Pretty
@@ -64,7 +64,7 @@ func (p *elfutilsPrinter) names(r *request, frames []symfmt.SourceFrame) {
 	}
 }
 
-// function returns the name of the innermost function, or else that of a symbol.
+// function returns the name of the innermost function or, without one, the name of a symbol.
 func (p *elfutilsPrinter) function(r *request, frames []symfmt.SourceFrame) string {
 	if len(frames) > 0 && frames[0].Name != "" {
 		return frames[0].Name
@@ -73,7 +73,7 @@ func (p *elfutilsPrinter) function(r *request, frames []symfmt.SourceFrame) stri
 	return orUnknown(sym.name)
 }
 
-// symbolAt returns the symbol at an address, and whether it is in the binary.
+// symbolAt returns the symbol at an address. inside reports whether the address is in the binary.
 func (p *elfutilsPrinter) symbolAt(r *request) (sym candidate, inside bool) {
 	m := p.s.opened(r)
 	if m == nil || !r.ok || !m.spans(r.place) {
@@ -86,7 +86,8 @@ func (p *elfutilsPrinter) symbolAt(r *request) (sym candidate, inside bool) {
 	return sym, true
 }
 
-// symbolName returns the symbol at an address, the distance from it and, if asked for, its section.
+// symbolName returns the name of the symbol at an address, the distance from it and, if requested,
+// its section.
 func (p *elfutilsPrinter) symbolName(r *request) string {
 	sym, inside := p.symbolAt(r)
 	if !inside {
@@ -112,7 +113,8 @@ func (p *elfutilsPrinter) symbolName(r *request) string {
 	return name
 }
 
-// spans reports whether an address is between the first byte in memory and the last, as libdwfl counts: the end is inside.
+// spans reports whether an address is in memory between the binary's first byte and its end. As in
+// libdwfl, the end itself counts as inside.
 func (m *module) spans(addr uint64) bool {
 	loaded := m.file.Segments
 	if len(loaded) == 0 {
@@ -125,7 +127,7 @@ func (m *module) spans(addr uint64) bool {
 	return inside
 }
 
-// place returns FILE:LINE:COLUMN of a frame; a column that is unknown is left out.
+// place returns FILE:LINE:COLUMN for a frame, without an unknown column.
 func place(f *symfmt.SourceFrame) string {
 	switch {
 	case f.File.Path == "":
@@ -136,11 +138,11 @@ func place(f *symfmt.SourceFrame) string {
 	return fmt.Sprintf("%s:%d:%d", f.File.Path, f.Line, f.Column)
 }
 
-// data is not called: eu-addr2line has no such request.
+// data is never called: eu-addr2line has no such request.
 func (p *elfutilsPrinter) data(r *request, _ *symbol) { p.code(r, nil) }
 
-// symbol is not called: a name stands for its address.
+// symbol is never called: a name is replaced by its address.
 func (p *elfutilsPrinter) symbol(r *request, _ []symfmt.SourceFrame) { p.code(r, nil) }
 
-// fail is not called: there are no answers about a file that cannot be read.
+// fail is never called: there are no answers for a file that cannot be read.
 func (p *elfutilsPrinter) fail(*request, string) {}

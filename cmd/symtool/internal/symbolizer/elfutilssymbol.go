@@ -5,13 +5,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// elfutilsSymbol returns the symbol at an address that elfutils choose (dwfl_module_addrinfo), with the name "" if there
-// is none: a global symbol before a local one, and of these the one that begins last, then one that binds more strongly,
-// then the shortest. Symbols without a size, of which the last counts, are chosen if no other has the address, and
-// absolute ones only where they are.
+// elfutilsSymbol returns the symbol that elfutils chooses for an address (dwfl_module_addrinfo). Its name is "" if
+// there is none. elfutils prefers a global symbol to a local one, then the symbol that begins last, then the one
+// with the stronger binding, then the shortest. A symbol without a size is chosen only if no symbol with a size
+// contains the address; the last one counts. An absolute symbol without a size is chosen only for its own address.
 func elfutilsSymbol(from resolve.TableSymbols, rva symfmt.RVA) candidate {
-	var sized, unsized [2]candidate // global ones, local ones
-	ends := symfmt.RVA(0)           // of symbols, the last
+	var sized, unsized [2]candidate // global, local
+	ends := symfmt.RVA(0)           // the highest end of a symbol
 	from.EachSymbol(false, func(s *symfmt.TableSymbol) {
 		if len(s.Name) == 0 || s.RVA > rva {
 			return

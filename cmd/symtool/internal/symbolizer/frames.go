@@ -6,12 +6,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// frames returns the frames at an address that are asked for.
+// frames returns the requested frames at an address.
 func (s *Symbolizer) frames(m *module, addr uint64) []symfmt.SourceFrame {
 	return s.framesAt(m, addr, s.Inlines)
 }
 
-// framesAt returns the frames at an address as they are printed: Name is the function's name, and Path the file's.
+// framesAt returns the frames at an address in the form in which they are printed: Name is the function's name,
+// and Path the file's.
 func (s *Symbolizer) framesAt(m *module, addr uint64, inlines bool) []symfmt.SourceFrame {
 	frames := m.source(addr)
 	base, _ := m.symbols.Base()
@@ -33,8 +34,8 @@ func (s *Symbolizer) framesAt(m *module, addr uint64, inlines bool) []symfmt.Sou
 	return frames
 }
 
-// asAsked applies the symbol table, whose name of the outermost function counts where linkage names are wanted,
-// and leaves inlined functions out if they are not.
+// asAsked applies the symbol table, which has the name of the outermost function if linkage names are requested.
+// It removes inlined functions if they are not requested.
 func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame, inlines bool) []symfmt.SourceFrame {
 	switch s.Style {
 	case Addr2line:
@@ -42,7 +43,8 @@ func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame
 	case Elfutils:
 		return frames
 	}
-	// Of one frame, LLVM's style GNU prints the name of the innermost function, others that of the code around it.
+	// If only one frame is printed, LLVM's style GNU names the innermost function; other styles name the outermost
+	// function.
 	if !inlines && s.Style != GNU {
 		frames = frames[:min(1, len(frames))]
 	}
@@ -59,7 +61,8 @@ func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame
 	return frames
 }
 
-// asAddr2line applies the symbol table as binutils do: to code that is in no function of the debug information.
+// asAddr2line applies the symbol table as binutils does: to code that is in no function of the debug information,
+// or in one without a name.
 func (s *Symbolizer) asAddr2line(m *module, addr uint64, frames []symfmt.SourceFrame) []symfmt.SourceFrame {
 	sym := m.functionBefore(addr)
 	if len(frames) == 0 {
@@ -77,7 +80,7 @@ func (s *Symbolizer) asAddr2line(m *module, addr uint64, frames []symfmt.SourceF
 	return frames
 }
 
-// path returns the name of a file as it is printed.
+// path returns the path of a file in the form in which it is printed.
 func (s *Symbolizer) path(f symfmt.SourceFile) string {
 	switch s.Paths {
 	case RelativePaths:

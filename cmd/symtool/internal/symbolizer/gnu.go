@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// gnuPrinter prints what addr2line of GNU binutils prints.
+// gnuPrinter prints the output of GNU binutils' addr2line.
 type gnuPrinter struct {
 	s   *Symbolizer
 	out *cli.Stdout
@@ -30,7 +30,7 @@ func (p *gnuPrinter) code(r *request, frames []symfmt.SourceFrame) {
 		p.out.WriteString("??:0\n")
 		return
 	}
-	// The discriminator of the innermost frame is printed with all.
+	// The discriminator of the innermost frame is printed with every frame.
 	discriminator := frames[0].Discriminator
 	for i := range frames {
 		if i > 0 && p.s.Pretty {
@@ -55,7 +55,7 @@ func (p *gnuPrinter) frame(f *symfmt.SourceFrame, discriminator uint32) {
 	}
 }
 
-// data is not called: addr2line has no such request.
+// data is never called: addr2line has no such request.
 func (p *gnuPrinter) data(r *request, _ *symbol) { p.code(r, nil) }
 
 func (p *gnuPrinter) symbol(r *request, frames []symfmt.SourceFrame) { p.code(r, frames) }

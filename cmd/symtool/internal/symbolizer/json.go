@@ -9,7 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// jsonPrinter prints llvm-symbolizer's JSON: a list for addresses of the command line, otherwise a line each.
+// jsonPrinter prints llvm-symbolizer's JSON: one list for addresses on the command line, otherwise a line for
+// each request.
 type jsonPrinter struct {
 	s    *Symbolizer
 	w    *cli.Stdout
@@ -17,7 +18,7 @@ type jsonPrinter struct {
 	all  []any
 }
 
-// The fields are in LLVM's order, which is alphabetical.
+// jsonAnswer has its fields in LLVM's order, which is alphabetical.
 type jsonAnswer struct {
 	Address    string       `json:",omitempty"`
 	Data       *jsonData    `json:",omitempty"`

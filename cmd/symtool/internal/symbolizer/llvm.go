@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// llvmPrinter prints llvm-symbolizer's styles LLVM and GNU, which differ in columns, discriminators and the
-// empty line after each answer.
+// llvmPrinter prints llvm-symbolizer's styles LLVM and GNU. They differ in columns, discriminators and the empty
+// line after each answer.
 type llvmPrinter struct {
 	s   *Symbolizer
 	out *cli.Stdout
@@ -40,8 +40,8 @@ func (p *llvmPrinter) code(r *request, frames []symfmt.SourceFrame) {
 	p.footer()
 }
 
-// withoutFile takes away the line of an address whose row is of a file that the line table does not have, as LLVM's
-// getFileLineInfoForAddress does. The line of a call stays.
+// withoutFile removes the line from a frame whose row refers to a file that is not in the line table, as LLVM's
+// getFileLineInfoForAddress does. Lines of calls are not removed.
 func withoutFile(f *symfmt.SourceFrame) {
 	if f.File.Path == "" {
 		f.Line, f.Column, f.Discriminator = 0, 0, 0
@@ -107,7 +107,7 @@ func (p *llvmPrinter) symbol(r *request, frames []symfmt.SourceFrame) {
 	p.footer()
 }
 
-// fail answers what cannot be answered, as the program that waits for it expects.
+// fail prints an answer for a failed request, as expected by the program that is waiting for it.
 func (p *llvmPrinter) fail(r *request, _ string) {
 	switch r.kind {
 	case dataRequest:

@@ -9,10 +9,11 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/markup"
 )
 
-// longestMarkup limits a line of a log with markup. A longer line is read as several.
+// longestMarkup is the maximum length of a line in a log with markup. A longer line is read
+// as several lines.
 const longestMarkup = 1 << 20
 
-// filter replaces the markup of a log, line by line.
+// filter replaces the markup in a log, line by line.
 func (s *Symbolizer) filter(in io.Reader, out *cli.Stdout) error {
 	f := &markup.Filter{Symbols: markupSymbols{s}, Color: s.Color, Problem: func(problem, element string) { s.note("%s: %s", short(element), problem) }}
 	lines := bufio.NewReaderSize(in, longestMarkup)
@@ -23,7 +24,7 @@ func (s *Symbolizer) filter(in io.Reader, out *cli.Stdout) error {
 			return cli.InputError("standard input", err)
 		}
 		if err == io.EOF && len(line) > 0 {
-			line = append(line[:len(line):len(line)], '\n') // as the last line of LLVM's output has it
+			line = append(line[:len(line):len(line)], '\n') // the last line of LLVM's output also ends in one
 		}
 		text = text[:0]
 		if len(line) > 0 {
@@ -52,7 +53,7 @@ func short(text string) string {
 	return text
 }
 
-// markupSymbols answers for the modules that markup names by build-id.
+// markupSymbols implements markup.Symbols for the modules that markup names by build-id.
 type markupSymbols struct{ *Symbolizer }
 
 // open returns the file of a module, or nil.
@@ -94,5 +95,6 @@ func (s markupSymbols) Data(m *markup.Module, addr uint64) (name string, ok bool
 	return name, true
 }
 
-// Name implements markup.Symbols: LLVM prints these names demangled whatever the options say.
+// Name implements markup.Symbols. LLVM always prints these names demangled, whatever the
+// options say.
 func (s markupSymbols) Name(linkage string) string { return s.demangle(linkage) }

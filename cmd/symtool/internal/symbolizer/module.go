@@ -21,20 +21,20 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// module is a binary that is open.
+// module is an open binary.
 type module struct {
 	file     *object.File
 	symbols  resolve.Symbols
 	tables   resolve.TableSymbols
-	own      bool         // the names of the file itself count before those of its debug file, as for LLVM
-	base     uint64       // the address that RVAs count from
-	table    func() table // read at the first call
-	others   func() table // with own, the symbols of the debug file
-	reported int          // number of problems that were reported
+	own      bool         // names in the file itself come before names in its debug file, as in LLVM
+	base     uint64       // link-time address of RVA 0
+	table    func() table // reads the table at the first call
+	others   func() table // with own, returns the symbols of the debug file
+	reported int          // number of problems reported
 	err      error
 }
 
-// module returns the binary of a request.
+// module opens the binary of a request, unless it is already open.
 func (s *Symbolizer) module(r *request) (*module, error) {
 	if r.kind == frameRequest || !r.ok && r.symbol == "" {
 		return nil, nil
@@ -65,7 +65,7 @@ func (s *Symbolizer) module(r *request) (*module, error) {
 	return m, nil
 }
 
-// opened returns the binary of a request that is open, or nil.
+// opened returns the binary of a request if it is open, or nil.
 func (s *Symbolizer) opened(r *request) *module {
 	if m := s.modules[cmp.Or(r.build, r.file)]; m != nil && m.err == nil {
 		return m
@@ -83,8 +83,8 @@ func (m *module) sectionAt(addr uint64) string {
 	return ""
 }
 
-// fileWith returns the path of the file with a build-id, or of its debug file: in the folders of debug files, or from a
-// server.
+// fileWith returns the path of the file with a build-id, or of its debug file. It searches the folders of debug files,
+// then a server.
 func (s *Symbolizer) fileWith(build string) (string, error) {
 	id, err := hex.DecodeString(build)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Symbolizer) fileWith(build string) (string, error) {
 	return "", fmt.Errorf("no file with build-id %s in %s", build, strings.Join(s.DebugDirs, ", "))
 }
 
-// ofCPU returns the path of a file, and the CPU that chooses one of its binaries: LLVM takes FILE:CPU for FILE.
+// ofCPU returns the path of a file, and the CPU that selects one of its binaries: LLVM accepts FILE:CPU as FILE.
 func (s *Symbolizer) ofCPU(name string) (path, cpu string) {
 	if i := strings.LastIndexByte(name, ':'); i > 0 && s.Style.ofLLVM() {
 		if _, err := os.Stat(name); err != nil {
@@ -166,13 +166,13 @@ func (m *module) open(s *Symbolizer, name string) error {
 	return err
 }
 
-// openTables finds the symbol tables. LLVM reads those of the file alone: what has no name there has that of the debug
-// file, as for resolve.
+// openTables finds the symbol tables. LLVM reads only the file's own table. For an address that has no name there, the
+// debug file's table is used, as in resolve.
 func (m *module) openTables(own bool) (err error) {
 	m.own = own
 	m.base, _ = m.symbols.Base()
 	var ok bool
-	if m.tables, ok = m.symbols.(resolve.TableSymbols); !ok { // the symbols are those of a PDB, or of object files
+	if m.tables, ok = m.symbols.(resolve.TableSymbols); !ok { // the symbols come from a PDB or from object files
 		m.base = m.file.Base
 		if m.tables, err = dwarf2sym.OpenTables(m.file); err != nil {
 			return err
@@ -196,7 +196,7 @@ func (m *module) close() {
 	}
 }
 
-// report reports the damage that was found since it was called last.
+// report reports the damage found since the last call.
 func (m *module) report(s *Symbolizer) {
 	if m.symbols.Damaged() > m.reported {
 		damage := m.symbols.Damage()
@@ -207,12 +207,12 @@ func (m *module) report(s *Symbolizer) {
 	}
 }
 
-// address returns the address of the first symbol with a name that is asked for.
+// address returns the address of the first symbol for whose name asked returns true.
 func (m *module) address(asked func(string) bool) (addr uint64, found bool) {
 	return addressNamed(m.tables, m.base, m.own, asked)
 }
 
-// symbolAt returns the symbol at an address that LLVM chooses, or nil.
+// symbolAt returns the symbol that LLVM chooses for an address, or nil.
 func (m *module) symbolAt(addr uint64) *symbol {
 	if s := m.table().at(addr); s != nil {
 		return s
@@ -220,7 +220,7 @@ func (m *module) symbolAt(addr uint64) *symbol {
 	return m.others().at(addr)
 }
 
-// functionBefore returns the last function at or before an address in its section, or nil.
+// functionBefore returns the last function at or before an address in the section that contains it, or nil.
 func (m *module) functionBefore(addr uint64) *symbol {
 	k := slices.IndexFunc(m.file.Sections, func(s *object.Section) bool { return s.Alloc && s.Holds(addr) })
 	if k < 0 {
@@ -229,7 +229,7 @@ func (m *module) functionBefore(addr uint64) *symbol {
 	return m.table().functionBefore(m.file.Sections[k].Addr, addr)
 }
 
-// declare sets where a symbol is declared, if the debug information has that.
+// declare sets the place where a symbol is declared, if the debug information has it.
 func (m *module) declare(sym *symbol) {
 	s, ok := m.symbols.(resolve.SourceSymbols)
 	if !ok || sym.addr < m.base {
@@ -240,8 +240,7 @@ func (m *module) declare(sym *symbol) {
 	}
 }
 
-// source returns the frames at an address from the debug information. Symbols that are not DWARF's have fewer
-// details.
+// source returns the frames at an address according to the debug information. Without DWARF, they have fewer details.
 func (m *module) source(addr uint64) []symfmt.SourceFrame {
 	base, _ := m.symbols.Base()
 	if addr < base {

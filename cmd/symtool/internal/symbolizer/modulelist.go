@@ -11,16 +11,16 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// shownModule is a module as elfutils list it.
+// shownModule is a module in the form in which elfutils lists it.
 type shownModule struct {
 	dump.Range
 	name        string
-	file, debug string // "" if there is none
+	file, debug string // "" for none
 	inFile      bool   // the debug information is in the file
 	own         uint64 // the address of the build-id, or 0
 }
 
-// shown returns a module as it is listed.
+// shown returns a module in the form in which it is listed.
 func (p *stackPrinter) shown(i int) (out shownModule) {
 	m := &p.dump.Modules[i]
 	out.Range, out.name = p.dump.MappedRange(m), p.fileOf(i)
@@ -38,7 +38,7 @@ func (p *stackPrinter) shown(i int) (out shownModule) {
 	id := t.symbols.Identity()
 	out.file, out.debug = id.Path, id.DebugPath
 	out.inFile = out.debug == "" && t.symbols.Detail() == resolve.LineDetail
-	if f, err := objfile.Open(id.Path, object.DefaultLimits()); err == nil { // it was opened before
+	if f, err := objfile.Open(id.Path, object.DefaultLimits()); err == nil { // it has been opened before
 		if s := f.Section(".note.gnu.build-id"); s != nil {
 			out.own = s.Addr - t.base + m.Addr + noteHeader
 		}
@@ -47,10 +47,10 @@ func (p *stackPrinter) shown(i int) (out shownModule) {
 	return out
 }
 
-// maxVDSO limits the memory in which the build-id of the kernel's module is looked for.
+// maxVDSO is the maximum size in bytes of the memory that is searched for the build-id of the vDSO.
 const maxVDSO = 1 << 20
 
-// noteHeader is the size of what is before the build-id in its section: three words and GNU with a zero.
+// noteHeader is the size in bytes of what precedes the build-id in its section: three words and "GNU\0".
 const noteHeader = 16
 
 // module prints a module as eu-stack -l does.

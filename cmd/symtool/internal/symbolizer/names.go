@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/demangle/msvc"
 )
 
-// demangle returns the source form of a name. LLVM keeps the hash of older names of Rust, and what is behind a dot.
+// demangle returns the source form of a name. As in LLVM, the hash of old Rust names stays, and what follows a dot.
 func (s *Symbolizer) demangle(name string) string {
 	if !s.Style.ofLLVM() {
 		return demangled(name)
@@ -18,12 +18,12 @@ func (s *Symbolizer) demangle(name string) string {
 		return orRaw(demangle.AppendD, name)
 	case strings.HasPrefix(name, "?"):
 		return orRaw(msvc.AppendLLVM, name)
-	case strings.HasPrefix(name, "__Z"), strings.HasPrefix(name, "____Z"): // with the underscore of macOS
+	case strings.HasPrefix(name, "__Z"), strings.HasPrefix(name, "____Z"): // with the additional underscore of macOS
 		if out := s.demangle(name[1:]); out != name[1:] {
 			return out
 		}
 		return name
-	case strings.HasPrefix(name, "_GLOBAL_"): // which LLVM leaves as it is
+	case strings.HasPrefix(name, "_GLOBAL_"): // LLVM does not change these
 		return name
 	}
 	if plain, suffix, dotted := strings.Cut(name, "."); dotted && strings.HasPrefix(name, "_R") {
@@ -37,7 +37,7 @@ func (s *Symbolizer) demangle(name string) string {
 	if out, err := itanium.AppendLLVM(nil, name); err == nil {
 		return string(out)
 	}
-	dot := strings.LastIndex(name, ".llvm.") // behind names of Rust, which have dots of their own
+	dot := strings.LastIndex(name, ".llvm.") // follows names of Rust, which contain dots themselves
 	if dot < 0 {
 		dot = strings.IndexByte(name, '.')
 	}
@@ -51,10 +51,10 @@ func (s *Symbolizer) demangle(name string) string {
 	return string(out) + " (" + name[dot:] + ")"
 }
 
-// demangled returns the source form of a name, or the name itself.
+// demangled returns the source form of a name, or the name itself if it has none.
 func demangled(name string) string { return orRaw(demangle.Append, name) }
 
-// orRaw returns the source form of a name, or the name itself.
+// orRaw returns the form of a name that form appends, or the name itself if form fails.
 func orRaw(form func([]byte, string) ([]byte, error), name string) string {
 	if out, err := form(nil, name); err == nil {
 		return string(out)

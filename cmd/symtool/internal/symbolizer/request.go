@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// requestKind is what a request asks for.
+// requestKind is the kind of a request.
 type requestKind uint8
 
 const (
@@ -14,28 +14,28 @@ const (
 	frameRequest
 )
 
-// request is a line of input.
+// request is a request, a line of input.
 type request struct {
 	kind  requestKind
-	file  string // as the answer names it
-	build string // build-id of the file in lower-case hexadecimal digits, in place of a path; or ""
+	file  string // as printed in the answer
+	build string // build-id of the file in lower-case hexadecimal digits, instead of a path; or ""
 	ok    bool   // it has an address
 	addr  uint64
 	place uint64 // the address in the file
 
-	// In place of an address: a name of the linker's, and the distance from it.
+	// Instead of an address: a linkage name, and the distance from it.
 	symbol string
 	offset uint64
 }
 
-// kinds are the words at the beginning of a request, with the space after each.
+// kinds lists the words with which a request may begin, each followed by a space.
 var kinds = []struct {
 	word string
 	kind requestKind
 }{{"CODE ", codeRequest}, {"DATA ", dataRequest}, {"FRAME ", frameRequest}}
 
-// parse reads a request: [CODE|DATA|FRAME] [FILE] ADDR. FILE, which is missing if the command line names a binary, may
-// be in quotes, or be BUILDID:DIGITS. Other programs take no FILE, and their addresses are always hexadecimal.
+// parse parses a request: [CODE|DATA|FRAME] [FILE] ADDR. FILE is omitted if the command line names a binary. It may be
+// in quotes, or be BUILDID:DIGITS. The other programs accept no FILE, and their addresses are always hexadecimal.
 func (s *Symbolizer) parse(line string) *request {
 	r := &request{file: s.Binary}
 	if s.BuildID != "" {
@@ -78,15 +78,15 @@ func (s *Symbolizer) parse(line string) *request {
 	return r
 }
 
-// IsBuildID reports whether text is the digits of a build-id.
+// IsBuildID reports whether text consists of the digits of a build-id.
 func IsBuildID(text string) bool {
 	return len(text) > 2 && len(text)%2 == 0 && strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }
 
-// buildPrefix begins what stands for a file in a request: its build-id.
+// buildPrefix precedes a build-id that stands for a file in a request.
 const buildPrefix = "BUILDID:"
 
-// fileOf sets the file of a request to what names one: a path, or a build-id.
+// fileOf sets the file of a request from name: a path, or a build-id.
 func (r *request) fileOf(name string) {
 	if id, ok := strings.CutPrefix(name, buildPrefix); ok && IsBuildID(id) {
 		r.build, r.file = strings.ToLower(id), strings.ToUpper(id)
@@ -95,8 +95,8 @@ func (r *request) fileOf(name string) {
 	r.file = strings.TrimPrefix(name, "FILE:")
 }
 
-// gnuPlace reads an address, of which what follows the digits is ignored, or SYMBOL or SYMBOL+OFFSET, as binutils do: a
-// word that begins with A to F is a symbol only if an offset follows.
+// gnuPlace parses an address, SYMBOL or SYMBOL+OFFSET as binutils does: it ignores what follows the digits of an
+// address, and takes a word that begins with a letter from A to F for a symbol only if an offset follows.
 func (r *request) gnuPlace(text string) {
 	const digits = "0123456789abcdefABCDEF"
 	if text == "" || text[0] <= '9' && text[0] >= '0' || strings.IndexByte(digits, text[0]) >= 0 && !strings.Contains(text, "+") {
@@ -115,11 +115,11 @@ func (r *request) gnuPlace(text string) {
 	r.symbol = text[:end]
 	if digits, ok := strings.CutPrefix(strings.TrimLeft(text[end:], spaces), "+"); ok {
 		first, _ := word(digits)
-		r.offset, _ = strconv.ParseUint(first, 0, 64) // binutils take what is none for 0
+		r.offset, _ = strconv.ParseUint(first, 0, 64) // binutils takes an invalid offset for 0
 	}
 }
 
-// namePlace reads SYMBOL or SYMBOL+OFFSET.
+// namePlace parses SYMBOL or SYMBOL+OFFSET.
 func (r *request) namePlace(text string) {
 	name, digits, plus := strings.Cut(text, "+")
 	offset, err := strconv.ParseUint(digits, 0, 64)
@@ -129,10 +129,10 @@ func (r *request) namePlace(text string) {
 	r.symbol, r.offset = name, offset
 }
 
-// spaces are what isspace accepts.
+// spaces lists the characters that isspace accepts.
 const spaces = " \t\n\v\f\r"
 
-// word cuts the first word off, which may be in quotes.
+// word returns the first word of text, which may be in quotes, and the rest.
 func word(text string) (first, rest string) {
 	text = strings.TrimLeft(text, spaces)
 	if text != "" && (text[0] == '"' || text[0] == '\'') {

@@ -16,28 +16,28 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// StackOptions are what a command line of eu-stack asks for.
+// StackOptions holds the options of an eu-stack command line.
 type StackOptions struct {
 	Program    string // the name in messages
-	PID        int    // of a process, or 0
-	Core       string // the path of a core otherwise
+	PID        int    // the id of a process, or 0
+	Core       string // the path of a core if PID is 0
 	Executable string // the core's program, or ""
 	DebugDirs  []string
-	Fetcher    supplier.Fetcher // of missing debug files, or nil
-	MaxFrames  int              // of a thread, at least 1
+	Fetcher    supplier.Fetcher // for missing debug files, or nil
+	MaxFrames  int              // maximum number per thread, at least 1
 
-	One        bool // only the thread whose id is that of the process
-	Activation bool // whether a frame was not entered by a call
+	One        bool // print only the thread whose id is the process's id
+	Activation bool // mark frames that were not entered by a call
 	BuildID    bool
-	DebugName  bool // names are those of the debug information
+	DebugName  bool // take names from the debug information
 	Inlines    bool
-	List       bool // the modules first
+	List       bool // print the modules first
 	Module     bool
-	Quiet      bool // no names
-	Raw        bool // names as they are mangled
+	Quiet      bool // print no names
+	Raw        bool // do not demangle names
 	Source     bool
 
-	Unstrip bool // print only the modules, as eu-unstrip -n
+	Unstrip bool // print only the modules, like eu-unstrip -n
 }
 
 // Exit statuses of eu-stack.
@@ -46,7 +46,7 @@ const (
 	noFrames   = 2
 )
 
-// Stacks prints stacks as eu-stack of elfutils does: without frames that are only guessed by scanning. It returns the
+// Stacks prints stacks as elfutils' eu-stack does, without frames that are only guessed by scanning. It returns the
 // exit status.
 func Stacks(ctx context.Context, o StackOptions, msgs *cli.Messages, w io.Writer) (status int, err error) {
 	p := &stackPrinter{StackOptions: o, ctx: ctx, msgs: msgs, out: cli.NewStdout(w), modules: map[int]*stackModule{}}
@@ -75,7 +75,7 @@ func Stacks(ctx context.Context, o StackOptions, msgs *cli.Messages, w io.Writer
 	return p.status, cli.OutputError(p.out.Name(), p.out.Commit())
 }
 
-// open reads the process or the core.
+// open opens the process or the core.
 func (p *stackPrinter) open() (d *dumpfile.File, err error) {
 	path, roots := p.Core, []string(nil)
 	p.kind = "core"
@@ -94,7 +94,7 @@ func (p *stackPrinter) open() (d *dumpfile.File, err error) {
 	open := dumpfile.Options{PID: p.PID, Waiting: p.msgs.WaitsFor(path), Core: elfcore.Options{Binaries: roots, AtPaths: true}}
 	if !p.Unstrip {
 		open.Reads = func(ctx context.Context, d *dump.Dump) {
-			_, _ = p.walker.Walk(ctx, d) // the error is the context's
+			_, _ = p.walker.Walk(ctx, d) // its only error is the context's
 		}
 	}
 	d, err = dumpfile.Open(p.ctx, path, open)
@@ -108,7 +108,7 @@ func (p *stackPrinter) open() (d *dumpfile.File, err error) {
 	return d, nil
 }
 
-// certain returns the techniques that do not guess.
+// certain returns the unwinding techniques that do not guess.
 func certain() []walk.Technique {
 	return slices.DeleteFunc(walk.Techniques(), func(t walk.Technique) bool { return t == walk.ByScan })
 }
@@ -117,13 +117,13 @@ func certain() []walk.Technique {
 type stackPrinter struct {
 	StackOptions
 	ctx    context.Context
-	kind   string // of what has the threads
+	kind   string // what has the threads: a process or a core
 	msgs   *cli.Messages
 	out    *cli.Stdout
 	dump   *dump.Dump
 	walker *walk.Walker
 	result *walk.Result
-	frames int // number of frames that were printed
+	frames int // number of frames printed
 	status int
 
 	binaries *supplier.Binaries
@@ -170,7 +170,7 @@ func (p *stackPrinter) stack(s *walk.Stack) {
 		f := &s.Frames[i]
 		pc := f.PC
 		if !f.Interrupted && !f.Handler {
-			pc-- // in the call
+			pc-- // to an address in the call
 		}
 		for k, c := range p.calls(f, pc) {
 			if number >= p.MaxFrames {
@@ -186,10 +186,10 @@ func (p *stackPrinter) stack(s *walk.Stack) {
 	}
 }
 
-// call is a function of a frame: of several, all but the last are inlined.
+// call is a function in a frame. If a frame has several, all but the last are inlined.
 type call struct{ name, source string }
 
-// calls returns the functions at an address, the innermost first; one without a name if nothing is known.
+// calls returns the functions at an address, innermost first. If nothing is known, it returns one without a name.
 func (p *stackPrinter) calls(f *walk.Frame, pc uint64) (all []call) {
 	if f.Module < 0 {
 		return []call{{}}
@@ -201,7 +201,7 @@ func (p *stackPrinter) calls(f *walk.Frame, pc uint64) (all []call) {
 	}
 	for _, at := range known {
 		if !at.File.InCompDir {
-			at.File.Path = at.File.Relative // elfutils do not look at the compilation directory then
+			at.File.Path = at.File.Relative // elfutils then ignores the compilation directory
 		}
 		c := call{source: at.File.Path}
 		if c.source != "" && at.Line > 0 {
@@ -226,7 +226,7 @@ func (p *stackPrinter) calls(f *walk.Frame, pc uint64) (all []call) {
 	return all
 }
 
-// frame prints a function of a frame; pc is in the call.
+// frame prints a function of a frame; pc is an address in the call.
 func (p *stackPrinter) frame(number int, f *walk.Frame, pc uint64, c call) {
 	fmt.Fprintf(p.out, "#%-2d %s", number, p.address(f.PC))
 	if p.Activation {
@@ -257,7 +257,7 @@ func (p *stackPrinter) frame(number int, f *walk.Frame, pc uint64, c call) {
 	p.out.WriteByte('\n')
 }
 
-// address formats an address of the process.
+// address formats an address in the process.
 func (p *stackPrinter) address(v uint64) string {
 	if a := p.dump.Arch; a != nil && a.PtrSize == 4 {
 		return fmt.Sprintf("0x%08x", v)
@@ -265,7 +265,7 @@ func (p *stackPrinter) address(v uint64) string {
 	return fmt.Sprintf("0x%016x", v)
 }
 
-// fileOf returns the name of a module. A core has the names that libraries give themselves.
+// fileOf returns the name of a module. For a core, libraries have the names that they give themselves.
 func (p *stackPrinter) fileOf(module int) string {
 	m := &p.dump.Modules[module]
 	switch {

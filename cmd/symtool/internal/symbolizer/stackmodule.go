@@ -9,15 +9,15 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// stackModule has what eu-stack prints about the addresses of a module.
+// stackModule looks up what eu-stack prints for addresses in a module.
 type stackModule struct {
 	module  *dump.Module
 	symbols resolve.Symbols // nil if the file is missing
-	base    uint64          // the address in the file that RVAs count from
+	base    uint64          // link-time address of RVA 0 in the file
 	names   map[uint64]string
 }
 
-// openModule opens the symbols of a module. Without a file there are none, which is no error.
+// openModule opens the symbols of a module. A missing file is not an error: the module then has no symbols.
 func openModule(ctx context.Context, b *supplier.Binaries, d *dump.Dump, module int) (t *stackModule, err error) {
 	m := &d.Modules[module]
 	t = &stackModule{module: m, names: map[uint64]string{}}
@@ -37,10 +37,10 @@ func (t *stackModule) close() {
 	}
 }
 
-// rva returns the place of an address of the process in the module.
+// rva returns the RVA in the module of an address in the process.
 func (t *stackModule) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - t.module.Addr) }
 
-// source returns the functions at an address of the process, the innermost first.
+// source returns the functions at an address in the process, innermost first.
 func (t *stackModule) source(addr uint64) []symfmt.SourceFrame {
 	if s, ok := t.symbols.(resolve.SourceSymbols); ok {
 		return s.Source(t.rva(addr))
@@ -48,8 +48,8 @@ func (t *stackModule) source(addr uint64) []symfmt.SourceFrame {
 	return nil
 }
 
-// name returns the name at an address of the process by the symbol table, or "". Names are kept, as many threads wait at
-// the same place.
+// name returns the name for an address in the process according to the symbol table, or "". It caches
+// names, since many threads wait at the same place.
 func (t *stackModule) name(addr uint64) string {
 	name, known := t.names[addr]
 	if !known {
@@ -59,7 +59,8 @@ func (t *stackModule) name(addr uint64) string {
 	return name
 }
 
-// findName looks for the name at an address in the whole symbol table. Without one, it is that of a record.
+// findName searches the whole symbol table for the name at an RVA. Without a symbol table, it uses the
+// records of symbols.
 func (t *stackModule) findName(rva symfmt.RVA) string {
 	if s, ok := t.symbols.(resolve.TableSymbols); ok {
 		return elfutilsSymbol(s, rva).name

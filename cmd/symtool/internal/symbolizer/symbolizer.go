@@ -18,17 +18,17 @@ import (
 // Names says which names of functions are printed.
 type Names uint8
 
-// The kinds of names.
+// The values of Names.
 const (
-	Linkage Names = iota // the linker's
-	Short                // the source's, without scopes
+	Linkage Names = iota // the linkage name
+	Short                // the name in the source, without scopes
 	NoNames
 )
 
-// Style is a form of output.
+// Style is an output format.
 type Style uint8
 
-// The styles: those of llvm-symbolizer, and those of binutils' and elfutils' addr2line.
+// The styles: llvm-symbolizer's own, and those of addr2line in binutils and elfutils.
 const (
 	LLVM Style = iota
 	GNU
@@ -37,26 +37,26 @@ const (
 	Elfutils
 )
 
-// ofLLVM reports whether the style is one of llvm-symbolizer.
+// ofLLVM reports whether the style is one of llvm-symbolizer's own.
 func (s Style) ofLLVM() bool { return s <= JSON }
 
-// Paths says how files are named.
+// Paths says how paths of files are printed.
 type Paths uint8
 
-// The kinds of paths.
+// The values of Paths.
 const (
 	FullPaths     Paths = iota
 	RelativePaths       // without the compilation directory
 	BaseNames
 )
 
-// Options are what a command line asks for.
+// Options holds the options of a command line.
 type Options struct {
 	Program   string // the name in messages
-	Binary    string // "" if each line names one
-	CPU       string // of the binary in a universal file
+	Binary    string // "" if each line names a binary
+	CPU       string // selects the binary in a universal file
 	DebugDirs []string
-	Fetcher   supplier.Fetcher // of missing debug files, or nil
+	Fetcher   supplier.Fetcher // for missing debug files, or nil
 	Package   string           // a .dwp file; "" for FILE.dwp
 	Style     Style
 	Names     Names
@@ -64,29 +64,29 @@ type Options struct {
 	Demangle  bool
 	Inlines   bool
 	Pretty    bool
-	Addresses bool   // print them
-	Verbose   bool   // print all that is known of a frame
-	Adjust    uint64 // is subtracted from addresses
-	Section   string // that addresses count from the start of; "" for none
-	BuildID   string // of the file, in hexadecimal digits, in place of Binary
-	Markup    bool   // replace the symbolizer markup of a log
-	Color     bool   // in answers to markup
+	Addresses bool   // print addresses
+	Verbose   bool   // print everything known about a frame
+	Adjust    uint64 // subtracted from addresses
+	Section   string // addresses are relative to the start of this section; "" for none
+	BuildID   string // of the file, in hexadecimal digits, instead of Binary
+	Markup    bool   // replace the symbolizer markup in a log
+	Color     bool   // use colors in answers to markup
 	// ColorTerminal means to use colors if the output is a terminal.
 	ColorTerminal bool
-	Context       int  // lines of source that follow each frame
+	Context       int  // number of source lines printed after each frame
 	Plain         bool // addresses are hexadecimal without 0x
 	Symbols       bool // print the symbol at an address
-	Sections      bool // and the section
+	Sections      bool // and its section
 }
 
-// Symbolizer answers requests, and keeps the binaries open.
+// Symbolizer answers requests. It keeps the binaries open.
 type Symbolizer struct {
 	Options
 	msgs    *cli.Messages
 	ctx     context.Context
 	modules map[string]*module
 	print   printer
-	noted   map[string]bool // messages, each of which is printed once
+	noted   map[string]bool // messages already printed; each is printed once
 	status  int
 }
 
@@ -99,7 +99,7 @@ type printer interface {
 	end()
 }
 
-// Run answers args or, if there are none, the lines of in, each before the next is read. It returns the exit
+// Run answers args or, if there are none, the lines of in, each before the next one is read. It returns the exit
 // status.
 func Run(ctx context.Context, o Options, msgs *cli.Messages, in io.Reader, w io.Writer, args []string) (status int, err error) {
 	out := cli.NewStdout(w)
@@ -131,7 +131,7 @@ func Run(ctx context.Context, o Options, msgs *cli.Messages, in io.Reader, w io.
 	}
 	for _, arg := range args {
 		if o.Style == Elfutils {
-			s.status = cli.StatusOK // that of the last address counts
+			s.status = cli.StatusOK // the status of the last address counts
 		}
 		s.answer(arg)
 	}
@@ -139,8 +139,8 @@ func Run(ctx context.Context, o Options, msgs *cli.Messages, in io.Reader, w io.
 	return s.status, cli.OutputError(out.Name(), out.Commit())
 }
 
-// openBinary opens the file of the command line, and reports whether it could: the others end if they cannot, without an
-// answer but in JSON.
+// openBinary opens the file named on the command line, and reports whether it could. If it cannot, the programs end,
+// and only those that print JSON print an answer.
 func (s *Symbolizer) openBinary() bool {
 	r := &request{file: s.Binary, ok: true}
 	_, err := s.module(r)
@@ -156,7 +156,7 @@ func (s *Symbolizer) openBinary() bool {
 	return false
 }
 
-// unreadable returns the reason, in the words of LLVM's JSON, why a file has no answers; standard error has the details.
+// unreadable returns, in the words of LLVM's JSON, why a file has no answers. Standard error has the details.
 func unreadable(path string) string {
 	info, err := os.Stat(path)
 	switch {
@@ -168,10 +168,10 @@ func unreadable(path string) string {
 	return "The file was not recognized as a valid object file"
 }
 
-// maxLine limits a line of input: file names are shorter.
+// maxLine is the maximum length of a line of input. Names of files are shorter.
 const maxLine = 64 << 10
 
-// lines answers lines one by one: programs wait for each answer.
+// lines answers lines one by one, since programs wait for each answer.
 func (s *Symbolizer) lines(in io.Reader, out *cli.Stdout) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
@@ -212,15 +212,15 @@ func (s *Symbolizer) answer(line string) {
 		}
 		s.print.code(r, nil)
 	case err != nil:
-		s.note("%v", err) // which is no failure of llvm-symbolizer
+		s.note("%v", err) // llvm-symbolizer does not count this as a failure
 		s.print.fail(r, unreadable(r.file))
 	case !r.ok && r.kind == dataRequest:
-		s.print.data(r, nil) // by address only
+		s.print.data(r, nil) // data is found only by address
 	case !r.ok:
 		s.answerSymbol(m, r)
 	case r.kind == dataRequest:
 		sym := s.dataAt(m, r.place)
-		if sym != nil && s.Style != JSON { // which has no place for it
+		if sym != nil && s.Style != JSON { // JSON has no place for the declaration
 			m.declare(sym)
 		}
 		s.print.data(r, sym)
@@ -228,7 +228,7 @@ func (s *Symbolizer) answer(line string) {
 		frames := s.frames(m, r.place)
 		s.print.code(r, frames)
 		if s.Style == Elfutils && s.Inlines && len(frames) == 0 {
-			s.status = cli.StatusFindings // as no unit has the address
+			s.status = cli.StatusFindings // no unit has the address
 		}
 	}
 	if m != nil {
@@ -236,7 +236,7 @@ func (s *Symbolizer) answer(line string) {
 	}
 }
 
-// wanted says what a request looks like.
+// wanted describes a valid request, for messages.
 func (s *Symbolizer) wanted() string {
 	switch {
 	case s.Binary != "" || s.BuildID != "":
@@ -245,8 +245,8 @@ func (s *Symbolizer) wanted() string {
 	return "FILE ADDR, with an address such as 0x1139"
 }
 
-// addressOf gives a request for a symbol the address of the first one with the name, if there is one. binutils also
-// know names of the source.
+// addressOf sets the address of a request for a symbol to the address of the first symbol with the name, if any.
+// binutils also accepts names in their source form.
 func (s *Symbolizer) addressOf(m *module, r *request) {
 	addr, found := m.address(func(name string) bool { return name == r.symbol })
 	if !found && s.Style == Addr2line {
@@ -258,7 +258,7 @@ func (s *Symbolizer) addressOf(m *module, r *request) {
 	}
 }
 
-// answerSymbol answers a request for a symbol, of whose name there may be several. One without a line is not listed.
+// answerSymbol answers a request for a symbol. Several symbols may have the name; those without a file are left out.
 func (s *Symbolizer) answerSymbol(m *module, r *request) {
 	var frames []symfmt.SourceFrame
 	known := false
@@ -278,7 +278,7 @@ func (s *Symbolizer) answerSymbol(m *module, r *request) {
 	s.print.symbol(r, frames)
 }
 
-// dataAt returns the symbol at an address as it is printed, or nil.
+// dataAt returns the symbol at an address in the form in which it is printed, or nil.
 func (s *Symbolizer) dataAt(m *module, addr uint64) *symbol {
 	sym := m.symbolAt(addr)
 	if sym == nil {
@@ -291,7 +291,7 @@ func (s *Symbolizer) dataAt(m *module, addr uint64) *symbol {
 	return &printed
 }
 
-// note reports something once.
+// note prints a message, unless it has been printed before.
 func (s *Symbolizer) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !s.noted[text] {
@@ -300,7 +300,7 @@ func (s *Symbolizer) note(format string, args ...any) {
 	}
 }
 
-// after returns what is between parts of an answer: the end of a line, or mark in pretty output.
+// after returns what separates the parts of an answer: a newline, or mark in pretty output.
 func (s *Symbolizer) after(mark string) string {
 	if s.Pretty {
 		return mark

@@ -15,19 +15,19 @@ import (
 type symbol struct {
 	name       string
 	addr, size uint64
-	file       string // of a local symbol, or of the declaration; "" if it is unknown
+	file       string // of a local symbol, or of the declaration; "" if unknown
 	line       uint32 // of the declaration, or 0
-	number     int32  // in the table of the file
+	number     int32  // index in the file's table
 	data       bool   // the symbol is known to name data
-	code       bool   // or a function
+	code       bool   // the symbol is known to name a function
 }
 
-// table is the symbols of code and data in order of address; of those at one address, the last is LLVM's choice.
+// table lists the symbols of code and data by address. LLVM chooses the last of several at the same address.
 type table []symbol
 
-// readTable reads the symbols of code and data, as LLVM's SymbolizableObjectFile does. Of those at the same address the
-// longest counts, or else the last. Symbols of macOS have no sizes: each reaches up to the next one, or to the end of
-// its section.
+// readTable reads the symbols of code and data, as LLVM's SymbolizableObjectFile does. Of several at the same address,
+// the longest counts, or else the last. Symbols of macOS have no sizes: each extends to the next symbol, or to the end
+// of its section.
 func readTable(from resolve.TableSymbols, base uint64, own, unsized bool) (t table) {
 	var file string
 	from.EachSymbol(own, func(s *symfmt.TableSymbol) {
@@ -56,7 +56,7 @@ func readTable(from resolve.TableSymbols, base uint64, own, unsized bool) (t tab
 	return t
 }
 
-// endAtNext ends symbols where the next one begins.
+// endAtNext ends each symbol where the next one begins.
 func (t table) endAtNext() {
 	next := uint64(math.MaxUint64)
 	for i := len(t) - 1; i >= 0; i-- {
@@ -67,10 +67,10 @@ func (t table) endAtNext() {
 	}
 }
 
-// chosen reports whether a symbol of the table is LLVM's choice at its address.
+// chosen reports whether LLVM chooses the symbol t[i] for its address.
 func (t table) chosen(i int) bool { return i+1 == len(t) || t[i+1].addr != t[i].addr }
 
-// at returns the last symbol at or before an address, unless it ends before. It returns nil if there is none.
+// at returns the last symbol at or before an address, or nil if there is none or it ends before the address.
 func (t table) at(addr uint64) *symbol {
 	i := t.before(addr)
 	if i < 0 || t[i].size != 0 && addr-t[i].addr >= t[i].size {
@@ -79,8 +79,8 @@ func (t table) at(addr uint64) *symbol {
 	return &t[i]
 }
 
-// functionBefore returns the last function from start on, and at or before an address, as binutils do, which do not look
-// where it ends. It returns nil if there is none.
+// functionBefore returns the last function that begins between start and addr, inclusive, or nil if there is none. Like
+// binutils, it does not check where the function ends.
 func (t table) functionBefore(start, addr uint64) (best *symbol) {
 	for i := t.before(addr); i >= 0 && t[i].addr >= start; i-- {
 		switch s := &t[i]; {
@@ -93,8 +93,9 @@ func (t table) functionBefore(start, addr uint64) (best *symbol) {
 	return best
 }
 
-// fits reports whether binutils prefer a symbol to another at the same address (better_fit in elf.c): one that has the
-// place that is asked for, a function, a shorter one, or else the first. If none has the place, the longest is chosen.
+// fits reports whether binutils prefers a symbol to another at the same address (better_fit in elf.c). It prefers a
+// symbol that contains place, then a function, then the shorter one, then the first. If neither contains place, it
+// prefers the longer one.
 func (s *symbol) fits(old *symbol, place uint64) bool {
 	size, oldSize := max(s.size, 1), max(old.size, 1)
 	reaches, oldReaches := place-s.addr < size, place-old.addr < oldSize
@@ -116,7 +117,7 @@ func (t table) before(addr uint64) int {
 	return sort.Search(len(t), func(i int) bool { return t[i].addr > addr }) - 1
 }
 
-// addressNamed returns the address of the first symbol with a name that is asked for.
+// addressNamed returns the address of the first symbol for whose name asked returns true.
 func addressNamed(from resolve.TableSymbols, base uint64, own bool, asked func(string) bool) (addr uint64, found bool) {
 	from.EachSymbol(own, func(s *symfmt.TableSymbol) {
 		if !found && asked(string(s.Name)) {
