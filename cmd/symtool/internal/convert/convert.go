@@ -102,7 +102,7 @@ func newConvertConfig() *convertConfig {
 	return &convertConfig{options: formats.Options{GsymVersion: 1, SymcacheVersion: 8, Version: 3}}
 }
 
-// flags returns the flags of the command. Their values go to cfg.
+// flags returns the flags of the command. Parsing them sets fields of cfg.
 func (cfg *convertConfig) flags() []cli.Flag {
 	o, e := &cfg.options, &cfg.edit
 	reads, writes := formats.Names((*formats.Format).Reads), formats.Names((*formats.Format).Writes)
@@ -143,7 +143,7 @@ func (cfg *convertConfig) flags() []cli.Flag {
 	})
 }
 
-// withLayout is the condition of --to-store.
+// withLayout is the condition for the use of --to-store.
 func (cfg *convertConfig) withLayout(*cli.Context, string) error {
 	if cfg.layout == "" {
 		return fmt.Errorf("--to-store needs --layout, want %s", cli.Choice(store.Layouts()))
@@ -151,7 +151,7 @@ func (cfg *convertConfig) withLayout(*cli.Context, string) error {
 	return nil
 }
 
-// finish completes a call whose flags are set.
+// finish completes a call after its flags are set.
 func (cfg *convertConfig) finish(c *cli.Context) error {
 	cfg.files, cfg.given = c.Args().Slice(), cli.Given(c)
 	for i, file := range cfg.files {

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// runDump converts a dump of a process.
+// runDump converts a process dump.
 func (c *converter) runDump(ctx context.Context, in *formats.Input) error {
 	file, err := in.Dump(ctx, dumpfile.Options{Core: elfcore.Options{Binaries: c.binaries, Tried: c.tried}})
 	if err != nil {

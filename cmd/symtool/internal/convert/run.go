@@ -25,7 +25,7 @@ type converter struct {
 	stdout io.Writer
 
 	mapped []srcmap.File // for --map-list
-	root   *store.Store  // --to-store, once something is written to it
+	root   *store.Store  // store of --to-store, once something is written to it
 }
 
 func (c *converter) run(ctx context.Context) error {
@@ -83,7 +83,7 @@ func (c *converter) checkPair(inputs []*formats.Input) error {
 	return c.checkGiven(inputs)
 }
 
-// checkGiven rejects flags that apply to none of the formats in use.
+// checkGiven returns an error for a flag that applies to none of the formats in use.
 func (c *converter) checkGiven(inputs []*formats.Input) error {
 	for _, flag := range c.given {
 		read, write := formats.OnlyFor(flag)
@@ -124,7 +124,7 @@ func (c *converter) runSymbols(ctx context.Context, inputs []*formats.Input) err
 // changeSome is like change, but returns an error if no records for code are left.
 func (c *converter) changeSome(name string, m *symfmt.Module) error {
 	if c.to.OnlyRules() {
-		return nil // no flags affect these
+		return nil // no flags affect rules
 	}
 	before := m.Kept(nil, codeRecords...)
 	c.change(name, m)
@@ -229,8 +229,8 @@ func (c *converter) reportLosses(name string, to *formats.Format, m *symfmt.Modu
 // codeRecords lists the kinds of records that describe code.
 var codeRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit}
 
-// nothingLeft returns an error if the module has records, but the format can hold none of the
-// kinds that it exists for.
+// nothingLeft returns an error if the module has records about code, but the format can hold
+// none of the kinds of records that it exists for.
 func nothingLeft(to *formats.Format, m *symfmt.Module, losses []symfmt.Loss) error {
 	holds := to.Holds
 	if holds == nil {

@@ -30,7 +30,7 @@ type stored struct {
 	// For ELF files.
 	buildID   string
 	code, dbg bool   // has code, has debug information
-	debugFile string // to be dumped with the file
+	debugFile string // debug file to dump together with the file
 }
 
 // runStore writes the inputs to a store. A file that cannot be written does not affect the others.
@@ -147,7 +147,7 @@ func (c *converter) addStored(items *[]*stored, path string) error {
 	return nil
 }
 
-// look detects which parts an ELF file has.
+// look finds out which parts an ELF file has.
 func (it *stored) look() error {
 	f, err := objfile.Open(it.in.Path, object.DefaultLimits())
 	if err != nil {
@@ -200,7 +200,7 @@ func (c *converter) storeFile(ctx context.Context, it *stored) error {
 // module.
 var storeName = regexp.MustCompile(`(^|/)(executable|debuginfo|\.build-id/[0-9a-f]{2}/[0-9a-f]+(\.debug)?)$`)
 
-// dumpAs dumps a binary. In a store by build-id, the build-id is its only name.
+// dumpAs dumps a binary. In a store ordered by build-id, the build-id is the binary's only name.
 func (c *converter) dumpAs(ctx context.Context, it *stored, use func(*formats.Symbols) error) error {
 	name := ""
 	if storeName.MatchString(filepath.ToSlash(it.in.Path)) && it.buildID != "" {

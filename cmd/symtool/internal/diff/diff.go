@@ -83,7 +83,7 @@ type differ struct {
 	status int
 }
 
-// flags returns the flags of the command. Their values go to d.
+// flags returns the flags of the command. Parsing them sets fields of d.
 func (d *differ) flags() []cli.Flag {
 	d.form = cli.FormatText
 	onlyText := func(_ *cli.Context, flag string) error {
@@ -119,7 +119,7 @@ func (d *differ) lessDetail(*cli.Context, string) error {
 	return nil
 }
 
-// finish completes a call whose flags are set.
+// finish completes a call after its flags are set.
 func (d *differ) finish(c *cli.Context) error {
 	d.stdout = c.App.Writer
 	d.debugDirs = cli.DebugDirs(d.debugDirs, false)
@@ -245,7 +245,8 @@ func (d *differ) create() (cli.Output, error) {
 	return cli.CreateOutput(d.output, d.stdout)
 }
 
-// failed distinguishes a failure to read details from a failure to write.
+// failed distinguishes a failure to read details from a failure to write the
+// output.
 func (d *differ) failed(out cli.Output, err error) error {
 	var reading *symdiff.ReadError
 	if errors.As(err, &reading) {

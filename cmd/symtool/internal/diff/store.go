@@ -76,7 +76,7 @@ type pairDone struct {
 	err    error // from reading one of them
 }
 
-// comparePairs compares pairs concurrently, and passes them to w in order.
+// comparePairs compares pairs concurrently, and passes the results to w in order.
 func (d *differ) comparePairs(ctx context.Context, pairs []filePair, w diffreport.Writer) error {
 	compare := func(ctx context.Context, _, i int) (pairDone, error) {
 		p := pairs[i]
@@ -114,7 +114,7 @@ func (d *differ) comparePair(ctx context.Context, p filePair) (*symdiff.Result, 
 	return r, err
 }
 
-// addPair adds a pair to the answer.
+// addPair adds the result for a pair to the output.
 func (d *differ) addPair(p filePair, done pairDone, w diffreport.Writer) error {
 	m := &diffreport.Module{Result: done.result}
 	if p.old != nil {
@@ -219,7 +219,7 @@ var pairKeys = []func(h *diffreport.Head) string{
 	func(h *diffreport.Head) string { return pairKey(h.OS, h.CPU, h.Name, h.ID) },
 	func(h *diffreport.Head) string {
 		if strings.Trim(h.ID, "0") == "" {
-			return "" // not a real id: many files have it
+			return "" // not a real ID: many files have it
 		}
 		return pairKey(h.OS, h.CPU, h.ID)
 	},

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// adviseBinary lists what dump would not write for a binary, and how to change that.
+// adviseBinary lists what would be missing in the symbol file that dump writes for a binary, and how to change that.
 func (d *doctor) adviseBinary(g *diagnosis) {
 	b := g.Binary
 	if u := b.Units; u.Total > 0 && u.Partial == u.Total {
@@ -216,7 +216,7 @@ func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 	}
 }
 
-// aboutCFI returns a verdict's reasons about missing call frame information.
+// aboutCFI returns those of a verdict's reasons that concern missing call frame information.
 func aboutCFI(reasons []string) string {
 	var about []string
 	for _, r := range reasons {

@@ -52,9 +52,9 @@ func listHas(list string, paths []string) bool {
 
 var soname = regexp.MustCompile(`^(lib[A-Za-z0-9_+.-]*?)\.so\.([0-9]+)(\.[0-9.]+)?$`)
 
-// sonamePackage returns the name that Debian gives a library's package, derived from the
-// library's file name (Debian Policy, 8.1), or "" if the file is not a library. The package may
-// have another name.
+// sonamePackage returns the name that Debian gives to a library's package, derived from the
+// library's file name (Debian Policy, 8.1), or "" if the file is not a library. The actual
+// package may have another name.
 func sonamePackage(file string) string {
 	m := soname.FindStringSubmatch(filepath.Base(file))
 	if m == nil {

@@ -70,8 +70,8 @@ type doctor struct {
 	client   *debuginfod.Client // nil for no servers
 	programs *remote.Programs   // for PDBs; nil for no servers
 	symbols  resolve.Supplier   // nil if none are given
-	stores   []string           // folders given with --symbols
-	core     elfcore.Options    // as walk's, for ids that a core lacks
+	stores   []string           // folders that --symbols names
+	core     elfcore.Options    // the same as walk's, for IDs that a core lacks
 	json     bool
 	msgs     *cli.Messages
 	stdout   io.Writer
@@ -86,7 +86,7 @@ func newDoctor(msgs *cli.Messages) *doctor {
 	}
 }
 
-// flags returns the flags of the command. Their values go to d.
+// flags returns the flags of the command. Parsing them sets fields of d.
 func (d *doctor) flags() []cli.Flag {
 	return append(append(d.places.Flags(), d.places.HereFlags()...),
 		cli.ArchFlag(&d.cpu),
@@ -98,7 +98,7 @@ func (d *doctor) flags() []cli.Flag {
 	)
 }
 
-// finish completes a call whose flags are set.
+// finish completes a call after its flags are set.
 func (d *doctor) finish(c *cli.Context) (err error) {
 	d.files, d.stdout = c.Args().Slice(), c.App.Writer
 	if len(d.files) == 0 {
@@ -155,7 +155,7 @@ type diagnosis struct {
 	Status   int                  `json:"status"`
 	Error    string               `json:"error,omitempty"` // if nothing could be read
 	Binary   *binaryDiagnosis     `json:"binary,omitempty"`
-	Symbols  *symbolDiagnosis     `json:"symbols,omitempty"` // for a binary: those that dump would write
+	Symbols  *symbolDiagnosis     `json:"symbols,omitempty"` // for a binary: the symbols that dump would write
 	Process  *dumpDiagnosis       `json:"process,omitempty"`
 	Missing  []advice             `json:"missing"`
 	Problems []cli.ProblemSummary `json:"problems,omitempty"`
@@ -163,11 +163,11 @@ type diagnosis struct {
 	lines []string // Problems as text
 }
 
-// advice is something that is missing.
+// advice describes something that is missing, and how to provide it.
 type advice struct {
 	What string   `json:"what"`
 	Why  string   `json:"why"`
-	Do   []string `json:"do"` // alternatives that provide it, or steps to it
+	Do   []string `json:"do"` // alternatives that provide it, or steps toward it
 }
 
 func (g *diagnosis) missing(what, why string, do ...string) {
@@ -204,7 +204,7 @@ func (d *doctor) run(ctx context.Context) error {
 				_, _ = io.WriteString(out, "\n")
 			}
 			printed = true
-			_, _ = io.WriteString(out, g.text()) // Commit will return a failure
+			_, _ = io.WriteString(out, g.text()) // Commit returns any failure
 		}
 	}
 	if d.json {
@@ -223,7 +223,8 @@ func (d *doctor) run(ctx context.Context) error {
 	return nil
 }
 
-// failure returns the reason why nothing is known about a file, naming the file once.
+// failure returns the reason why nothing is known about a file. The text names the
+// file once.
 func failure(file string, err error) string {
 	var status *cli.StatusError
 	var path *fs.PathError
@@ -248,7 +249,7 @@ func (d *doctor) report(g *diagnosis) {
 	}
 }
 
-// look detects what a file is and what it contains.
+// look finds out what a file is and what it contains.
 func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 	if g.File == "-" {
 		return d.lookAtDump(ctx, g)

@@ -20,7 +20,7 @@ import (
 	"github.com/symtool/symtool/walk/minidump"
 )
 
-// dumpDiagnosis is the content of a process's dump, and the state of its modules' symbols.
+// dumpDiagnosis describes the contents of a process dump, and the state of its modules' symbols.
 type dumpDiagnosis struct {
 	Format  string            `json:"format"`
 	System  string            `json:"system"`

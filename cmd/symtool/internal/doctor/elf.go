@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 )
 
-// binaryDiagnosis is the content of a binary and its separate debug file.
+// binaryDiagnosis describes the contents of a binary and its separate debug file.
 type binaryDiagnosis struct {
 	*dwarf2sym.Contents
 	DebugFile  *debugFileDiagnosis `json:"debug_file,omitempty"`
@@ -129,7 +129,7 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	} else if err != nil {
 		return err
 	}
-	defer runtime.GC() // otherwise this file's decompressed data would add to the next one's
+	defer runtime.GC() // otherwise this file's decompressed data would still be in memory beside the next file's
 	defer f.Close()
 	c, err := dwarf2sym.ReadContents(f)
 	if err != nil {

@@ -52,7 +52,7 @@ func newSymbolDiagnosis(r *lint.Report) *symbolDiagnosis {
 	return s
 }
 
-// lookAtSymbols reads symbols in any format. Breakpad's text goes to lint unchanged.
+// lookAtSymbols reads symbols in any format. A Breakpad symbol file is passed to lint unchanged.
 func (d *doctor) lookAtSymbols(ctx context.Context, g *diagnosis, in *formats.Input) error {
 	if in.Format.Read == nil {
 		return errors.New(in.Format.Title + ": not symbols")

@@ -13,7 +13,7 @@ import (
 // doctorText is the answer as text, for people.
 type doctorText struct{ b strings.Builder }
 
-// line writes a line; names in it come from files.
+// line writes a line in printable form, since names in it come from files.
 func (t *doctorText) line(format string, args ...any) {
 	t.b.WriteString(strings.TrimRight(text.Printable(fmt.Sprintf(format, args...)), " ") + "\n")
 }
@@ -140,7 +140,7 @@ func cfiOrigin(b *binaryDiagnosis) string {
 	return strings.Join(names, " and ")
 }
 
-// contents writes what is in b or in its debug file.
+// contents writes the contents of b or of its debug file.
 func (t *doctorText) contents(c *dwarf2sym.Contents, b *binaryDiagnosis) {
 	if c.PDB != nil {
 		t.entry("PDB", "%s, %s", c.PDB.Name, c.PDB.ID)

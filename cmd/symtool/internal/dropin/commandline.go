@@ -43,13 +43,13 @@ func (o *option) head() string {
 	return strings.Join(names, ", ")
 }
 
-// commandLine is the command line of a program.
+// commandLine is a parsed command line of a program.
 type commandLine struct {
 	given    []givenOption
 	operands []string
 }
 
-// givenOption is an option of a command line.
+// givenOption is an option on a command line.
 type givenOption struct {
 	*option
 	as    string // with dashes, as written
@@ -98,7 +98,7 @@ func (l *commandLine) refusal() error {
 	return nil
 }
 
-// flags returns the flags that do the same as the options.
+// flags returns symtool's flags that do the same as the options.
 func (l *commandLine) flags() (flags []string) {
 	for _, g := range l.given {
 		switch {
@@ -137,7 +137,7 @@ func (p *program) parse(args []string) (*commandLine, error) {
 type parser struct {
 	*program
 	line *commandLine
-	rest []string // arguments that follow
+	rest []string // remaining arguments
 }
 
 func (r *parser) take(arg string) error {
@@ -242,7 +242,7 @@ func (r *parser) add(o *option, as, value string, hasValue bool) error {
 	return nil
 }
 
-// helpIndent is where the help's second column begins.
+// helpIndent is the column where the text of an option begins in the help.
 const helpIndent = 30
 
 // help returns the text of `symtool as PROGRAM --help`.

@@ -88,10 +88,10 @@ func plainName(name string) string {
 	return name
 }
 
-// program is a program that symtool can be called as.
+// program is a program whose place symtool can take.
 type program struct {
 	name, title string
-	usage       []string // the forms of its command line, without the name
+	usage       []string // forms of its command line, without the program's name
 	options     []option
 	// plan returns what a command line asks symtool to do.
 	plan func(*commandLine) (*plan, error)
@@ -270,7 +270,7 @@ func (p *program) status(c *cli.Context, call []string, strict bool) int {
 	return p.failed
 }
 
-// misuse reports a wrong command line.
+// misuse reports a wrong command line, and returns an error with the program's status for one.
 func (p *program) misuse(msgs *cli.Messages, err error) error {
 	msgs.Printf("%s: %v (see symtool as %s --help)", p.name, err, p.name)
 	return &cli.StatusError{Status: p.misused}

@@ -139,7 +139,7 @@ func debugFlags(file string, operands []string) (flags []string) {
 	return flags
 }
 
-// linkedFile returns the path of a file's debug file in a folder, or "".
+// linkedFile returns the path, in a folder, of a file's debug file, or "".
 func linkedFile(file, folder string) string {
 	f, err := objfile.Open(file, object.DefaultLimits())
 	if err != nil {

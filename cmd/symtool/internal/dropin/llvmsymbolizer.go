@@ -146,7 +146,7 @@ func setWords(o *symbolizer.Options, l *commandLine, addr2line bool) error {
 	return nil
 }
 
-// setColor sets whether answers to markup have colors.
+// setColor sets whether answers to markup are coloured.
 func setColor(o *symbolizer.Options, l *commandLine, _ bool) error {
 	switch when := l.last("color"); when {
 	case "always":
@@ -161,7 +161,7 @@ func setColor(o *symbolizer.Options, l *commandLine, _ bool) error {
 	return nil
 }
 
-// setBuild checks what names the file.
+// setBuild checks --build-id and the options that it excludes.
 func setBuild(o *symbolizer.Options, l *commandLine, _ bool) error {
 	switch {
 	case !l.has("build-id"):

@@ -160,7 +160,7 @@ func cpuFlag(l *commandLine, file string) []string {
 	return []string{"--arch=" + thisCPU()}
 }
 
-// thisCPU returns the machine's CPU as MODULE records name it.
+// thisCPU returns this machine's CPU by its name in MODULE records.
 func thisCPU() string {
 	if runtime.GOARCH == "amd64" {
 		return "x86_64"
@@ -185,7 +185,7 @@ func cpusOf(file string) ([]string, error) {
 	return []string{cmp.Or(f.ModuleCPU, name)}, nil
 }
 
-// listCPUs returns what --list-arch prints.
+// listCPUs returns the text that --list-arch prints.
 func listCPUs(files []string) (string, error) {
 	var b strings.Builder
 	for _, file := range files {

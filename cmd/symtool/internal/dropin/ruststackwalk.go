@@ -95,7 +95,7 @@ func (p *plan) rustSymbols(l *commandLine) (flags []string) {
 	return flags
 }
 
-// add adds a call of a command with --output unless output is "".
+// add adds a call of a command. It adds --output unless output is "".
 func (p *plan) add(command, output string, args ...string) {
 	call := []string{command}
 	if output != "" {

@@ -10,13 +10,14 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// maxAgain is how often a package is read again for what did not fit in the scratch with others, so that time grows with
-// the input even where a package has all binaries before all debug files.
+// maxAgain is the maximum number of times that a package is read again for members that did not fit in the scratch
+// space together with others. It keeps the time proportional to the input even if a package has all its binaries
+// before all its debug files.
 const maxAgain = 8
 
-// dumpRest dumps the builds that have no counterpart, and those whose members did not fit in the scratch: the packages
-// are read again. A build with one member is dumped as that is read, so that one reading serves all of these; of the
-// others as many at a time as fit.
+// dumpRest dumps the builds without a counterpart, and those whose members did not fit in the scratch space, for which
+// it reads the packages again. A build with one member is dumped while that member is read, so that one pass serves
+// all such builds. Of the other builds, a pass reads as many as fit.
 func (d *dumper) dumpRest(ctx context.Context) error {
 	rest := d.plan.rest()
 	if err := d.dumpBuilds(ctx, rest); err != nil {
@@ -35,7 +36,8 @@ func (d *dumper) dumpRest(ctx context.Context) error {
 	}
 }
 
-// giveUp reports a build as lost if one of its packages was read again too often, and returns whether it was.
+// giveUp reports a build as lost if one of its packages was read again too often. It returns whether the build was
+// lost.
 func (d *dumper) giveUp(b *build) bool {
 	missing := d.plan.missing(b)
 	if !slices.ContainsFunc(missing, func(f *part) bool { return d.again[f.pkg] >= maxAgain }) {
@@ -55,7 +57,7 @@ func (d *dumper) lose(b *build, err error) {
 	d.report(b.result)
 }
 
-// pass is what is read again at a time.
+// pass holds what is read again at one time.
 type pass struct {
 	builds []*build
 	wanted map[string][]*part // members, by their paths
@@ -67,8 +69,8 @@ func (p *plan) missing(b *build) []*part {
 	return slices.DeleteFunc(p.parts(b), func(f *part) bool { return f.size == 0 || f.kept != nil })
 }
 
-// fitting returns what is read again next: the builds with one member, and of the others, in order, those that fit in the
-// limits together, at least one.
+// fitting returns the next pass: the builds with one member and, in order, as many of the others as fit in the limits
+// together, but at least one.
 func (p *plan) fitting(builds []*build) *pass {
 	again := &pass{wanted: map[string][]*part{}, users: map[*part][]*build{}}
 	var bytes, memory int64
@@ -100,7 +102,7 @@ func (p *plan) fitting(builds []*build) *pass {
 	return again
 }
 
-// readAgain reads the packages that have members of a pass again, and dumps its builds.
+// readAgain reads again the packages that have members of a pass, and dumps its builds.
 func (d *dumper) readAgain(ctx context.Context, again *pass) error {
 	packages := make([]bool, len(d.archives))
 	for f := range again.users {
@@ -120,7 +122,7 @@ func (d *dumper) readAgain(ctx context.Context, again *pass) error {
 	if err := d.dumpReady(ctx); err != nil {
 		return err
 	}
-	for f := range again.users { // what dwz made, for several builds
+	for f := range again.users { // members that dwz made, for several builds
 		d.plan.release(f)
 	}
 	for _, b := range again.builds {
@@ -131,12 +133,12 @@ func (d *dumper) readAgain(ctx context.Context, again *pass) error {
 	return nil
 }
 
-// addAgain keeps a member that is read again, and dumps the builds that have all of theirs by that.
+// addAgain keeps a member that is read again, and dumps the builds that thereby have all their members.
 func (d *dumper) addAgain(ctx context.Context, pkg int, f found, again *pass) error {
 	var kept []*part
 	for _, p := range again.wanted[f.files[0].Path] {
 		same := func(b supplier.BinaryFile) bool { return b.ID == p.ID && b.CPU == p.CPU }
-		if p.kept == nil && p.pkg == pkg && slices.ContainsFunc(f.files, same) { // a package may have two members of one name
+		if p.kept == nil && p.pkg == pkg && slices.ContainsFunc(f.files, same) { // a package may have two members of the same name
 			p.kept = f.kept
 			f.kept.refs++
 			kept = append(kept, p)

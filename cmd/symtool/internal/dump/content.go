@@ -11,20 +11,20 @@ import (
 	"github.com/symtool/symtool/internal/scratch"
 )
 
-// content is a copy of a member of a package: small ones are in memory, others in a temporary file without a name.
+// content is a copy of a member of a package. Small ones are in memory, others in a temporary file without a name.
 type content struct {
 	name   string // the member's path in the package
 	size   int64
 	memory object.Memory
 	file   *os.File
-	refs   int // parts that use it
+	refs   int // number of parts that use it
 }
 
 // inMemory is the size up to which a member is kept in memory.
 const inMemory = 64 << 10
 
-// keep copies a member, of at most limit bytes. An error of the member itself is what r returned, or a
-// *bin.SizeError; another one is that of the temporary file.
+// keep copies a member of at most limit bytes. An error of the member itself is r's own error or a *bin.SizeError;
+// any other error comes from the temporary file.
 func keep(r io.Reader, name string, limit int64) (*content, error) {
 	r = bin.LimitReader(r, limit)
 	head := make([]byte, inMemory)
@@ -57,7 +57,7 @@ func keep(r io.Reader, name string, limit int64) (*content, error) {
 
 func bytesOf(m object.Memory) io.Reader { return io.NewSectionReader(m, 0, int64(len(m))) }
 
-// contents returns the copy as what a binary is read from.
+// contents returns the copy for random access.
 func (c *content) contents() io.ReaderAt {
 	if c.file != nil {
 		return c.file
@@ -79,7 +79,7 @@ func (c *content) Close() error {
 	return c.file.Close()
 }
 
-// release gives up one use; the last one closes the copy.
+// release ends one use of the copy. The last one closes it.
 func (c *content) release() {
 	if c.refs--; c.refs == 0 {
 		c.Close()

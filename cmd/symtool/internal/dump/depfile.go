@@ -14,11 +14,12 @@ import (
 // syntax, that lists the files on which the output depends.
 type depfile struct {
 	path    string
-	targets []string // if empty, the outputs
+	targets []string // if empty, the outputs are the targets
 	phony   bool
 }
 
-// depfileFlags returns the flags about the depfile. A compiler's have one hyphen.
+// depfileFlags returns the flags about the depfile. A compiler's flags of this kind have one
+// hyphen.
 func (cfg *dumpConfig) depfileFlags() []cli.Flag {
 	d := &cfg.depfile
 	needsMD := func(_ *cli.Context, flag string) error {
@@ -35,7 +36,7 @@ func (cfg *dumpConfig) depfileFlags() []cli.Flag {
 	}
 }
 
-// withFile is the condition of --restat.
+// withFile is the condition for the use of --restat.
 func (cfg *dumpConfig) withFile(*cli.Context, string) error {
 	if cfg.output == "-" && cfg.store == "" {
 		return fmt.Errorf("--restat needs a file: name one with --output or --store")
@@ -43,7 +44,7 @@ func (cfg *dumpConfig) withFile(*cli.Context, string) error {
 	return nil
 }
 
-// finishDepfile names the depfile.
+// finishDepfile sets the path of the depfile.
 func (cfg *dumpConfig) finishDepfile() error {
 	d := &cfg.depfile
 	switch {
@@ -72,8 +73,8 @@ func notDepfile(path string, inputs ...string) error {
 	return nil
 }
 
-// writeDepfile writes the depfile, if requested. If an input was lost completely, it writes
-// none.
+// writeDepfile writes the depfile, if requested. It writes none if an input could not be dumped
+// at all.
 func (d *dumper) writeDepfile() error {
 	if !d.md || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Error != "" }) {
 		return nil
@@ -108,8 +109,8 @@ func (d *dumper) writeDepfile() error {
 }
 
 // dependencies returns the files that were read: first the operands as given, then the files that
-// were found, by name. Debug files from debuginfod are left out: their names are build-ids, so
-// their contents never change.
+// were found, sorted by name. Debug files from debuginfod are omitted: their names are build-ids,
+// so their contents never change.
 func (d *dumper) dependencies() []string {
 	var all, found []string
 	if d.BuildID == nil {
@@ -144,8 +145,8 @@ func (d *dumper) dependencies() []string {
 	return append(all, found...)
 }
 
-// relative returns a path below the current folder relative to it, so that a build in a sandbox
-// or a moved one does not depend on where it ran.
+// relative returns a path below the current folder relative to it. This way a build in a sandbox,
+// or a build that was moved, does not depend on where it ran.
 func relative(path string) string {
 	dir, err := os.Getwd()
 	if err != nil || !filepath.IsAbs(path) {
@@ -157,9 +158,9 @@ func relative(path string) string {
 	return path
 }
 
-// notInDepfiles are the characters that neither make nor ninja can escape. GCC writes ; and | as
-// they are: make then runs what follows ; as a command, and takes what follows | for something
-// else.
+// notInDepfiles are the characters that neither make nor ninja can escape. GCC writes ; and |
+// unescaped: make then runs the text after ; as a command, and interprets the text after | as
+// something else.
 const notInDepfiles = "\n\r;|"
 
 // text returns the depfile. The first of files is the operand.
@@ -189,8 +190,8 @@ func (f *depfile) text(targets, files []string) (string, error) {
 	return b.String(), nil
 }
 
-// makeName writes a name as GCC does, for make and ninja: backslashes before a
-// blank are doubled, blanks and # are escaped with one, $ is doubled.
+// makeName writes a name for make and ninja as GCC does: backslashes before a blank are doubled,
+// blanks and # are escaped with a backslash, and $ is doubled.
 func makeName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

@@ -91,7 +91,7 @@ type dumpConfig struct {
 	bothNames      bool
 	packages       packageLimits
 	indexFile      string
-	since          index // of indexFile
+	since          index // modules in the files of --since-index
 	accept         []string
 	jobs           int
 	moduleOnly     bool
@@ -122,7 +122,7 @@ func newDumpConfig(msgs *cli.Messages) *dumpConfig {
 	}
 }
 
-// flags returns the flags of the command. Their values go to cfg.
+// flags returns the flags of the command. Parsing them sets fields of cfg.
 func (cfg *dumpConfig) flags() []cli.Flag {
 	o := &cfg.Options
 	toStore := cli.With("store")
@@ -187,7 +187,7 @@ const (
 
 var varsWords = []cli.Word[varsWhich]{{Text: "none", Means: varsNone}, {Text: "params", Means: varsParams}, {Text: "all", Means: varsAll}}
 
-// withVars is the condition of --vars-types.
+// withVars is the condition for the use of --vars-types.
 func (cfg *dumpConfig) withVars(*cli.Context, string) error {
 	if cfg.vars == varsNone {
 		return fmt.Errorf("--vars-types is for --vars params or --vars all")
@@ -203,7 +203,7 @@ const (
 
 var acceptable = []string{noDebugInfo, noBinaries}
 
-// finish completes a call whose flags are set.
+// finish completes a call after its flags are set.
 func (cfg *dumpConfig) finish(c *cli.Context) (err error) {
 	cfg.finishOptions()
 	cfg.jobs = par.Jobs(cfg.jobs)
@@ -243,7 +243,7 @@ func (cfg *dumpConfig) finish(c *cli.Context) (err error) {
 	return err
 }
 
-// finishOptions sets what several flags say about the reading of a binary.
+// finishOptions sets the options for reading a binary that depend on several flags.
 func (cfg *dumpConfig) finishOptions() {
 	o := &cfg.Options
 	if cfg.moduleOnly {
@@ -254,8 +254,8 @@ func (cfg *dumpConfig) finishOptions() {
 	}
 	o.ID = strings.ToUpper(o.ID)
 	o.Vars.Params, o.Vars.Locals = cfg.vars != varsNone, cfg.vars == varsAll
-	o.LateNames = !cfg.checkCFI // which prints names of functions
-	// Bazel creates an empty package if nothing is split.
+	o.LateNames = !cfg.checkCFI // checkCFI prints the names of functions
+	// Bazel creates an empty package if no unit is split.
 	if st, err := os.Stat(o.Package); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
 		o.Package = ""
 	}
@@ -267,7 +267,8 @@ var (
 	infoForm = regexp.MustCompile(`^([A-Z][A-Z_]*) (\S.*)$`)
 )
 
-// parseInfo reads a value of --info. INFO VAR and INFO DIGEST are not free: they have grammars of their own.
+// parseInfo parses a value of --info. INFO VAR and INFO DIGEST are not allowed: they have grammars of their
+// own.
 func parseInfo(line string) (symfmt.Info, error) {
 	m := infoForm.FindStringSubmatch(line)
 	if m == nil || m[1] == "VAR" || m[1] == symfmt.DigestKey || !text.IsPrintable(line) {

@@ -28,11 +28,11 @@ type dumper struct {
 	results  []*dumpResult
 	archives []string               // packages
 	plan     *plan                  // of folders and packages
-	ready    []*build               // of packages, complete
+	ready    []*build               // of packages; complete and not yet dumped
 	waiting  int64                  // bytes of ready
-	members  int                    // of packages, that are binaries
-	again    []int                  // how often each package was read again
-	working  chan struct{}          // has an element for each scan of a package and each dump under way, at most jobs
+	members  int                    // number of binaries in packages
+	again    []int                  // number of times that each package was read again
+	working  chan struct{}          // has an element for each scan of a package and each dump in progress, at most jobs
 	root     *store.Store           // of --store
 	placed   map[string]*dumpResult // with --store, by path
 }
@@ -47,9 +47,9 @@ type dumpResult struct {
 	stack   []byte        // from a panic
 
 	build      *build                    // for a file of a folder or package
-	members    map[string]binfile.Member // of packages, that are read
-	supplement string                    // the member that dwz made
-	damaged    bool                      // is about a package, and nothing is dumped
+	members    map[string]binfile.Member // members of packages that are read for it
+	supplement string                    // the member that dwz made, or ""
+	damaged    bool                      // a problem with a package; nothing is dumped
 }
 
 // pendingFile is complete but not yet renamed.
@@ -57,10 +57,10 @@ type pendingFile struct {
 	*store.Pending
 	place string // relative to the store
 	path  string // including the store
-	noID  bool   // builds of the module have the same place
+	noID  bool   // without an ID, several builds of the module have the same place
 }
 
-// fail ends the work on the file with an error.
+// fail records an error that ends the work on the file.
 func (r *dumpResult) fail(err error) {
 	status := &cli.StatusError{Status: cli.StatusInput, Err: err}
 	errors.As(err, &status)
@@ -102,7 +102,7 @@ func (d *dumper) run(ctx context.Context) error {
 	return d.finish()
 }
 
-// dumpAll dumps files and prints the results in their order.
+// dumpAll dumps files concurrently and prints the results in order.
 func (d *dumper) dumpAll(ctx context.Context, results []*dumpResult) error {
 	workers := min(d.jobs, len(results))
 	return par.OrderedLight(ctx, workers, len(results),
@@ -121,21 +121,21 @@ func (d *dumper) dumpAll(ctx context.Context, results []*dumpResult) error {
 		})
 }
 
-// begin waits until one of the jobs is free, in the order of calls.
+// begin waits until one of the jobs is free. Callers get a job in the order of their calls.
 func (d *dumper) begin() {
 	if d.working != nil {
 		d.working <- struct{}{}
 	}
 }
 
-// end frees what begin took.
+// end frees the job that begin acquired.
 func (d *dumper) end() {
 	if d.working != nil {
 		<-d.working
 	}
 }
 
-// share returns the number of threads for one of several workers.
+// share returns the number of threads that one of several workers may use.
 func share(jobs, workers, worker int) int {
 	n := jobs / workers
 	if worker < jobs%workers {
@@ -144,8 +144,8 @@ func share(jobs, workers, worker int) int {
 	return n
 }
 
-// openSingle opens the output or the store. It runs first, so that a mistake in the name is
-// reported before the work and not after it.
+// openSingle opens the output or the store. It runs first, so that a wrong name is reported
+// before the work instead of after it.
 func (d *dumper) openSingle() error {
 	if d.store != "" {
 		root, err := cli.CreateStore(d.store, false)
@@ -268,7 +268,7 @@ func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, how
 	return err
 }
 
-// writeToStore writes a symbol file that place will give its name, and the variables beside it.
+// writeToStore writes a symbol file, and the variables beside it. place renames them later.
 func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions) (path string, err error) {
 	symbols, vars := m.SplitVars()
 	if path, err = d.writeFile(ctx, r, symbols, ".sym", how); err == nil && vars != nil {
@@ -315,7 +315,7 @@ func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, h
 }
 
 // place renames the files in the store. It is called in the order of the operands, so that the
-// first of two with the same path always wins.
+// first of two files with the same path always wins.
 func (d *dumper) place(r *dumpResult) {
 	if len(r.pending) == 0 {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// expand makes a result for each operand and, with --store, for each binary of a file with several or of a folder.
-// Packages are read later.
+// expand makes a result for each operand and, with --store, for each binary in a folder or in a file with several
+// binaries. Packages are read later.
 func (d *dumper) expand(ctx context.Context) error {
 	d.plan = newPlan(d.packages.scratch / 2)
 	for _, file := range d.files {
@@ -39,7 +39,7 @@ func (d *dumper) expand(ctx context.Context) error {
 	return nil
 }
 
-// awaitPackages leaves the files to packages that these may have the counterpart of.
+// awaitPackages postpones the files whose counterparts may be in packages.
 func (d *dumper) awaitPackages() {
 	var now []*dumpResult
 	var later []*build
@@ -58,8 +58,8 @@ func (d *dumper) awaitPackages() {
 	d.results, d.plan.order, d.plan.complete = now, later, nil
 }
 
-// joinOperands adds the files among the operands to the builds of the plan. A debug file or PDB of a binary that is an
-// operand, too, or below one, is not dumped for itself.
+// joinOperands adds the files among the operands to the builds of the plan. A debug file or PDB is not dumped by
+// itself if its binary is also an operand, or below one.
 func (d *dumper) joinOperands() {
 	d.results = slices.DeleteFunc(d.results, func(r *dumpResult) bool {
 		if r.build != nil || r.Error != "" {
@@ -82,7 +82,7 @@ func (d *dumper) joinOperands() {
 	})
 }
 
-// partOf returns the file of an operand as a part of a build, nil if it has no id.
+// partOf returns the file of an operand as a part of a build, or nil if it has no ID.
 func partOf(r *dumpResult) *part {
 	path := objfile.InBundle(r.File)
 	f, err := os.Open(path)
@@ -107,7 +107,8 @@ func newResult(file, cpu string) *dumpResult {
 	return &dumpResult{Result: binfile.Result{File: file}, cpu: cpu}
 }
 
-// dsymExtension is that of a bundle that stands for the file in it. Other bundles have libraries and programs besides.
+// dsymExtension is the extension of a bundle that stands for the file in it. Other bundles also contain libraries and
+// programs.
 const dsymExtension = ".dSYM"
 
 // isFolder reports whether an operand is a folder in which all binaries are dumped.
@@ -122,7 +123,7 @@ func isFolder(path string) bool {
 func (d *dumper) operand(ctx context.Context, file string) ([]*dumpResult, error) {
 	if d.store == "" {
 		r := newResult(file, d.CPU)
-		if f := formatOf(file); f != nil && f.Hint() != "" { // an AppImage is a binary as well
+		if f := formatOf(file); f != nil && f.Hint() != "" { // an AppImage is also a binary
 			r.fail(fmt.Errorf("%s: %s, which is not read: %s", file, f.What, f.Hint()))
 		}
 		return []*dumpResult{r}, nil
@@ -145,8 +146,8 @@ func (d *dumper) operand(ctx context.Context, file string) ([]*dumpResult, error
 	return results, nil
 }
 
-// folder returns a result for each build of a binary below a folder, with its debug file or PDB if that is there.
-// Links are not followed, and inputs of linkers without a build-id are left out.
+// folder returns a result for each build of a binary below a folder, together with its debug file or PDB if the folder
+// has it. Links are not followed, and relocatable files without a build-id are omitted.
 func (d *dumper) folder(ctx context.Context, dir string) ([]*dumpResult, error) {
 	all, err := supplier.ListBinaries(ctx, dir)
 	if err != nil {
@@ -170,7 +171,8 @@ func (d *dumper) folder(ctx context.Context, dir string) ([]*dumpResult, error) 
 	return results, nil
 }
 
-// libraryHint names a static library of a folder without binaries, as many an .xcframework is; "" if there is none.
+// libraryHint names a static library in a folder without binaries (many an .xcframework is such a folder). It returns
+// "" if there is none.
 func libraryHint(ctx context.Context, dir string) (hint string) {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil || hint != "" {
@@ -184,7 +186,7 @@ func libraryHint(ctx context.Context, dir string) (hint string) {
 	return hint
 }
 
-// without returns the result for an operand in which there is nothing to dump.
+// without returns the result for an operand that contains nothing to dump.
 func (d *dumper) without(file, what string) *dumpResult {
 	r := newResult(file, "")
 	r.damaged = true
@@ -201,8 +203,8 @@ func isLink(path string) bool {
 	return err == nil && st.Mode()&fs.ModeSymlink != 0
 }
 
-// checkFolders returns an error unless the flags allow the folders and packages among the operands. Without --store, the
-// error of reading a package says what it is.
+// checkFolders returns an error unless the flags allow the folders and packages among the operands. Without --store,
+// the error from reading a package says what it is.
 func (cfg *dumpConfig) checkFolders() error {
 	for _, file := range cfg.files {
 		what := ""

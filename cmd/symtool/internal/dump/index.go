@@ -18,11 +18,11 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// index is the set of modules whose symbol files are not wanted, as a store has them: hashes of NAME/ID, which take the
-// same memory for any name.
+// index is the set of modules that a store already has, whose symbol files are not wanted. It holds hashes of NAME/ID,
+// which take the same memory for every name.
 type index map[[sha256.Size]byte]struct{}
 
-// hash returns what an index has of a module.
+// hash returns the element of an index for a module.
 func hash(name, id string) [sha256.Size]byte { return sha256.Sum256([]byte(name + "/" + id)) }
 
 // readIndex reads the list of modules at a path.
@@ -50,7 +50,7 @@ func readIndex(path string) (index, error) {
 
 func (x index) add(p store.Place) { x[hash(p.Name, p.ID)] = struct{}{} }
 
-// readListing reads what symtool store ls --format json printed, a module at a time.
+// readListing reads the output of symtool store ls --format json, one module at a time.
 func (x index) readListing(r io.Reader) error {
 	d := json.NewDecoder(r)
 	if _, err := d.Token(); err != nil {
@@ -71,7 +71,7 @@ func (x index) readListing(r io.Reader) error {
 	return errors.New("JSON without modules, want that of symtool store ls")
 }
 
-// readModules reads the array of modules; what follows does not matter.
+// readModules reads the array of modules. The text after it does not matter.
 func (x index) readModules(d *json.Decoder) error {
 	if start, err := d.Token(); err != nil || start != json.Delim('[') {
 		return cmp.Or(err, fmt.Errorf("modules are %v, want an array", start))
@@ -99,7 +99,7 @@ func (x index) readModules(d *json.Decoder) error {
 	return err
 }
 
-// known reports whether the index has all symbol files that would be written for a file called name.
+// known reports whether the index has all symbol files that would be written for a file with the given name.
 func (d *dumper) known(f *supplier.BinaryFile, name string) bool {
 	name = strings.TrimSuffix(name, ".debug")
 	names := []string{cmp.Or(d.Options.Name, f.Name, name)}
@@ -128,7 +128,7 @@ func (d *dumper) skip(b *build) bool {
 	return true
 }
 
-// skipResult is like skip, for an operand as well.
+// skipResult is like skip, but also for an operand.
 func (d *dumper) skipResult(r *dumpResult) bool {
 	if r.build != nil || len(d.since) == 0 || r.Error != "" {
 		return r.build != nil && d.skip(r.build)

@@ -17,15 +17,15 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// packageLimits bound what packages may cost.
+// packageLimits limits the resources that packages may use.
 type packageLimits struct {
-	unpacked int64 // bytes that one may have unpacked
-	ratio    int   // to its size
-	scratch  int64 // bytes of members that wait, and of one member
+	unpacked int64 // unpacked size of a package, in bytes
+	ratio    int   // unpacked size divided by the size of the package
+	scratch  int64 // bytes of waiting members, and of a single member
 }
 
-// packageExtensions are those of the files below a folder that are taken for packages, if their contents are. Among
-// the operands, the contents are enough.
+// packageExtensions lists the extensions of the files below a folder that are treated as packages if their contents
+// match. For an operand, the contents are enough.
 var packageExtensions = []string{
 	".deb", ".ddeb", ".udeb", ".ipk", ".rpm", ".apk", ".xapk", ".aar", ".ipa", ".jar", ".war", ".whl", ".egg", ".gem", ".crate",
 	".nupkg", ".snupkg", ".vsix", ".xpi", ".msix", ".appx", ".snap", ".appimage", ".zip", ".cpio",
@@ -61,15 +61,15 @@ func listPackages(ctx context.Context, dir string) (paths []string) {
 	return paths
 }
 
-// batchBytes and batchBuilds are how much of packages is dumped at a time.
+// batchBytes and batchBuilds limit the members of packages that are dumped at one time.
 const batchBytes = 256 << 20
 
-var batchBuilds = min(512, scratch.Files()/8) // of two files
+var batchBuilds = min(512, scratch.Files()/8) // of two files each
 
-// dumpPackages dumps what is in packages, and what waited for them.
+// dumpPackages dumps the contents of packages, and the files that waited for them.
 func (d *dumper) dumpPackages(ctx context.Context) error {
 	first := len(d.files) - len(d.archives) // number of the first package, for the progress
-	var about *dumpResult                   // the problems of a package
+	var about *dumpResult                   // result for the problems of a package
 	emit := func(pkg int, f found) error {
 		if f.problem == nil {
 			return d.addMember(ctx, pkg, f)
@@ -104,7 +104,7 @@ func (d *dumper) dumpPackages(ctx context.Context) error {
 	return d.dumpRest(ctx)
 }
 
-// noMembers reports that no package has a binary: one of several may have none.
+// noMembers reports that no package has a binary, if so. It is no problem if only some of the packages have none.
 func (d *dumper) noMembers() {
 	if d.members > 0 || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Status != cli.StatusOK }) {
 		return
@@ -118,7 +118,7 @@ func (d *dumper) noMembers() {
 	d.report(r)
 }
 
-// addMember adds a member of a package to its build, which is dumped if that makes it complete.
+// addMember adds a member of a package to its build. If that makes the build complete, it is dumped.
 func (d *dumper) addMember(ctx context.Context, pkg int, f found) error {
 	d.members++
 	f.files = slices.DeleteFunc(f.files, func(b supplier.BinaryFile) bool { return left(&b, d.CPU) })
@@ -137,7 +137,7 @@ func (d *dumper) addMember(ctx context.Context, pkg int, f found) error {
 	return d.dumpBatch(ctx)
 }
 
-// dumpBatch dumps the builds that are complete, if these are enough.
+// dumpBatch dumps the complete builds if there are enough of them.
 func (d *dumper) dumpBatch(ctx context.Context) error {
 	if d.waiting < batchBytes && len(d.ready) < batchBuilds {
 		return nil
@@ -145,14 +145,14 @@ func (d *dumper) dumpBatch(ctx context.Context) error {
 	return d.dumpReady(ctx)
 }
 
-// dumpReady dumps the builds that are complete, except those whose members must be read again.
+// dumpReady dumps the complete builds, except those whose members must be read again.
 func (d *dumper) dumpReady(ctx context.Context) error {
 	builds := d.ready
 	d.ready, d.waiting = nil, 0
 	return d.dumpBuilds(ctx, builds)
 }
 
-// dumpBuilds dumps builds, and gives up their members.
+// dumpBuilds dumps builds, and releases their members.
 func (d *dumper) dumpBuilds(ctx context.Context, builds []*build) error {
 	var results []*dumpResult
 	for _, b := range builds {

@@ -9,54 +9,54 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// plan decides which files of folders and packages are dumped together: a binary with its debug file or PDB, and with
-// the file that dwz made. It depends on the files and their order only.
+// plan decides which files in folders and packages are dumped together: a binary with its debug file or PDB, and with
+// the file that dwz made. It depends only on the files and their order.
 type plan struct {
-	builds      map[string]*build   // by MODULE's id
-	supplements map[string]*build   // files that dwz may have made, by their ids
-	users       map[string][]*build // of them, by their ids
-	complete    []*build            // that became it and were not fetched
+	builds      map[string]*build   // by the ID in MODULE
+	supplements map[string]*build   // files that dwz may have made, by their IDs
+	users       map[string][]*build // builds that use such files, by the files' IDs
+	complete    []*build            // builds that became complete and were not yet fetched
 	order       []*build            // all, in the order of their first files
-	held        list.List           // *part: members of packages that wait for others, in order
-	bytes       int64               // of held
-	memory      int64               // of bytes
-	limit       int64               // of bytes; beyond, the oldest are read again in the end
+	held        list.List           // *part: members of packages that wait for their counterparts, in order
+	bytes       int64               // total size of held
+	memory      int64               // of these bytes, those in memory
+	limit       int64               // maximum of bytes; beyond it, the oldest members are dropped and read again at the end
 }
 
-// maxHeld is how many members of packages wait for their counterparts, each perhaps in a file.
+// maxHeld is the maximum number of members of packages that wait for their counterparts. Each may need an open file.
 var maxHeld = scratch.Files() / 2
 
-// maxHeldMemory is how many bytes of these are in memory.
+// maxHeldMemory is the maximum size in memory of the members that wait, in bytes.
 const maxHeldMemory = 128 << 20
 
 // part is a file of a build.
 type part struct {
 	supplier.BinaryFile
-	name string   // of the member, without folders; "" for a file
+	name string   // of a member, without folders; "" for a file
 	pkg  int      // index of its package, if it is a member
-	kept *content // nil if it is a file, or a member that must be read again
+	kept *content // nil for a file, and for a member that must be read again
 	held *list.Element
-	size int64 // of the member; 0 for a file
+	size int64 // of a member; 0 for a file
 }
 
-// build is what describes one build of a binary: the binary itself, and a debug file.
+// build holds the files of one build of a binary: the binary itself, and a debug file.
 type build struct {
 	result        *dumpResult
 	binary, debug *part
-	queued, taken bool // about to be dumped; dumped
+	queued, taken bool // queued: about to be dumped; taken: dumped
 }
 
 func newPlan(limit int64) *plan {
 	return &plan{builds: map[string]*build{}, supplements: map[string]*build{}, users: map[string][]*build{}, limit: limit}
 }
 
-// left reports whether a file is not dumped: input of a linker without a build-id, what has no id and no code, and a
-// binary for another CPU than the one asked for.
+// left reports whether a file is not dumped: a relocatable file without a build-id, a file without an ID and code, or
+// a binary for a CPU other than the requested one.
 func left(f *supplier.BinaryFile, cpu string) bool {
 	return f.Object && f.BuildID == "" && f.SupplementID == "" || f.ID == "" && !f.Code && f.SupplementID == "" || cpu != "" && f.CPU != "" && f.CPU != cpu
 }
 
-// add adds a file to its build, which it returns; a file that the build has no use for is released.
+// add adds a file to its build, and returns the build. If the build does not need the file, the file is released.
 func (p *plan) add(f *part) *build {
 	b := p.builds[f.ID]
 	if b == nil || f.ID == "" {
@@ -99,8 +99,8 @@ func (p *plan) addTo(b *build, f *part) *build {
 	return b
 }
 
-// add adds a file, and returns the one that is not used: of several binaries the first with debug information counts,
-// of several debug files the first.
+// add adds a file to the build, and returns the file that is not used. Of several binaries, the first with debug
+// information is used; of several debug files, the first.
 func (b *build) add(f *part) (unused *part) {
 	switch {
 	case b.queued || b.taken:
@@ -115,7 +115,7 @@ func (b *build) add(f *part) (unused *part) {
 	return f
 }
 
-// lacks reports whether a build has no file yet of the kind of f, and still wants one.
+// lacks reports whether a build still needs a file of the kind of f.
 func (b *build) lacks(f *part) bool {
 	if f.Code {
 		return b.binary == nil && !b.queued
@@ -123,7 +123,7 @@ func (b *build) lacks(f *part) bool {
 	return b.debug == nil && !b.queued
 }
 
-// describe sets what the result says of the files.
+// describe sets the fields of the result that describe the files.
 func (b *build) describe() {
 	r := b.result
 	switch {
@@ -152,7 +152,7 @@ func (p *plan) parts(b *build) (all []*part) {
 	return all
 }
 
-// isComplete reports whether no other file can add to a build.
+// isComplete reports whether the build needs no other file.
 func (p *plan) isComplete(b *build) bool {
 	if b.queued || b.taken || b.binary == nil || !b.binary.DWARF && b.debug == nil {
 		return false
@@ -165,7 +165,7 @@ func (p *plan) readable(b *build) bool {
 	return !slices.ContainsFunc(p.parts(b), func(f *part) bool { return f.size > 0 && f.kept == nil })
 }
 
-// take marks a build as one that is dumped now, and gives its result the members. They stay until done.
+// take marks a build as being dumped, and gives its members to its result. The members stay open until done.
 func (p *plan) take(b *build) *dumpResult {
 	b.taken = true
 	r := b.result
@@ -185,7 +185,7 @@ func (p *plan) take(b *build) *dumpResult {
 	return r
 }
 
-// done releases the members of a build that was dumped. A file that dwz made stays for others.
+// done releases the members of a build that was dumped. A file that dwz made stays for other builds.
 func (p *plan) done(b *build) {
 	for _, f := range b.files() {
 		p.release(f)
@@ -193,7 +193,7 @@ func (p *plan) done(b *build) {
 	b.binary, b.debug = nil, nil
 }
 
-// release gives up the contents of a member.
+// release releases the contents of a member.
 func (p *plan) release(f *part) {
 	if f.kept == nil {
 		return
@@ -203,7 +203,7 @@ func (p *plan) release(f *part) {
 	f.kept = nil
 }
 
-// queue takes the members of a build from those that wait.
+// queue removes the members of a build from those that wait.
 func (p *plan) queue(b *build) {
 	b.queued = true
 	for _, f := range b.files() {
@@ -211,7 +211,7 @@ func (p *plan) queue(b *build) {
 	}
 }
 
-// size returns how many bytes of members a build has.
+// size returns the size of the build's members, in bytes.
 func (b *build) size() (n int64) {
 	for _, f := range b.files() {
 		n += f.size
@@ -231,7 +231,7 @@ func (p *plan) hold(f *part) {
 	p.memory += int64(len(f.kept.memory))
 }
 
-// unhold takes a member from those that wait, if it is one.
+// unhold removes a member from those that wait, if it is one of them.
 func (p *plan) unhold(f *part) {
 	if f.held == nil {
 		return
@@ -242,15 +242,15 @@ func (p *plan) unhold(f *part) {
 	p.memory -= int64(len(f.kept.memory))
 }
 
-// shrink gives up members, the oldest first, until those that wait are within the limits.
+// shrink releases members, the oldest first, until those that wait are within the limits.
 func (p *plan) shrink() {
 	for p.held.Len() > maxHeld || p.bytes > p.limit || p.memory > maxHeldMemory {
 		p.release(p.held.Front().Value.(*part))
 	}
 }
 
-// rest returns the builds that remain in the end, in order: those without a counterpart, and those that must be read
-// again. Files that dwz made are not builds of their own.
+// rest returns the builds that remain at the end, in order: those without a counterpart, and those whose members must
+// be read again. Files that dwz made are not builds of their own.
 func (p *plan) rest() (all []*build) {
 	for _, b := range p.order {
 		if !b.taken && !p.supplementary(b) {

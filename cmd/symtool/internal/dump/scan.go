@@ -20,8 +20,8 @@ type found struct {
 	problem *bin.Problem
 }
 
-// scan passes the binaries in a package on, with copies of them. Unless wanted is nil, only members count of whose paths
-// it says so.
+// scan passes each binary in a package to emit, with a copy of its contents. Unless wanted is nil, it passes only
+// members for whose paths wanted returns true.
 func (d *dumper) scan(ctx context.Context, path string, wanted func(path string) bool, emit func(found) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *dumper) scan(ctx context.Context, path string, wanted func(path string)
 	defer f.Close()
 	var failed error
 	problem := func(p bin.Problem) {
-		if wanted == nil && failed == nil { // otherwise it was reported before
+		if wanted == nil && failed == nil { // otherwise already reported
 			failed = emit(found{problem: &p})
 		}
 	}
@@ -70,14 +70,14 @@ func (d *dumper) scan(ctx context.Context, path string, wanted func(path string)
 	return err
 }
 
-// drop gives up a member that nothing will use.
+// drop closes the copy of a member that nothing will use.
 func (f *found) drop() {
 	if f.kept != nil {
 		f.kept.Close()
 	}
 }
 
-// size returns how many bytes of a member wait.
+// size returns the size of the member's copy, in bytes.
 func (f *found) size() int64 {
 	if f.kept == nil {
 		return 0
@@ -85,10 +85,10 @@ func (f *found) size() int64 {
 	return f.kept.size
 }
 
-// scanAll scans packages, as many at a time as there are jobs, and passes on what is in them in their order. done is
-// called after each.
+// scanAll scans packages concurrently, with up to d.jobs at a time, and passes their members to emit in order. It
+// calls done after each package.
 func (d *dumper) scanAll(ctx context.Context, emit func(pkg int, f found) error, done func(pkg int) error) error {
-	if d.jobs == 1 { // what is in packages is passed on as it is read: nothing has to be kept
+	if d.jobs == 1 { // members are passed on as they are read, so no queue is needed
 		for i, path := range d.archives {
 			if err := d.scan(ctx, path, nil, func(f found) error { return emit(i, f) }); err != nil {
 				return err
@@ -128,14 +128,14 @@ func (d *dumper) scanAll(ctx context.Context, emit func(pkg int, f found) error,
 	return nil
 }
 
-// scanAhead scans packages into the queue.
+// scanAhead scans packages and adds their members to the queue.
 func (d *dumper) scanAhead(ctx context.Context, q *scanQueue) error {
 	return par.Each(ctx, d.jobs, len(d.archives), func(ctx context.Context, _, pkg int) error {
 		defer context.AfterFunc(ctx, q.wake)()
 		d.begin()
 		defer d.end()
 		err := d.scan(ctx, d.archives[pkg], nil, func(f found) error {
-			d.end() // whoever waits for it is first
+			d.end() // others that wait for a job go first
 			err := q.put(ctx, pkg, f)
 			d.begin()
 			return err
@@ -145,25 +145,25 @@ func (d *dumper) scanAhead(ctx context.Context, q *scanQueue) error {
 	})
 }
 
-// maxAhead is how many members of packages are kept, each perhaps in an open file, before they are asked for.
+// maxAhead is the maximum number of members that are queued before they are needed. Each may need an open file.
 var maxAhead = min(512, scratch.Files()/8)
 
-// scanQueue has what was found in packages, for a reader that asks for it package by package. What is ahead of the
-// reader is bounded, except the next member of the package that it is at.
+// scanQueue holds what was found in packages, for a reader that reads package by package. The amount ahead of the
+// reader is limited, except for the next member of the package that it is reading.
 type scanQueue struct {
 	mu      sync.Mutex
 	changed sync.Cond
-	limit   int64 // of bytes
+	limit   int64 // maximum of bytes
 
 	packages []scanned
-	at       int // the package that is read
-	members  int // that wait
+	at       int // the package that the reader is reading
+	members  int // number of members in the queue
 	bytes    int64
-	ended    bool // no more is scanned
+	ended    bool // no more packages are scanned
 	err      error
 }
 
-// scanned is a package, as far as it was scanned.
+// scanned is a package, as far as it has been scanned.
 type scanned struct {
 	found []found
 	done  bool
@@ -195,7 +195,7 @@ func (q *scanQueue) put(ctx context.Context, pkg int, f found) error {
 	return nil
 }
 
-// finish notes that a package was scanned.
+// finish records that a package has been scanned.
 func (q *scanQueue) finish(pkg int, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -203,7 +203,7 @@ func (q *scanQueue) finish(pkg int, err error) {
 	q.changed.Broadcast()
 }
 
-// end notes that no package is scanned any more.
+// end records that no more packages will be scanned.
 func (q *scanQueue) end(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -211,14 +211,15 @@ func (q *scanQueue) end(err error) {
 	q.changed.Broadcast()
 }
 
-// wake lets those that wait see that their context ended.
+// wake wakes all waiting goroutines, so that they see that their context has ended.
 func (q *scanQueue) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.changed.Broadcast()
 }
 
-// next returns what was found next in a package, or that there is no more. Packages are asked for in order.
+// next returns the next item found in a package; more is false if there are no more. Packages must be requested in
+// order.
 func (q *scanQueue) next(pkg int) (f found, more bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -244,7 +245,7 @@ func (q *scanQueue) next(pkg int) (f found, more bool, err error) {
 	return found{}, false, q.err
 }
 
-// drop gives up what was not asked for.
+// drop closes everything that was not requested.
 func (q *scanQueue) drop() {
 	for _, p := range q.packages {
 		for _, f := range p.found {

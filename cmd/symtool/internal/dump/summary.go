@@ -12,8 +12,8 @@ import (
 // its unit requires a new version.
 const summarySchema = 1
 
-// dumpSummary is the document that dump --format json prints. docs/json.md
-// documents its fields.
+// dumpSummary is the document that dump --format json prints. Its fields are documented in
+// docs/json.md.
 type dumpSummary struct {
 	Schema    int               `json:"schema"`
 	Generator string            `json:"generator"`
@@ -56,7 +56,7 @@ func (d *dumper) report(r *dumpResult) {
 	}
 }
 
-// named makes a message about one of the binaries in a universal file say which.
+// named adds the CPU to a message about one of the binaries in a universal file.
 func (d *dumper) named(r *dumpResult, message string) string {
 	if rest, ok := strings.CutPrefix(message, r.File+": "); ok {
 		return d.title(r) + ": " + rest
@@ -64,7 +64,7 @@ func (d *dumper) named(r *dumpResult, message string) string {
 	return message
 }
 
-// title names what was dumped in messages.
+// title names the file, and the CPU if necessary, for messages.
 func (d *dumper) title(r *dumpResult) string {
 	if r.cpu == "" || r.cpu == d.CPU {
 		return r.File

@@ -30,10 +30,10 @@ import (
 type Kind struct {
 	Title string                 // "a minidump"
 	Match func(head []byte) bool // by the first HeadSize bytes, or all of a shorter file
-	Use   string                 // what to do with such a file, for a message; "" if there is nothing to say
+	Use   string                 // what to do with such a file, for a message; "" if there is no advice
 }
 
-// HeadSize is the length of a file's beginning by which its kind is determined.
+// HeadSize is the number of bytes at the start of a file by which its kind is determined.
 const HeadSize = 512
 
 // What to do with files of some kinds.
@@ -108,8 +108,8 @@ func of(head []byte) *Kind {
 	return nil
 }
 
-// unpacked returns the beginning of the contents of a file that may be compressed with gzip or zstd, and the
-// compression or "".
+// unpacked returns the beginning of the decompressed contents of a file that may be compressed with gzip or zstd, and
+// the name of the compression or "".
 func unpacked(r io.Reader) (head []byte, compression string, err error) {
 	text, compression, err := symfmt.Decompress(r)
 	if err != nil {
@@ -155,7 +155,7 @@ func ofFile(path string) (k *Kind, compression string) {
 	return k, compression
 }
 
-// imageIn returns the kind of a disk or file system, or nil.
+// imageIn returns the kind of a disk image or file system, or nil.
 func imageIn(f *os.File, size int64) *Kind {
 	image := archive.FindAt(f, size, func([]byte) bool { return false })
 	if image == nil || image.Hint() == "" {

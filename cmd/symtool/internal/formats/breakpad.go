@@ -20,7 +20,7 @@ func readBreakpad(ctx context.Context, _ *Job, in *Input, use func(*Symbols) err
 	return use(&Symbols{Module: result.Module, Problems: result.Problems, Dropped: result.Dropped})
 }
 
-// breakpadLosses returns the loss of call files, which INLINE records of the old form cannot hold.
+// breakpadLosses returns the loss of call files, which the old form of INLINE records cannot hold.
 func breakpadLosses(c *Job, _ *symfmt.Module) []symfmt.Loss {
 	if c.LostCallFiles == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// Format is one of convert's formats. One with Read or Write holds symbols, which pass
-// through a symfmt.Module. The others hold dumps.
+// Format is one of convert's formats. A format with Read or Write holds symbols, which pass through
+// a symfmt.Module. The others hold dumps.
 type Format struct {
 	filekind.Kind        // Match is nil for dumps, which package dumpfile recognizes
 	Name          string // value of --from and --to
@@ -29,7 +29,7 @@ type Format struct {
 	Read func(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error
 	// Losses returns what Write would leave out. It is nil if Write leaves out nothing.
 	Losses func(c *Job, m *symfmt.Module) []symfmt.Loss
-	// Holds lists the records that the format exists for; nil means all.
+	// Holds lists the records that the format exists for; nil for all.
 	Holds []symfmt.Kind
 	// Advice returns what can be done about losses, or "". It may be nil.
 	Advice func(c *Job, m *symfmt.Module) string
@@ -44,8 +44,8 @@ type Format struct {
 	piped  bool // not Packed, but can still be read from a pipe or compressed
 	named  bool // a file that Match does not recognise is refused even if --from names the format
 
-	ReadFlags  []string // flags that only some formats have for input,
-	WriteFlags []string // and for output
+	ReadFlags  []string // flags for input that only some formats have
+	WriteFlags []string // flags for output that only some formats have
 }
 
 // EditFlags are the flags shared by all formats of symbols that can be written.
@@ -152,7 +152,7 @@ func OfName(path string) (f *Format, compression string) {
 	return &all[i], compression
 }
 
-// Symbols is a module with its problems.
+// Symbols is a module with the problems found in it.
 type Symbols struct {
 	Module   *symfmt.Module
 	Problems []bin.Problem
@@ -161,7 +161,7 @@ type Symbols struct {
 	Image    Image
 }
 
-// Image describes the binary of some symbols, as far as a Module does not.
+// Image describes the binary of some symbols, as far as the Module does not.
 type Image struct {
 	Base    uint64           // link-time address of RVA 0
 	Order   binary.ByteOrder // nil if unknown; Base is then unknown, too

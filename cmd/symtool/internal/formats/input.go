@@ -25,7 +25,7 @@ type Input struct {
 	Format *Format
 
 	stream *bufio.Reader // for input that can be read only once
-	whole  *os.File      // what stream reads, if it is standard input that can seek
+	whole  *os.File      // the file behind stream, if that is standard input and can seek
 	packed string        // compression, or ""
 	close  []io.Closer
 }
@@ -148,7 +148,7 @@ func (in *Input) head() ([]byte, error) {
 	if in.stream != nil {
 		head, err := in.stream.Peek(filekind.HeadSize)
 		if symfmt.IsCompressed(head) {
-			// The stream continues from here, decompressed.
+			// The stream continues here, decompressed.
 			text, packed, err := symfmt.Decompress(in.stream)
 			if err != nil {
 				return nil, err
@@ -264,7 +264,7 @@ func isOther(in *Input) error {
 	return nil
 }
 
-// dumpFormat returns the name of the format of a dump, or "".
+// dumpFormat returns the name of a dump's format, or "".
 func (in *Input) dumpFormat() string {
 	if in.stream != nil {
 		return dumpfile.FormatOfStream(in.stream)

@@ -14,8 +14,8 @@ import (
 // options that apply only to some formats.
 type Options struct {
 	Jobs      int
-	DebugDirs []string // with separate debug files of binaries
-	CPU       string   // of a universal file's binary
+	DebugDirs []string // folders with separate debug files of binaries
+	CPU       string   // CPU of the binary to read in a universal file
 	Source    dwarf2sym.CFISource
 	Strict    bool // write nothing if something would be lost
 	Verbose   bool
@@ -38,7 +38,7 @@ type Options struct {
 	Binary  string  // binary to copy with the section added; "" for the section alone
 }
 
-// Job is one conversion: how to read and write, and what was lost on the way.
+// Job is one conversion: how to read and write, and what was lost.
 type Job struct {
 	Options
 	Msgs   *cli.Messages

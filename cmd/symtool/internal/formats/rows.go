@@ -179,7 +179,8 @@ func (c *Job) baseOr0() uint64 {
 // ByteOrders are the values of --byte-order.
 var ByteOrders = []cli.Word[binary.ByteOrder]{{Text: "little", Means: binary.LittleEndian}, {Text: "big", Means: binary.BigEndian}}
 
-// InputWriter distinguishes a failure to write from a module that a format cannot hold.
+// InputWriter distinguishes a failure to write from an error about a module that a format cannot
+// hold.
 type InputWriter struct {
 	W   io.Writer
 	err error
@@ -193,7 +194,7 @@ func (t *InputWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFailure is a failure of the underlying writer.
+// writeFailure is an error of the underlying writer.
 type writeFailure struct{ error }
 
 // Judge classifies the error of a writer of symbols.

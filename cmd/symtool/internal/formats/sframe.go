@@ -66,7 +66,7 @@ func readRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) error)
 	return s.addSection(section, use)
 }
 
-// rulesOf returns symbols without records for an input.
+// rulesOf returns symbols for an input, still without records.
 func rulesOf(cpu *arch.Arch, in *Input, image Image) *Symbols {
 	m := &symfmt.Module{OS: "Linux", Arch: cpu.Name, ID: noID, Name: filepath.Base(in.Name)}
 	return &Symbols{Module: m, Image: image}
@@ -98,8 +98,8 @@ func openLinked(path string) (*object.File, error) {
 	return f, err
 }
 
-// readSFrame reads a bare section as a module with only STACK CFI. Its addresses count from 0,
-// where shared libraries begin.
+// readSFrame reads a bare section as a module with only STACK CFI. Addresses count from 0, where
+// shared libraries begin.
 func readSFrame(_ context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	data, err := os.ReadFile(in.Path)
 	if err != nil {
@@ -134,7 +134,7 @@ type sframeWriter struct {
 	*Job
 	abi   sframe.ABI
 	funcs []sframe.Func // at the binary's addresses
-	lost  []bin.Problem // what SFrame cannot express
+	lost  []bin.Problem // rules that SFrame cannot express
 }
 
 // writeSFrame writes the section or, with --add, the binary with the section.
