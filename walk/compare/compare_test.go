@@ -295,7 +295,7 @@ func TestCompareDocuments(t *testing.T) {
 	}
 }
 
-// frames returns the frames of a stack in the notation "address@sp".
+// framesAt returns the frames of a stack in the notation "address@sp".
 func framesAt(text string) (all []OutlineFrame) {
 	for _, s := range strings.Fields(text) {
 		var f OutlineFrame

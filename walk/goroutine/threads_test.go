@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// threads has a thread for each entry: the goroutine that it runs, and the one that it waits for.
+// withThreads adds a thread for each entry, which holds the goroutine that the thread runs and
+// the one that it waits for.
 func (p *process) withThreads(list ...[2]uint64) *process {
 	at := uint64(atM)
 	p.word(base+ofM, at)

@@ -45,7 +45,8 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 }
 
 // randomWin returns a process with a random stack. All functions have arguments
-// of the same size, for there Breakpad differs (see stackwin.go).
+// of the same size, because Breakpad takes the size from another function
+// than we do (see stackwin.go).
 func randomWin(t *testing.T, rng *rand.Rand) *walktest.Assembler {
 	a := walktest.Assemble(t, arch.X86, dump.Windows)
 	programs := []string{

@@ -77,7 +77,7 @@ INFO VAR G 1,,,,,,,,,
 INFO VAR F 0 40 2/i0 1=1=3=3=5=9=3=5=3=5=3{h1-=8=6=7-=a-----}
 `
 
-// maxText is the longest text of a value that shown makes of hostile records.
+// maxText is the maximum length in bytes of a text that shown makes of hostile records.
 const maxText = 1 << 20
 
 // However hostile the records and the memory are, showing them is fast, and the text is harmless and short.
