@@ -6,7 +6,7 @@ import "encoding/binary"
 // decoder of operands (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2,
 // appendix A).
 
-// What follows an opcode.
+// Flags for what follows an opcode.
 const (
 	x86M    = 1 << iota // ModRM, SIB and displacement
 	x86B                // an immediate byte
@@ -14,12 +14,12 @@ const (
 	x86W                // an immediate of 2 bytes
 	x86Bad              // invalid
 	x86Bad6             // invalid in 64-bit mode
-	x86Odd              // handled by a function
+	x86Odd              // handled by a function of its own
 )
 
-// x86One and x86Two are the one-byte opcodes, and those after 0F, one letter each: "." nothing,
-// "m" M, "b" B, "z" Z, "w" W, "n" M and B, "y" M and Z, "x" invalid, "6" invalid in 64-bit mode,
-// "7" likewise with B, "8" with M and B, "o" odd.
+// x86One and x86Two describe the one-byte opcodes, and those after 0F, by one letter each: "."
+// nothing, "m" M, "b" B, "z" Z, "w" W, "n" M and B, "y" M and Z, "x" invalid, "6" invalid in
+// 64-bit mode, "7" the same with B, "8" the same with M and B, "o" odd.
 var x86One = x86Table(
 	"mmmmbz66mmmmbz6o" + "mmmmbz66mmmmbz66" + "mmmmbzo6mmmmbzo6" + "mmmmbzo6mmmmbzo6" +
 		"oooooooooooooooo" + "................" + "66omoooozybn...." + "bbbbbbbbbbbbbbbb" +
@@ -41,10 +41,10 @@ func x86Table(letters string) (t [256]uint8) {
 	return t
 }
 
-// AMD64 decodes calls in 64-bit mode.
+// AMD64 decodes calls in 64-bit mode. It is a Step.
 func AMD64(code []byte, addr uint64) (int, Kind, uint64) { return callX86(code, addr, true) }
 
-// X86 decodes calls in 32-bit mode.
+// X86 decodes calls in 32-bit mode. It is a Step.
 func X86(code []byte, addr uint64) (int, Kind, uint64) { return callX86(code, addr, false) }
 
 // x86Len is an instruction being decoded.
@@ -178,7 +178,7 @@ func (x *x86Len) modRM(i int) int {
 	return n
 }
 
-// odd returns the length of opcodes that no letter describes.
+// odd returns the length of an instruction whose opcode no letter describes.
 func (x *x86Len) odd(op byte, i int) int {
 	next := byte(0)
 	if i+1 < len(x.code) {
@@ -208,7 +208,7 @@ func (x *x86Len) odd(op byte, i int) int {
 		return i + 1 + n
 	case 0xe8, 0xe9:
 		if x.long {
-			return i + 5 // as on Intel's CPUs
+			return i + 5 // as Intel's CPUs decode it
 		}
 		return i + 1 + x.immediate()
 	case 0xc8:
@@ -233,7 +233,7 @@ func (x *x86Len) odd(op byte, i int) int {
 	return 0
 }
 
-// group handles opcodes whose operands depend on ModRM.
+// group handles opcodes whose operands depend on the ModRM byte.
 func (x *x86Len) group(op, modRM byte, i int) int {
 	reg := modRM >> 3 & 7
 	switch {

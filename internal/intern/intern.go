@@ -7,20 +7,20 @@ import (
 	"unsafe"
 )
 
-// Index finds, by hash, the numbers of values that are kept elsewhere. Growing
-// it moves only numbers. The zero value is empty.
+// Index finds, by hash, the numbers of values that are stored elsewhere.
+// Growing it moves only numbers. The zero value is empty.
 type Index struct {
 	hashes []uint32 // by number
-	slots  []uint32 // number + 1, at hash or after; 0 means free. The length is a power of two
+	slots  []uint32 // number + 1, at the hash or after it; 0 means free. The length is a power of two
 }
 
 const minSlots = 64
 
-// hashSeed is shared by all tables. It differs from run to run, and only
-// affects where numbers are kept.
+// hashSeed is shared by all tables. It differs from run to run, and affects
+// only where numbers are stored.
 var hashSeed = maphash.MakeSeed()
 
-// Hash returns the hash by which an Index finds a string.
+// Hash returns the hash by which an Index finds s.
 func Hash(s string) uint32 {
 	h := maphash.String(hashSeed, s)
 	return uint32(h) ^ uint32(h>>32)
@@ -39,7 +39,7 @@ func (x *Index) Find(hash uint32, same func(n uint32) bool) (uint32, bool) {
 	return 0, false
 }
 
-// Add assigns the next number to a value with the hash, which was not found.
+// Add assigns the next number to a value with the given hash that Find did not find.
 func (x *Index) Add(hash uint32) uint32 {
 	n := uint32(len(x.hashes))
 	if 2*len(x.hashes) >= len(x.slots) {
@@ -59,8 +59,9 @@ func (x *Index) place(n uint32) {
 	x.slots[i] = n + 1
 }
 
-// pageSize is the size of the system's pages of memory. New tables are written to once a page: where the first access
-// to new memory reads it, the system maps a page of zeros, and at the first write replaces that on all processors.
+// pageSize is the size of the system's memory pages. A new table is first written to once per page: if the first
+// access to new memory is a read, the system maps a page of zeros, and has to replace it on all processors at the
+// first write.
 const pageSize = 4 << 10
 
 func (x *Index) grow(slots int) {
@@ -77,7 +78,7 @@ func (x *Index) grow(slots int) {
 // map[string]uint32 and a slice, and takes a third of their time on the names
 // of a kernel: growing it examines no strings, and the strings are in large
 // chunks with one pointer each. A program has hundreds of thousands of names,
-// which each garbage collection would otherwise visit. The zero value is
+// each of which a garbage collection would otherwise visit. The zero value is
 // empty.
 type Table struct {
 	index  Index
@@ -92,7 +93,7 @@ type stringPlace struct{ chunk, off, size uint32 }
 const (
 	textChunk = 16 << 10
 
-	// maxText is the length to which longer strings are cut. What is written is
+	// maxText is the maximum length of a string; longer ones are cut. Output is
 	// cut much earlier (symfmt.MaxLine).
 	maxText = 1 << 30
 )
@@ -101,10 +102,10 @@ const (
 func (t *Table) At(n uint32) string {
 	p := &t.places[n]
 	b := t.chunks[p.chunk][p.off:][:p.size]
-	return unsafe.String(unsafe.SliceData(b), len(b)) // bytes written to a chunk do not change
+	return unsafe.String(unsafe.SliceData(b), len(b)) // safe, as bytes written to a chunk do not change
 }
 
-// Intern returns the number of s, of which it keeps a copy.
+// Intern returns the number of s. A new string is copied.
 func (t *Table) Intern(s []byte) uint32 {
 	// The string that shares the bytes of s is used only for the lookup.
 	return t.InternString(unsafe.String(unsafe.SliceData(s), len(s)))
@@ -121,21 +122,21 @@ func (t *Table) InternString(s string) uint32 {
 	return t.index.Add(hash)
 }
 
-// Find returns the number of s, if it was interned.
+// Find returns the number of s. It reports false if s was not interned.
 func (t *Table) Find(s []byte) (uint32, bool) {
 	key := unsafe.String(unsafe.SliceData(s), min(len(s), maxText))
 	return t.index.Find(Hash(key), func(n uint32) bool { return t.At(n) == key })
 }
 
-// Append adds a string without looking for it. A table with such strings is only for Join.
+// Append adds a string without looking for an equal one. A table with such strings may only be passed to Join.
 func (t *Table) Append(s []byte) {
 	text := unsafe.String(unsafe.SliceData(s), min(len(s), maxText))
 	t.keep(text)
 	t.index.hashes = append(t.index.hashes, Hash(text))
 }
 
-// Join interns the strings of o, whose memory it takes over, and returns their numbers by those in
-// o, which must not be used any more.
+// Join interns the strings of o and returns their numbers in t, indexed by their numbers in o. It
+// takes over the memory of o, which must not be used any more.
 func (t *Table) Join(o *Table) []uint32 {
 	numbers := make([]uint32, 0, o.Len())
 	for chunk, text := range o.chunks {
@@ -158,7 +159,7 @@ func (t *Table) Join(o *Table) []uint32 {
 	return numbers
 }
 
-// numbers returns the number of the first string of a chunk, and one more than that of the last.
+// numbers returns the range of the numbers of the strings in a chunk: first inclusive, end exclusive.
 func (t *Table) numbers(chunk int) (first, end uint32) {
 	end = uint32(len(t.places))
 	if chunk+1 < len(t.firsts) {
@@ -193,8 +194,8 @@ func (t *Table) keep(s string) {
 	*c = append(*c, s...)
 }
 
-// Rewrite replaces the strings of a chunk by what name appends for them to buf, which it returns
-// for reuse. Nothing can be looked up in the table afterwards.
+// Rewrite replaces each string of a chunk by what name appends for it to dst. buf is used as
+// storage, and is returned for reuse. Nothing can be looked up in the table afterwards.
 func (t *Table) Rewrite(chunk int, buf []byte, name func(dst []byte, old string) []byte) []byte {
 	first, end := t.numbers(chunk)
 	buf, changed := buf[:0], false
@@ -207,7 +208,7 @@ func (t *Table) Rewrite(chunk int, buf []byte, name func(dst []byte, old string)
 		}
 		t.places[n] = stringPlace{uint32(chunk), uint32(from), uint32(len(buf) - from)}
 	}
-	if changed || len(buf) < len(t.chunks[chunk]) { // of another table's chunk, Join may have taken a part
+	if changed || len(buf) < len(t.chunks[chunk]) { // Join may have taken only a part of another table's chunk
 		t.chunks[chunk] = bytes.Clone(buf)
 	}
 	return buf

@@ -2,18 +2,18 @@ package intern
 
 import "unsafe"
 
-// Offsets maps offsets in a section to numbers, in a fourth of a map's time: there is nothing to
-// delete, and clearing costs nothing, which happens after each unit. The zero value is empty.
+// Offsets maps offsets in a section to numbers, in a quarter of a map's time: nothing is ever
+// deleted, and Clear, which is called after each unit, costs nothing. The zero value is empty.
 type Offsets struct {
-	slots []offsetSlot // a power of two
+	slots []offsetSlot // the length is a power of two
 	used  int
-	round uint32 // of Clear: slots of others are free
+	round uint32 // number of calls of Clear: slots of other rounds are free
 }
 
 type offsetSlot struct {
 	off   uint64
 	n     uint32
-	round uint32 // 1 more
+	round uint32 // the round plus 1
 }
 
 const (
@@ -22,7 +22,7 @@ const (
 	golden = 0x9e3779b97f4a7c15
 )
 
-// slot returns the slot of an offset, or the free one where it belongs.
+// slot returns the slot of an offset, or the free slot where it belongs.
 func (o *Offsets) slot(off uint64) *offsetSlot {
 	mask := uint64(len(o.slots) - 1)
 	for i := off * golden >> 32; ; i++ {
@@ -41,7 +41,7 @@ func (o *Offsets) Get(off uint64) (n uint32, ok bool) {
 	return s.n, s.round == o.round+1
 }
 
-// Put gives an offset a number.
+// Put sets the number of an offset.
 func (o *Offsets) Put(off uint64, n uint32) {
 	if 4*o.used >= 3*len(o.slots) {
 		o.grow()

@@ -3,12 +3,12 @@ package lru
 
 import "container/list"
 
-// Cache keeps the most recently used values, up to a limit in bytes. The last one stays, whatever
-// its size.
+// Cache keeps the most recently used values, up to a limit in bytes. It always keeps the last
+// value, whatever its size.
 type Cache[K comparable, V any] struct {
 	Limit int64 // in bytes
 	held  int64
-	order list.List // of *item, the most recently used in front
+	order list.List // of *item, the most recently used at the front
 	items map[K]*list.Element
 }
 
@@ -18,7 +18,7 @@ type item[K comparable, V any] struct {
 	size  int64
 }
 
-// Get returns the value for a key, and counts as a use.
+// Get returns the value for a key, and marks it as used.
 func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 	e := c.items[key]
 	if e == nil {
@@ -28,7 +28,7 @@ func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 	return e.Value.(*item[K, V]).value, true
 }
 
-// Add adds a value of size bytes for a key that has none.
+// Add adds a value of size bytes for a key, which must not have one.
 func (c *Cache[K, V]) Add(key K, v V, size int64) {
 	if c.items == nil {
 		c.items = make(map[K]*list.Element)
@@ -55,6 +55,6 @@ func (c *Cache[K, V]) shrink() {
 	}
 }
 
-// Held returns the size of what is kept, and Len the number of values.
+// Held returns the total size of the cached values in bytes, and Len their number.
 func (c *Cache[K, V]) Held() int64 { return c.held }
 func (c *Cache[K, V]) Len() int    { return c.order.Len() }

@@ -4,12 +4,12 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Bare is a Container that has sections only: no symbols, ids or links. Other Containers embed it, for what
-// their format leaves out.
+// Bare is a Container that has only sections: no symbols, ids or links. Other Containers embed it for what
+// their format lacks.
 type Bare struct{ Sections []*Section }
 
-// Section implements Container: it returns the first section of a name that has bytes, or else the first of that
-// name.
+// Section implements Container: it returns the first section called name that has bytes, or else the first one
+// called name.
 func (b *Bare) Section(name string) *Section {
 	var first *Section
 	for _, s := range b.Sections {
@@ -32,7 +32,7 @@ func (b *Bare) Close() error {
 	return nil
 }
 
-// The rest of Container is empty.
+// The other methods of Container return nothing.
 
 func (*Bare) Located(string) (*Section, error)   { return nil, nil }
 func (*Bare) Symbols(Table, func(*Symbol)) error { return nil }

@@ -10,11 +10,11 @@ const (
 	hashed = 4096 // bytes of a section that Breakpad hashes
 )
 
-// ContentID returns the id of a file without an id of its build. text is the section that holds code by its name, or
-// nil, and code are the parts of the file that hold code by their flags.
+// ContentID returns the id of a file that has no id of its build. text is the section that holds code according to
+// its name, or nil; code lists the parts of the file that hold code according to their flags.
 //
-// If text has bytes, the id is as Breakpad makes it for ELF files: the first 4096 bytes, XORed in steps of 16 bytes. For
-// all other files Breakpad has none: it is CodeHash's.
+// If text has bytes, the id is the one that Breakpad makes for ELF files: the first 4096 bytes, XORed in steps of 16
+// bytes. For other files Breakpad makes no id; ContentID then returns CodeHash's.
 func ContentID(text *Section, in *Input, code []Range) []byte {
 	if text == nil || !text.HasData() {
 		return CodeHash(in, code)
@@ -30,7 +30,7 @@ func ContentID(text *Section, in *Input, code []Range) []byte {
 	return XORHash(data)
 }
 
-// XORHash returns the 16-byte pieces of data, of which the last may be shorter, XORed.
+// XORHash returns the XOR of the 16-byte pieces of data, the last of which may be shorter.
 func XORHash(data []byte) []byte {
 	id := make([]byte, idSize)
 	for i, b := range data {
@@ -39,8 +39,9 @@ func XORHash(data []byte) []byte {
 	return id
 }
 
-// CodeHash returns the first 16 bytes of the SHA-256 of parts of a file, given by their offsets, or nil if there are
-// none or one cannot be read. Parts of damaged files may overlap: no more bytes are hashed than the file has.
+// CodeHash returns the first 16 bytes of the SHA-256 of the given parts of a file, by offset. It returns nil if
+// there are none or one cannot be read. Parts of damaged files may overlap, so it hashes no more bytes than the file
+// has.
 func CodeHash(in *Input, parts []Range) []byte {
 	sum, left := sha256.New(), uint64(in.Size)
 	for _, p := range parts {
@@ -59,7 +60,7 @@ func CodeHash(in *Input, parts []Range) []byte {
 	return sum.Sum(nil)[:idSize]
 }
 
-// copyPart writes a part of a file, and reports whether all of it could be read.
+// copyPart writes a part of a file to w. It reports whether all of it could be read.
 func copyPart(w io.Writer, in *Input, p Range) bool {
 	var buf [32 << 10]byte
 	for p.Start < p.End {
@@ -67,7 +68,7 @@ func copyPart(w io.Writer, in *Input, p Range) bool {
 		if in.ReadAt(buf[:n], int64(p.Start)) != nil {
 			return false
 		}
-		w.Write(buf[:n]) // a hash does not fail
+		w.Write(buf[:n]) // writing to a hash never fails
 		p.Start += n
 	}
 	return true

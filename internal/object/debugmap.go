@@ -2,10 +2,10 @@ package object
 
 import "fmt"
 
-// MappedObject is an object and what the linker made of it.
+// MappedObject is an object file and where the linker put its functions and data.
 type MappedObject struct {
-	Path   string // as the linker had it
-	Member string // of the archive at Path; "" if Path is the object
+	Path   string // as the linker recorded it
+	Member string // name of the member of the archive at Path; "" if Path is the object itself
 	Time   int64  // when it was last changed, in seconds since 1970; 0 if unknown
 	Funcs  []MappedFunc
 	Data   []MappedData
@@ -19,13 +19,15 @@ func (o *MappedObject) String() string {
 	return fmt.Sprintf("%s(%s)", o.Path, o.Member)
 }
 
-// MappedFunc is a function of an object, by the name in its symbol table, and where the linker put it.
+// MappedFunc is a function of an object: its name in the object's symbol table, and where the linker
+// put it.
 type MappedFunc struct {
 	Name       string
 	Addr, Size uint64
 }
 
-// MappedData is a variable of an object, by the name in its symbol table, and where the linker put it.
+// MappedData is a variable of an object: its name in the object's symbol table, and where the linker
+// put it.
 type MappedData struct {
 	Name string
 	Addr uint64

@@ -9,25 +9,26 @@ import (
 	"github.com/symtool/symtool/internal/scratch"
 )
 
-// gradual is contents that are inflated on demand. The reader that needs more inflates it, so that while
-// it does, other readers can examine what is there.
+// gradual is contents that are inflated on demand. A reader that needs more inflates it; meanwhile,
+// other readers can examine what is already there.
 type gradual struct {
-	file *os.File // without a name; nil: the contents are in data
-	data []byte   // has one more byte, to notice contents that are too long
+	file *os.File // an unlinked temporary file; if nil, the contents are in data
+	data []byte   // one byte longer than the contents, to detect contents that are too long
 	size int64
-	done atomic.Int64 // bytes that may be read; the full size only once the end was checked
+	done atomic.Int64 // bytes that may be read; reaches the full size only once the end was checked
 
 	mu  sync.Mutex
 	z   inflater
-	buf []byte // what is written to the file
+	buf []byte // storage for what is written to the file
 	err error  // why inflating stopped
 }
 
-// memoryStep is how many bytes are inflated at a time into memory, where a reader may need few.
+// memoryStep is the number of bytes inflated at a time into memory, where a reader may need only a few.
 const memoryStep = 64 << 10
 
-// inflating returns what inflates the contents: into a temporary file above Limits.SpillOver, otherwise, or if none
-// can be made, into memory. It returns nil if the contents are in memory, or will be because they have a Fixer.
+// inflating returns the gradual that inflates the contents: into a temporary file above Limits.SpillOver,
+// otherwise, or if no file can be created, into memory. It returns nil if the contents are in memory, or will be
+// because they have a Fixer.
 func (p *Piece) inflating() (*gradual, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +55,7 @@ func (p *Piece) inflating() (*gradual, error) {
 	return p.gradual, nil
 }
 
-// inflatingTo is inflating for a temporary file; p.mu is held.
+// inflatingTo is like inflating, for a temporary file. The caller holds p.mu.
 func (p *Piece) inflatingTo(file *os.File) (*gradual, error) {
 	if !p.in.Disk.Take(p.size) {
 		file.Close()
@@ -89,8 +90,8 @@ func (p *Piece) openInflating() (Source, error) {
 	return p.fixed(readerSource{p, g.file, 0})
 }
 
-// upTo inflates until the first n bytes can be read. The last bytes are available only after the
-// end of the contents is checked.
+// upTo inflates until the first n bytes can be read. The last bytes become available only once
+// the end of the contents was checked.
 func (g *gradual) upTo(n int64) error {
 	if n <= g.done.Load() {
 		return nil
@@ -103,7 +104,7 @@ func (g *gradual) upTo(n int64) error {
 	return g.err
 }
 
-// more inflates another chunk; g.mu is held.
+// more inflates another chunk. The caller holds g.mu.
 func (g *gradual) more() {
 	buf := g.buf
 	if g.file == nil {
@@ -127,7 +128,7 @@ func (g *gradual) more() {
 	g.end()
 }
 
-// end releases what inflating needs.
+// end releases the resources for inflating.
 func (g *gradual) end() {
 	g.z.close()
 	g.z, g.buf = inflater{}, nil
@@ -142,7 +143,7 @@ func (g *gradual) close() {
 	}
 }
 
-// gradualSource is contents of which only the beginning may be there.
+// gradualSource is contents of which only the beginning may be available.
 type gradualSource struct {
 	Source
 	p *Piece

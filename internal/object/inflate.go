@@ -12,14 +12,14 @@ import (
 	"github.com/symtool/symtool/internal/zst"
 )
 
-// What Contents.Compression returns.
+// Results of Contents.Compression.
 const (
 	Zlib = "zlib"
 	Zstd = "zstd"
 )
 
-// Compressed declares that the bytes are a header of skip bytes and compressed contents, of size bytes
-// once they are inflated.
+// Compressed declares that the bytes are a header of skip bytes followed by compressed contents, which
+// inflate to size bytes.
 func (p *Piece) Compressed(compression string, skip int64, size uint64) {
 	if size > math.MaxInt64 {
 		p.Refuse(p.Errorf(0, "declares %d bytes of uncompressed contents", size))
@@ -28,15 +28,15 @@ func (p *Piece) Compressed(compression string, skip int64, size uint64) {
 	p.compression, p.skip, p.size = compression, skip, int64(size)
 }
 
-// gnuZlib begins a ".zdebug" section; 8 bytes of size follow, big-endian in any
-// file (binutils, bfd/compress.c).
+// gnuZlib begins a ".zdebug" section; the size follows in 8 bytes, big-endian
+// in any file (binutils, bfd/compress.c).
 const (
 	gnuZlib     = "ZLIB"
 	gnuZlibSize = 12
 )
 
 // ReadGNUHeader reads the header of a ".zdebug" section. A section that compression would have
-// lengthened is stored without a header.
+// made longer is stored without a header.
 func (p *Piece) ReadGNUHeader() {
 	if p.bad != nil || p.packed < gnuZlibSize {
 		return
@@ -51,7 +51,7 @@ func (p *Piece) ReadGNUHeader() {
 	}
 }
 
-// A zstd frame asks for a window that the decoder has to hold. maxWindow is what
+// A zstd frame specifies a window that the decoder has to hold. maxWindow is what
 // zstd itself accepts by default (RFC 8878, section 3.1.1.1.2, leaves the limit to
 // the decoder). A window larger than the whole contents is useless, but an encoder
 // that does not know the size writes the window of its level, 8 MiB at level 19.
@@ -61,16 +61,16 @@ const (
 )
 
 const (
-	// inflateChunk is how many bytes are inflated at a time where contents are not kept in memory.
+	// inflateChunk is the number of bytes inflated at a time if contents are not kept in memory.
 	inflateChunk = 256 << 10
 	// plainRatio is the compression ratio up to which a declared size is trusted,
 	// because honest debug sections reach it.
 	plainRatio = 16
 )
 
-// room returns memory for the contents and one more byte, to notice contents that are too long. The
-// declared size is within the budget, but may be false: where it is larger than compilers' output ever
-// inflates to, the contents are inflated once without storing them before memory is allocated.
+// room returns memory for the contents and one more byte, to detect contents that are too long. The
+// declared size is within the budget, but may be false: if the ratio exceeds what compilers' output
+// reaches, the contents are first inflated without storing them, before memory is allocated.
 func (p *Piece) room() ([]byte, error) {
 	if p.size > inflateChunk && p.size/plainRatio > p.packed {
 		if err := p.inflateInto(make([]byte, inflateChunk)); err != nil {
@@ -80,7 +80,7 @@ func (p *Piece) room() ([]byte, error) {
 	return make([]byte, p.size+1), nil
 }
 
-// inflateAll returns the contents.
+// inflateAll returns the inflated contents.
 func (p *Piece) inflateAll() ([]byte, error) {
 	data, err := p.room()
 	if err == nil {
@@ -92,7 +92,7 @@ func (p *Piece) inflateAll() ([]byte, error) {
 	return data[:p.size:p.size], nil
 }
 
-// inflateInto inflates the contents into buf, which it overwrites where they are longer.
+// inflateInto inflates the contents into buf, overwriting it from the start whenever it is full.
 func (p *Piece) inflateInto(buf []byte) error {
 	z := inflater{p: p}
 	defer z.close()
@@ -106,7 +106,7 @@ func (p *Piece) inflateInto(buf []byte) error {
 }
 
 // inflater decompresses contents. It produces no more than the declared size, and exactly that if
-// there is no error. It does not charge a budget.
+// there is no error. It charges no budget.
 type inflater struct {
 	p    *Piece
 	r    io.ReadCloser // nil before the first part
@@ -183,7 +183,7 @@ func (z *zlibStreams) Read(p []byte) (int, error) {
 		return n, err
 	}
 	if z.ReadCloser.(zlib.Resetter).Reset(z.in, nil) != nil {
-		return n, io.EOF // padding; the size shows whether something is missing
+		return n, io.EOF // padding; the size shows whether data are missing
 	}
 	return n, nil
 }

@@ -2,8 +2,8 @@ package object
 
 import "sort"
 
-// JoinPieces returns the contents of parts concatenated without gaps. Their total length is at most
-// math.MaxInt64.
+// JoinPieces returns a Piece with the contents of parts concatenated without gaps. Their total
+// length must be at most math.MaxInt64.
 func JoinPieces(in *Input, name string, parts []*Piece) *Piece {
 	j := &Piece{in: in, name: name, parts: parts}
 	for _, part := range parts {
@@ -42,7 +42,7 @@ func (p *Piece) openParts() (Source, error) {
 	return j, nil
 }
 
-// joinedSource concatenates several contents.
+// joinedSource is the concatenation of several Sources.
 type joinedSource struct {
 	p     *Piece
 	parts []Source

@@ -3,9 +3,10 @@ package elfobj
 import "debug/elf"
 
 // A core is often truncated, by a full disk or a limit. Its program headers are at
-// the beginning and hold all that matters, so the section headers may be missing:
-// gdb's cores have them at the end, and so do the kernel's with 65,535 segments or
-// more, whose first section header holds the number of segments.
+// the beginning and contain all that matters, so the section headers may be
+// missing: in gdb's cores they are at the end, and so are they in the kernel's
+// cores with 65,535 segments or more, whose first section header holds the number
+// of segments.
 
 func (t *tables) isCore() bool { return elf.Type(t.ehdr.Type) == elf.ET_CORE }
 
@@ -35,11 +36,11 @@ func (t *tables) segmentsBeforeNotes() uint64 {
 	return (first.Off - h.Phoff) / uint64(h.Phentsize)
 }
 
-// cutSegments leaves out the program headers that are not in the file.
+// cutSegments drops the program headers that lie outside the file.
 func (t *tables) cutSegments() {
 	h, size := &t.ehdr, uint64(t.f.Size)
 	if uint64(h.Phentsize) < phdrForm.size(t.f) || h.Phoff > size {
-		return // readSegments returns the error
+		return // readSegments will return the error
 	}
 	if there := (size - h.Phoff) / uint64(h.Phentsize); there < t.phnum {
 		t.f.problem("segments", t.f.errorf(h.Phoff, "%d of %d program headers are in the file of %d bytes (cut short?)",

@@ -12,10 +12,10 @@ import (
 //
 // The section begins with a ULEB128: 8 times the number of entries, plus 4 if they
 // have addends, plus the number of bits by which r_offset is shifted to the right.
-// Each entry encodes the difference from the one before: a ULEB128 of any length,
-// whose lowest two bits (three with addends) select the fields that follow, and
-// whose other bits are added to r_offset; then a SLEB128 each for the symbol, the
-// type and the addend.
+// Each entry encodes the difference from the previous one: a ULEB128 of any
+// length, whose lowest two bits (three with addends) select the fields that
+// follow, and whose other bits are added to r_offset; then one SLEB128 each for
+// the symbol, the type and the addend.
 
 // shtCREL is SHT_CREL.
 const shtCREL elf.SectionType = 0x40000014
@@ -29,11 +29,11 @@ const (
 )
 
 // crelTable is the contents of such a section. They are held in memory, as they take
-// a fraction of what SHT_RELA does. An entry can be read only after those before it,
-// so the state at the beginning of each block of blockRelocs entries is kept.
+// a fraction of the size of SHT_RELA. An entry can be read only after those before
+// it, so the state at the start of each block of blockRelocs entries is saved.
 type crelTable struct {
 	c      bin.Cursor // at the first entry
-	bits   uint       // flags of an entry
+	bits   uint       // number of flag bits of an entry
 	shift  uint
 	mask   uint64 // of offsets and addends
 	blocks []crelState
@@ -45,8 +45,8 @@ type crelState struct {
 	relocation
 }
 
-// openCREL reads the header and finds the blocks. A truncated section has the entries
-// before its end.
+// openCREL reads the header and finds the blocks. For a truncated section it uses the
+// entries before the end.
 func (t *relocTable) openCREL() error {
 	data, err := t.s.Data()
 	if err != nil {
@@ -68,8 +68,8 @@ func (t *relocTable) openCREL() error {
 	return x.findBlocks(t)
 }
 
-// findBlocks walks all entries. Each takes at least one byte, so a number that is
-// too large costs no more than the bytes.
+// findBlocks walks all entries. Each takes at least one byte, so a count that is
+// too large costs no more than the section's size.
 func (x *crelTable) findBlocks(t *relocTable) error {
 	c, s := x.c, crelState{pos: x.c.Pos()}
 	for i := range t.n {
@@ -91,14 +91,14 @@ func (x *crelTable) findBlocks(t *relocTable) error {
 	return nil
 }
 
-// crelStateSize is the size of a crelState, for the budget.
+// crelStateSize is the size of a crelState, charged to the budget.
 const crelStateSize = 32
 
 // next reads the entry at the cursor into s.
 func (x *crelTable) next(c *bin.Cursor, s *crelState) {
 	b := c.U8()
 	delta := uint64(b >> x.bits)
-	if b&0x80 != 0 { // more bits follow, in place of the continuation bit
+	if b&0x80 != 0 { // more bits follow; they replace the continuation bit
 		delta = delta&^(0x80>>x.bits) + c.ULEB()<<(7-x.bits)
 	}
 	n := *s
@@ -118,7 +118,7 @@ func (x *crelTable) next(c *bin.Cursor, s *crelState) {
 	}
 }
 
-// scan calls fn with the entries first, which begins a block, to last-1.
+// scan calls fn with the entries from first, which begins a block, to last-1.
 func (x *crelTable) scan(first, last int64, fn func(i int64, r *relocation) bool) {
 	s := x.blocks[first/blockRelocs]
 	c := x.c
@@ -131,7 +131,7 @@ func (x *crelTable) scan(first, last int64, fn func(i int64, r *relocation) bool
 	}
 }
 
-// entry returns the relocation at s. 32-bit files count modulo 2^32.
+// entry returns the relocation at s. In 32-bit files, values are modulo 2^32.
 func (x *crelTable) entry(s *crelState) relocation {
 	r := s.relocation
 	r.off = r.off & x.mask << x.shift & x.mask

@@ -3,11 +3,11 @@
 // section that is damaged costs that section only. It is not named elf, as its
 // files and their callers import debug/elf beside it.
 //
-// debug/elf reads the sections and the segments where it can. It is not hardened:
-// it refuses a whole file for one bad section name, offset or compression header,
+// debug/elf reads the sections and the segments if it can. It is not hardened: it
+// rejects a whole file for one bad section name, offset or compression header,
 // inflates a compressed section name table without a limit and copies each name.
-// The tables of files that it refuses, or for which it might need too much memory,
-// are decoded here. Contents, symbols and notes are read from the bytes.
+// This package decodes the tables of files that debug/elf rejects, or for which it
+// might need too much memory. It reads contents, symbols and notes from the bytes.
 // The layouts are those of the System V gABI, chapters 4 (object files) and 5
 // (program loading).
 //
@@ -37,12 +37,12 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// File is an ELF file. Its fields must not be changed. All methods but Close may be
-// called concurrently.
+// File is an ELF file. Its fields must not be changed. All methods except Close may
+// be called concurrently.
 type File struct {
-	object.Bare // for what ELF leaves to other containers
+	object.Bare // provides what ELF leaves to other containers
 
-	Path string // as given; may be empty
+	Path string // as given by the caller; may be empty
 	Size int64  // of the file, in bytes
 
 	Class   elf.Class
@@ -50,11 +50,11 @@ type File struct {
 	OSABI   elf.OSABI
 	Type    elf.Type
 	Machine elf.Machine
-	Flags   uint32 // e_flags; processor specific
+	Flags   uint32 // e_flags; processor-specific
 	Entry   uint64 // e_entry
 
-	// TableEnd is the offset after the section headers, where most files end; 0 if
-	// the ELF header does not give it. The file may be shorter.
+	// TableEnd is the offset of the end of the section headers, where most files
+	// end; 0 if the ELF header does not give it. The file may be shorter.
 	TableEnd uint64
 
 	Sections []*Section // by index; [0] is the null section. Empty without section headers
@@ -67,16 +67,16 @@ type File struct {
 	closer io.Closer
 	byName map[string]int32
 
-	// In relocatable files:
+	// For relocatable files:
 	joined     map[string]*Section // sections that were joined, by name
-	unplaced   []bin.Problem       // of sections that have no address
+	unplaced   []bin.Problem       // sections that have no address
 	valuesOnce sync.Once
 	values     []uint64 // addresses of symbols, by number
 	valuesErr  error
 }
 
 // Segment is a program header; sizes are in bytes. An Offset or FileSize beyond
-// MaxInt64, and so beyond any file, is returned as MaxInt64.
+// MaxInt64, and so beyond any file, is stored as MaxInt64.
 type Segment struct {
 	Type     elf.ProgType
 	Flags    elf.ProgFlag
@@ -128,8 +128,8 @@ func OpenFile(path string, lim object.Limits) (*os.File, int64, error) {
 	return file, st.Size(), nil
 }
 
-// ErrNotBinary is the kind of the error for a file that is not ELF, and thus, since files of other containers are
-// recognised first, not a binary; its cause says what the file is.
+// ErrNotBinary is the kind of the error for a file that is not ELF. As files of other containers are recognised
+// first, such a file is not a binary. The error's cause says what it is.
 var ErrNotBinary = errors.New("not a binary")
 
 func notBinaryError(path, what string) error {
@@ -147,7 +147,7 @@ func irregular(mode fs.FileMode) string {
 }
 
 // NewFile reads the headers of the ELF file in the first size bytes of r. path
-// is for messages and for finding debug files. Errors are *bin.Error.
+// is used in messages and for finding debug files. Errors are *bin.Error.
 // Closing the File does not close r.
 func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, error) {
 	f := &File{Path: path, Size: size, in: object.NewInput(r, size, path, lim)}
@@ -157,10 +157,10 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 	return f, nil
 }
 
-// CloseWith makes Close close c, too.
+// CloseWith makes Close close c as well.
 func (f *File) CloseWith(c io.Closer) { f.closer = c }
 
-// Close closes the file and all temporary files.
+// Close closes the file and removes all temporary files.
 func (f *File) Close() error {
 	for _, s := range f.Sections {
 		s.Release()
@@ -177,7 +177,8 @@ func (f *File) Close() error {
 func (f *File) Section(name string) *object.Section { return plain(f.Header(name)) }
 
 // Header returns the header of the section called name, or nil. ".debug_x" also finds
-// ".zdebug_x". Of several it returns the first that has bytes, else the first.
+// ".zdebug_x". If several match, it returns the first that has bytes, or else the
+// first.
 func (f *File) Header(name string) *Section {
 	plain := f.named(name)
 	if plain != nil && plain.HasData() {
@@ -219,7 +220,7 @@ func (f *File) sectionOfType(t elf.SectionType) *Section {
 	return first
 }
 
-// errorf returns an error about the file; offset counts from its start.
+// errorf returns an error about the file; offset is from its start.
 func (f *File) errorf(offset uint64, format string, args ...any) *bin.Error {
 	return f.in.Errorf(offset, format, args...)
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // form is a structure that debug/elf defines for each class: N for ELF32 and W for
-// ELF64. Both are represented as a W. form holds the index in W of each field of N.
+// ELF64. Both are decoded into a W. form holds, for each field of N, its index in
+// W.
 type form[N, W any] []int
 
 var (
@@ -61,7 +62,7 @@ func (m form[N, W]) append(f *File, buf []byte, w *W) []byte {
 
 func copyField(to, from reflect.Value) {
 	if from.CanUint() {
-		to.SetUint(from.Uint()) // of another width
+		to.SetUint(from.Uint()) // the width may differ
 	} else {
 		to.Set(from)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// The instructions of DWARF 5, 7.24, that frames of Go need.
+// The call frame instructions (DWARF 5, 7.24) that Go's frames need.
 const (
 	dwCFANop       = 0x00
 	dwCFAAdvance4  = 0x04 // advance_loc4
@@ -19,8 +19,8 @@ const (
 	dwCFACFAOffset = 0x13 // def_cfa_offset_sf
 )
 
-// cie returns the CIE of all frames, as Go's linker writes it (src/cmd/link/internal/ld/dwarf.go), but for the factor of
-// offsets: a call leaves the return address on the stack or in a register.
+// cie returns the CIE of all frames, as Go's linker writes it (src/cmd/link/internal/ld/dwarf.go), except for the
+// factor of offsets: a call leaves the return address on the stack or in a register.
 func (t *goTable) cie() []byte {
 	sp := uint64(0)
 	for _, r := range t.arch.Regs {
@@ -29,7 +29,7 @@ func (t *goTable) cie() []byte {
 		}
 	}
 	b := t.uints(nil, 4, 0, 0xffffffff)
-	b = append(b, 3, 0, 1, 1) // version; no augmentation; factors of code and data
+	b = append(b, 3, 0, 1, 1) // version; no augmentation; factors for code and data
 	b = appendULEB(b, t.arch.ReturnAddress)
 	b = appendULEB(append(b, dwCFADefCFA), sp)
 	if t.arch.RA != "" {
@@ -46,7 +46,7 @@ func (t *goTable) cie() []byte {
 	return b
 }
 
-// row adds the rules for a depth of the stack pointer.
+// row adds the rules for a distance of the stack pointer below the return address.
 func (t *goTable) row(depth int64, link, top bool) {
 	b := t.frames
 	switch {
@@ -62,7 +62,7 @@ func (t *goTable) row(depth int64, link, top bool) {
 	t.frames = bin.AppendSLEB(append(b, dwCFACFAOffset), depth)
 }
 
-// symbolSize is the size of a symbol.
+// symbolSize returns the size of a symbol in bytes.
 func (t *goTable) symbolSize() int { return int(t.f.pick(elf.Sym32Size, elf.Sym64Size)) }
 
 // symbol adds a symbol.
@@ -75,7 +75,7 @@ func (t *goTable) symbol(name uint32, addr, size uint64) {
 	t.symbols = t.uints(append(t.uints(t.symbols, 4, uint64(name), addr, size), info, 0), 2, 1)
 }
 
-// file returns the ELF file.
+// file returns the ELF file made from the table.
 func (t *goTable) file() (*object.File, error) {
 	f := t.f
 	head := int(ehdrForm.size(f))
@@ -117,7 +117,7 @@ func (t *goTable) file() (*object.File, error) {
 	return f.openEmbedded(data, goTableSection)
 }
 
-// openEmbedded opens a file that is contained in a section.
+// openEmbedded opens a file contained in a section.
 func (f *File) openEmbedded(data []byte, section string) (*object.File, error) {
 	lim := f.in.Limits
 	lim.HeldRatio, lim.DiskRatio, lim.Core = 1, 1, false
@@ -131,7 +131,7 @@ func (f *File) openEmbedded(data []byte, section string) (*object.File, error) {
 	return inner.Object(), nil
 }
 
-// uints appends numbers of a size in bytes.
+// uints appends numbers of the given size in bytes.
 func (t *goTable) uints(b []byte, size int, values ...uint64) []byte {
 	var word [8]byte
 	for _, v := range values {

@@ -8,14 +8,15 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// goTableSection has Go's table of functions, which the linker's flags -s and -w leave in the file, as the runtime
-// itself needs it: their names, and how far the stack pointer is below the return address at each instruction. Read as
-// .symtab and .debug_frame, it is what MiniDebugInfo is to other programs. Formats: debug/gosym and, for the fields
-// that it does not read, type _func of src/runtime/runtime2.go and step in src/runtime/symtab.go.
+// goTableSection holds Go's table of functions. The linker's flags -s and -w leave it in the file, as the runtime
+// itself needs it: the names of functions, and how far the stack pointer is below the return address at each
+// instruction. Read as .symtab and .debug_frame, it serves Go programs as MiniDebugInfo serves others. Formats:
+// debug/gosym and, for the fields that it does not read, type _func of src/runtime/runtime2.go and step in
+// src/runtime/symtab.go.
 const goTableSection = ".gopclntab"
 
-// The magic numbers of Go 1.18 and 1.20, which the versions after them have, too. Older tables have addresses in place
-// of offsets, and are not read.
+// The magic numbers of Go 1.18 and 1.20, which later versions use, too. Older tables have addresses instead of
+// offsets, and are not read.
 const (
 	goMagic118 = 0xfffffff0
 	goMagic120 = 0xfffffff1
@@ -23,26 +24,26 @@ const (
 
 // The words of the header after its first 8 bytes.
 const (
-	goFuncs     = 0 // how many there are
-	goText      = 2 // the address that offsets of code count from; 0 since Go 1.26
+	goFuncs     = 0 // number of functions
+	goText      = 2 // address to which offsets of code are relative; 0 since Go 1.26
 	goNames     = 3 // offsets of tables from the header: names,
-	goNamesEnd  = 4 // what is behind them,
+	goNamesEnd  = 4 // the end of the names,
 	goStepTable = 6 // values by steps through code,
 	goEntries   = 7 // functions
 	goWords     = 8
 )
 
-// The words of the runtime's description of a module that have the address of the table and that of code.
+// Indices, in the runtime's description of a module, of the words with the address of the table and of the code.
 const (
 	goModuleTable = 0
 	goModuleText  = 22
 )
 
-// maxGoSteps bounds the steps that are read for a byte of the table, as functions may share them. Real programs need
-// fewer than 1.
+// maxGoSteps is the maximum number of steps that are read per byte of the table, as functions may share them. Real
+// programs need less than 1.
 const maxGoSteps = 4
 
-// goTable is the table, and what is made of it.
+// goTable is the table, and the symbols and frames made from it.
 type goTable struct {
 	f     *File
 	s     *Section
@@ -51,17 +52,17 @@ type goTable struct {
 	order binary.ByteOrder
 
 	data, names, steps []byte
-	entries            []byte // functions by address, then what is known of each
+	entries            []byte // functions by address, each with the offset of its description
 	quantum            uint64 // bytes of the shortest instruction
 	text               uint64
-	flags              int // where a function's flags are
+	flags              int // offset of the flags in a function's description
 	left               int // steps that may still be read
 
 	frames, symbols []byte
 }
 
-// goSymbols returns the table as an ELF file, nil if the file has none of a version that is read, or has .symtab and
-// .debug_frame anyhow.
+// goSymbols returns the table as an ELF file. It returns nil if the file has no table of a supported version, or has
+// .symtab and .debug_frame anyway.
 func (f *File) goSymbols() (*object.File, error) {
 	t := &goTable{f: f, s: f.Header(goTableSection), code: f.Header(".text"), arch: arch.ByELF(f.Machine, f.Class), order: f.Order}
 	symbols, frames := !f.HasSymbols(object.Symtab), !f.hasData(".debug_frame")
@@ -93,7 +94,7 @@ func (f *File) hasData(name string) bool {
 	return s != nil && s.HasData()
 }
 
-// header reads the header. It reports false for a version that is not read.
+// header reads the header. It reports false for an unsupported version.
 func (t *goTable) header() (bool, error) {
 	c := bin.New(t.s.Name, t.data, t.order)
 	magic := c.U32()
@@ -102,7 +103,7 @@ func (t *goTable) header() (bool, error) {
 	case c.Err() != nil:
 		return false, inFile(c.Err(), t.f)
 	case magic == goMagic120:
-		t.flags = 41 // since then, a function has its first line, too
+		t.flags = 41 // since Go 1.20, a function's description includes its first line
 	case magic != goMagic118:
 		return false, nil
 	}
@@ -134,8 +135,8 @@ func (t *goTable) header() (bool, error) {
 	return true, t.findText(int(words[goFuncs]))
 }
 
-// findText finds the address that offsets of code count from, if the header does not have it, and makes room for n
-// functions.
+// findText finds the address to which offsets of code are relative, if the header does not give it, and makes room
+// for n functions.
 func (t *goTable) findText(n int) error {
 	if t.text == 0 {
 		t.text = t.moduleText()
@@ -148,7 +149,7 @@ func (t *goTable) findText(n int) error {
 	return nil
 }
 
-// moduleText returns where code begins by the description of the module, or 0.
+// moduleText returns where code begins according to the description of the module, or 0.
 func (t *goTable) moduleText() uint64 {
 	s := t.f.Header(".go.module")
 	if s == nil || !s.HasData() {
@@ -172,7 +173,7 @@ func (t *goTable) moduleText() uint64 {
 	return word(goModuleText)
 }
 
-// functions makes the symbol and the frame of each function.
+// functions creates the symbol and the frame of each function.
 func (t *goTable) functions() error {
 	n := (cap(t.symbols) - 1) / t.symbolSize()
 	limit := t.f.in.Limits.HeldBytes(t.f.Size)
@@ -206,13 +207,13 @@ func (t *goTable) functions() error {
 	return nil
 }
 
-// goStep is a range of a function's code, up to an offset from its start, and its value.
+// goStep is a range of a function's code, up to the offset end from its start, and its value.
 type goStep struct {
 	end   uint64
 	value int64
 }
 
-// stepsAt calls fn with the values at an offset of the table of steps. Their code is at most size bytes long.
+// stepsAt calls fn with the steps at an offset of the table of steps, for a function of size bytes.
 func (t *goTable) stepsAt(offset uint32, size uint64, fn func(lo uint64, s goStep)) error {
 	c := bin.NewAt(t.s.Name, t.steps[min(uint64(offset), uint64(len(t.steps))):], uint64(len(t.data)-len(t.steps))+uint64(offset), t.order)
 	at := goStep{value: -1}
@@ -236,13 +237,13 @@ func (t *goTable) stepsAt(offset uint32, size uint64, fn func(lo uint64, s goSte
 	}
 }
 
-// frame adds the rules of a function, and returns its size, without the padding that follows it.
+// frame adds the rules of a function. It returns the function's size without the padding that follows it.
 func (t *goTable) frame(addr, size uint64, steps uint32, top bool) (uint64, error) {
 	if steps == 0 {
 		return size, nil
 	}
 	start := len(t.frames)
-	t.frames = t.uints(t.frames, 4, 0, 0) // the length, and where the CIE is
+	t.frames = t.uints(t.frames, 4, 0, 0) // the length, and the offset of the CIE
 	t.frames = t.uints(t.frames, t.arch.PtrSize, addr, 0)
 	link, end := t.arch.RA != "", uint64(0)
 	if link && top {

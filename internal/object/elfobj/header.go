@@ -10,19 +10,19 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// pnXNum in e_phnum says that the number is in sh_info of section 0 (gABI
+// pnXNum in e_phnum means that the number is in sh_info of section 0 (gABI
 // chapter 5, program header).
 const pnXNum = 0xffff
 
-// maxName is the length of the longest section name that is accepted. Section
-// names are identifiers; a longer one means that the name table lacks its NULs, and
-// each of the sections that point into it would cost a scan.
+// maxName is the maximum length of a section name. Section names are identifiers; a
+// longer one means that the name table lacks its NULs, and each of the sections
+// that point into it would cost a scan.
 const maxName = 4096
 
-// minNames is how many bytes the names of sections, and those of symbols, may take
-// in any file. In a larger file those of sections may take its size: a name that is
-// not a copy of another takes bytes in the name table, and copies are shorter than
-// the sections that they name.
+// minNames is the number of bytes that the names of sections, and those of symbols,
+// may take in any file. In a larger file, section names may take as many bytes as
+// the file has: a name that is not a copy of another takes bytes in the name table,
+// and copies are shorter than the sections that they name.
 const minNames = 1 << 20
 
 func (f *File) readHeaders() error {
@@ -66,15 +66,15 @@ type tables struct {
 	f            *File
 	ehdr         elf.Header64
 	phnum, shnum uint64 // e_phnum and e_shnum, or what they stand for
-	shstrndx     uint32 // likewise; 0 without a name table that can be read
-	phdrs, shdrs []byte // as in the file
+	shstrndx     uint32 // likewise; 0 if no name table can be read
+	phdrs, shdrs []byte // as stored in the file
 	names        []byte // contents of section shstrndx
-	nameBytes    int    // that section names may still take
+	nameBytes    int    // bytes that section names may still take
 
 	read elf.Section64 // by section
 }
 
-// standard reads the file with debug/elf. It returns nil if debug/elf refuses it,
+// standard reads the file with debug/elf. It returns nil if debug/elf rejects it,
 // misreads it or might allocate too much for the names of its sections.
 func (t *tables) standard() *elf.File {
 	f, h := t.f, &t.ehdr
@@ -119,8 +119,8 @@ func (t *tables) take(file *elf.File) {
 	}
 }
 
-// decode reads the headers without debug/elf. What is damaged is left out and
-// reported if the rest is usable without it.
+// decode reads the headers without debug/elf. It leaves out what is damaged,
+// and reports it if the rest is usable.
 func (t *tables) decode() error {
 	if err := t.readSections(); err != nil {
 		if !t.isCore() {
@@ -217,7 +217,7 @@ func (t *tables) readSections() (err error) {
 }
 
 // readExtended replaces the numbers that do not fit into the ELF header by
-// those of section 0 (gABI chapter 4, e_shnum and e_shstrndx).
+// those in section 0 (gABI chapter 4, e_shnum and e_shstrndx).
 func (t *tables) readExtended() error {
 	h, want := &t.ehdr, shdrForm.size(t.f)
 	data, err := t.f.readTable("section header table", h.Shoff, 1, max(uint64(h.Shentsize), want), want)
@@ -272,7 +272,7 @@ func asWritten(s elf.Section64, name string) elf.SectionHeader {
 	}
 }
 
-// readNames loads the section name table. Without one the sections have no names,
+// readNames loads the section name table. Without it the sections have no names,
 // which is a Problem unless the header says that there is no table.
 func (t *tables) readNames() {
 	f, ndx := t.f, t.shstrndx
@@ -294,7 +294,7 @@ func (t *tables) readNames() {
 	t.shstrndx, t.names, t.nameBytes = ndx, data, int(f.maxNames())
 }
 
-// name returns a section's name, "" if it is not acceptable.
+// name returns a section's name, or "" if it is not acceptable.
 func (t *tables) name(i int, off uint32) string {
 	if t.shstrndx == uint32(elf.SHN_UNDEF) {
 		return ""
@@ -312,7 +312,7 @@ func (t *tables) name(i int, off uint32) string {
 	return ""
 }
 
-// nameLen returns the length of the string at off, which ends in a NUL.
+// nameLen returns the length of the NUL-terminated string at off.
 func nameLen(names []byte, off uint32) (int, bool) {
 	if uint64(off) >= uint64(len(names)) {
 		return 0, off == 0

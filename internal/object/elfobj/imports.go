@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Imports implements object.Container, by the relocations of the dynamic linker. Those with an addend are left out: the
-// word is then not where the function begins.
+// Imports implements object.Container, using the relocations of the dynamic linker. It leaves out those with an
+// addend, whose words do not hold the start of a function.
 func (f *File) Imports(fn func(word uint64, name []byte)) error {
 	w, err := f.newSymWalk(object.Dynamic)
 	if w == nil || err != nil {
@@ -17,7 +17,7 @@ func (f *File) Imports(fn func(word uint64, name []byte)) error {
 	if types == nil {
 		return nil
 	}
-	left := f.in.Size // sections may overlap, but not without limit
+	left := f.in.Size // sections may overlap, but only up to this limit
 	for _, s := range f.Sections {
 		if s.Type != elf.SHT_REL && s.Type != elf.SHT_RELA || int64(s.Link) != int64(w.tab.Index) || !s.HasData() {
 			continue

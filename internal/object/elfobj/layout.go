@@ -8,20 +8,21 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// loadPage is the page size to which LoadBase rounds, that of most kernels. p_align
-// does not serve: it is the largest page size for which the file is laid out (64 KiB,
-// 2 MiB), or 4 with "ld -N", while the kernel maps whole pages of its own size. By
-// default, linkers place the first segment at a multiple of both.
+// loadPage is the page size to which LoadBase rounds, which most kernels use. p_align
+// is not usable for this: it is the largest page size for which the file is laid out
+// (64 KiB, 2 MiB), or 4 with "ld -N", while the kernel maps whole pages of its own
+// size. By default, linkers place the first segment at a multiple of both.
 const loadPage = 4096
 
-// LoadBase returns the address that RVAs count from: the p_vaddr of the first PT_LOAD
-// segment, or of a lower one with code, rounded down to a multiple of loadPage. This includes
-// ET_EXEC files, because a minidump locates a module by the address of its first mapping. It
-// is 0 without PT_LOAD, and objectBase for ET_REL.
+// LoadBase returns the address to which RVAs are relative: the p_vaddr of the first PT_LOAD
+// segment, or of a lower one with code, rounded down to a multiple of loadPage. This applies
+// to ET_EXEC files, too, because a minidump locates a module by the address of its first
+// mapping. It is 0 without PT_LOAD, and objectBase for ET_REL.
 //
 // The first segment is the lowest one in files that follow the gABI. In Linux's vmlinux for
-// x86-64 before 6.15, it is that with the code, and the data of each processor come later, at
-// 0, where they never are. Breakpad counts from the first segment in each case.
+// x86-64 before 6.15, the first segment is the one with the code; the segment of
+// per-processor data comes later, at address 0, where the data never are. Breakpad always
+// counts from the first segment.
 func (f *File) LoadBase() uint64 {
 	if f.Type == elf.ET_REL {
 		return objectBase
@@ -49,8 +50,8 @@ func (f *File) HeaderAddr() uint64 {
 	return f.LoadBase()
 }
 
-// LoadEnd returns the address after the last segment in memory, or HeaderAddr without one. A segment that would wrap
-// around does not count.
+// LoadEnd returns the address after the last segment in memory, or HeaderAddr if there is no segment. It ignores
+// segments that would wrap around.
 func (f *File) LoadEnd() uint64 {
 	end := f.HeaderAddr()
 	for i := range f.Segments {
@@ -61,8 +62,8 @@ func (f *File) LoadEnd() uint64 {
 	return end
 }
 
-// LoadSize returns the size in memory of the program or library whose first bytes are head, by its program headers, which
-// must be among them. It reports false if it is none.
+// LoadSize returns the size in memory of the program or library whose first bytes are head, according to its program
+// headers, which must be in head. It reports false if head is not the start of one.
 func LoadSize(head []byte) (size uint64, ok bool) {
 	if !bytes.HasPrefix(head, []byte(Magic)) {
 		return 0, false
@@ -77,8 +78,7 @@ func LoadSize(head []byte) (size uint64, ok bool) {
 }
 
 // IsFlat reports whether offsets in the file equal offsets in memory, and the process could not write
-// there. The kernel fills the last page of writable data with zeros, over the bytes that the file has
-// there.
+// there. (The kernel fills the last page of writable data with zeros, over the bytes of the file.)
 func (f *File) IsFlat() bool {
 	base, loads := f.HeaderAddr(), 0
 	for _, p := range f.Segments {
@@ -92,8 +92,8 @@ func (f *File) IsFlat() bool {
 	return loads > 0
 }
 
-// AddrOf returns the address of the byte at an offset in the file, if it is loaded. Of several segments with the byte,
-// since loaders map whole pages, that with code counts.
+// AddrOf returns the address of the byte at an offset in the file. It reports false if the byte is not loaded. As
+// loaders map whole pages, several segments may contain the byte; the one with code takes precedence.
 func (f *File) AddrOf(offset uint64) (addr uint64, ok bool) {
 	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
 		if offset < p.Offset || offset-p.Offset >= p.FileSize {
@@ -106,8 +106,8 @@ func (f *File) AddrOf(offset uint64) (addr uint64, ok bool) {
 	return addr, ok
 }
 
-// CodeOffset returns where in the file the loader's mapping of the first segment with code begins: at the start of a
-// page.
+// CodeOffset returns the offset in the file at which the loader's mapping of the first segment with code begins,
+// which is the start of a page.
 func (f *File) CodeOffset() (offset uint64, ok bool) {
 	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
 		if p.Flags&elf.PF_X != 0 {
@@ -117,5 +117,5 @@ func (f *File) CodeOffset() (offset uint64, ok bool) {
 	return 0, false
 }
 
-// mapPage is the size of a page of memory in the kernels whose logs have offsets in mappings.
+// mapPage is the page size of the kernels whose logs contain offsets in mappings.
 const mapPage = 4 << 10

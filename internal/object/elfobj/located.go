@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Call frame information of a file without section headers is found as
+// In a file without section headers, call frame information is found the way
 // unwinders find it: PT_ARM_EXIDX is the index table, and PT_GNU_EH_FRAME is
 // .eh_frame_hdr, which says where .eh_frame is (LSB 5.0 core, 10.6.2). Where a
 // section ends is unknown:
@@ -15,7 +15,7 @@ import (
 //   - .eh_frame ends with the first terminator after the last FDE in the table
 //     of .eh_frame_hdr;
 //   - an entry of .ARM.exidx extends to the next one, or to the end of the
-//     segment: that of the last function of .text may cover .fini.
+//     segment: the one for the last function of .text may cover .fini.
 
 // PT_ARM_EXIDX and SHT_ARM_EXIDX, the types of .ARM.exidx; other processors use the
 // same numbers for other types. ptSFrame is PT_GNU_SFRAME.
@@ -45,7 +45,7 @@ func (f *File) Located(name string) (*object.Section, error) {
 	return nil, nil
 }
 
-// firstOf makes a section of the first program header of a type, or returns nil.
+// firstOf makes a section from the first program header of a type, or returns nil.
 func (f *File) firstOf(t elf.ProgType, name string) *Section {
 	for _, p := range f.SegmentsOf(t) {
 		return f.SectionOf(p, name, elf.SHT_PROGBITS)
@@ -53,7 +53,7 @@ func (f *File) firstOf(t elf.ProgType, name string) *Section {
 	return nil
 }
 
-// The encodings in .eh_frame_hdr (DW_EH_PE_*) that linkers write.
+// The encodings (DW_EH_PE_*) that linkers write in .eh_frame_hdr.
 const (
 	hdrNear  = 0x1b // pcrel, sdata4
 	hdrFar   = 0x1c // pcrel, sdata8
@@ -62,8 +62,9 @@ const (
 	hdrCount = 0x03 // udata4
 )
 
-// locatedEHFrame finds .eh_frame by .eh_frame_hdr. It returns nil if there
-// is no .eh_frame; with an error, the end of the section may be a guess.
+// locatedEHFrame finds .eh_frame through .eh_frame_hdr. It returns nil if
+// there is no .eh_frame; with an error, the end of the section may be a
+// guess.
 func (f *File) locatedEHFrame() (*Section, error) {
 	header := f.firstOf(elf.PT_GNU_EH_FRAME, ".eh_frame_hdr")
 	if header == nil {
@@ -96,7 +97,7 @@ func (f *File) locatedEHFrame() (*Section, error) {
 	return f.SectionOf(p, ".eh_frame", elf.SHT_PROGBITS), tableErr
 }
 
-// inFile adds the file to an error of a cursor.
+// inFile adds the file's path to an error of a cursor.
 func inFile(err error, f *File) error {
 	if e, ok := err.(*bin.Error); ok {
 		e.File = f.Path
@@ -105,7 +106,7 @@ func inFile(err error, f *File) error {
 }
 
 // readEHFrameHeader returns the address of .eh_frame, whether the table of FDEs
-// follows, and whether its numbers have 8 bytes rather than 4. base is the address of
+// follows, and whether its numbers have 8 bytes instead of 4. base is the address of
 // the header.
 func readEHFrameHeader(c *bin.Cursor, base uint64) (start uint64, table, wide bool) {
 	version, pointer, count, entries := c.U8(), c.U8(), c.U8(), c.U8()
@@ -120,7 +121,7 @@ func readEHFrameHeader(c *bin.Cursor, base uint64) (start uint64, table, wide bo
 // lastFDE returns the highest address of an FDE in the table.
 func lastFDE(c *bin.Cursor, base uint64, wide bool) (last uint64) {
 	for n := c.U32(); n > 0 && c.Err() == nil; n-- {
-		signed(c, wide) // where the function is
+		signed(c, wide) // the address of the function
 		if at := base + signed(c, wide); c.Err() == nil {
 			last = max(last, at)
 		}

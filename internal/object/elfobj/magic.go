@@ -11,7 +11,7 @@ import (
 // sniffLen is enough for every magic number below and for the ELF header.
 const sniffLen = 512
 
-// magics are the first bytes of files that users name by mistake, and what to do with those.
+// magics lists the first bytes of files that users name by mistake, what these files are, and what to do with them.
 var magics = []struct{ magic, what, do string }{
 	{"\x1f\x8b", "gzip data", ""},
 	{"\x28\xb5\x2f\xfd", "zstd data", ""},
@@ -44,7 +44,7 @@ var magics = []struct{ magic, what, do string }{
 // Magic begins every ELF file.
 const Magic = elf.ELFMAG
 
-// notBinary describes a file that begins with head; it returns "" for ELF.
+// notBinary describes a file that begins with head. It returns "" for ELF.
 func notBinary(head []byte) string {
 	switch {
 	case len(head) == 0:
@@ -60,10 +60,10 @@ func notBinary(head []byte) string {
 	return fmt.Sprintf("begins with % x, which begins no ELF, Windows or macOS file", head[:min(4, len(head))])
 }
 
-// Text is what Describe calls a text of no other kind.
+// Text is what Describe returns for text of no other known kind.
 const Text = "text"
 
-// Describe returns what a file is that is not a binary and begins with head, and what to do with it; both may be "".
+// Describe returns what a file that begins with head but is not a binary is, and what to do with it. Both may be "".
 func Describe(head []byte) (what, do string) {
 	if what, do := libtool(head); what != "" {
 		return what, do
@@ -79,14 +79,14 @@ func Describe(head []byte) (what, do string) {
 	return "", ""
 }
 
-// Libtool puts these into the place of the programs and libraries that a Makefile names.
+// Libtool creates these files in place of the programs and libraries that a Makefile names.
 var (
 	libtoolScript  = regexp.MustCompile(`\A#!.*\n\n?# .* - temporary wrapper script for (\S+)\n`)
 	libtoolLibrary = regexp.MustCompile(`\A# \S+\.la - a libtool library file\n`)
 	libtoolObject  = regexp.MustCompile(`\A# \S+\.lo - a libtool object file\n`)
 )
 
-// libtool describes a file that libtool wrote and that begins with head.
+// libtool describes a file written by libtool that begins with head.
 func libtool(head []byte) (what, do string) {
 	if m := libtoolScript.FindSubmatch(head); m != nil {
 		return "libtool's script for a program", fmt.Sprintf("name the program, %s beside it", m[1])

@@ -8,15 +8,15 @@ import (
 	"github.com/symtool/symtool/internal/xz"
 )
 
-// miniDebugSection holds MiniDebugInfo: an ELF file compressed with xz, which has
+// miniDebugSection holds MiniDebugInfo: an ELF file compressed with xz that has
 // the symbols of .symtab that are not in .dynsym, and on some processors
 // .debug_frame (GDB manual, "MiniDebugInfo").
 const miniDebugSection = ".gnu_debugdata"
 
-// Embedded implements object.Container: it opens the ELF file in .gnu_debugdata or, without one, that which Go's
-// table of functions makes. The file's Path is that of f followed by "(.gnu_debugdata)" or "(.gopclntab)". Its bytes count
-// towards the limits of f for as long as f is open; its sections may in addition take
-// the file's own size. Closing it gives nothing back. Errors are *bin.Error.
+// Embedded implements object.Container: it opens the ELF file in .gnu_debugdata or, without that section, one made
+// from Go's table of functions. The file's Path is that of f followed by "(.gnu_debugdata)" or "(.gopclntab)". Its
+// bytes count towards the limits of f for as long as f is open, even after it is closed; in addition, its sections
+// may take the size of the embedded file. Errors are *bin.Error.
 func (f *File) Embedded() (*object.File, error) {
 	s := f.Header(miniDebugSection)
 	if s == nil || !s.HasData() {
@@ -37,8 +37,8 @@ func (f *File) Embedded() (*object.File, error) {
 	return f.openEmbedded(data, miniDebugSection)
 }
 
-// unpackXZ decompresses packed, the section's contents. An xz file ends with an
-// index of its blocks, from which their size is known before the first is decompressed.
+// unpackXZ decompresses packed, the section's contents. An xz file ends with an index
+// of its blocks, so the total size is known before the first is decompressed.
 func (s *Section) unpackXZ(packed []byte) ([]byte, error) {
 	size, err := s.xzSize(packed)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Section) unpackXZ(packed []byte) ([]byte, error) {
 	return data, nil
 }
 
-// readXZ reads exactly size bytes. Memory grows with the data that was read, as the
-// size in an index may be wrong.
+// readXZ reads exactly size bytes. Memory grows with the data read, as the size in
+// an index may be wrong.
 func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	r, err := xz.NewReader(bytes.NewReader(packed))
 	var data []byte
@@ -81,8 +81,8 @@ const (
 	xzFooter = 12
 )
 
-// xzSize returns the size of the contents of an xz file. It reads the index of each stream,
-// from the last to the first, as a stream is found by its end.
+// xzSize returns the size of the decompressed contents of an xz file. It reads the index of
+// each stream, from the last to the first, as a stream is found by its end.
 func (s *Section) xzSize(packed []byte) (size uint64, err error) {
 	for end := len(packed); ; {
 		for end >= 4 && [4]byte(packed[end-4:end]) == [4]byte{} {
@@ -101,10 +101,10 @@ func (s *Section) xzSize(packed []byte) (size uint64, err error) {
 	}
 }
 
-// maxPlain is more than any file has.
+// maxPlain is more than the size of any file.
 const maxPlain = 1 << 62
 
-// xzStream returns where the stream that ends at end starts, and the size of its contents.
+// xzStream returns the start of the stream that ends at end, and the size of its contents.
 func (s *Section) xzStream(packed []byte, end int) (start int, plain uint64, err error) {
 	foot := end - xzFooter
 	if foot < xzHeader || string(packed[end-2:end]) != "YZ" {

@@ -13,15 +13,16 @@ const (
 	ownerGNU     = "GNU\x00"
 )
 
-// maxNotes bounds the bytes that are searched for a build-id note, per section
-// or segment. Programs have a few hundred bytes of notes; only cores have more.
+// maxNotes is the maximum number of bytes that are searched for a build-id
+// note, per section or segment. Programs have a few hundred bytes of notes;
+// only cores have more.
 const maxNotes = 1 << 20
 
 // BuildID returns the contents of the NT_GNU_BUILD_ID note whose owner is
 // "GNU", or nil. Sections are searched before segments: a debug file keeps the
 // program headers of the binary, whose offsets mean nothing in it.
 func (f *File) BuildID() []byte {
-	left := max(f.Size, maxNotes) // reached only when notes overlap
+	left := max(f.Size, maxNotes) // exceeded only if notes overlap
 	for _, s := range f.Sections {
 		if s.Type == elf.SHT_NOTE && s.HasData() && s.piece.Damage() == nil && s.Compression() == "" {
 			if id := f.noteAt(s.Offset, s.FileSize, s.Align, &left); id != nil {
@@ -52,8 +53,8 @@ func (f *File) noteAt(off, size, align uint64, left *int64) []byte {
 	if f.in.ReadAt(data, int64(off)) != nil {
 		return nil
 	}
-	// Notes are padded to 4 bytes, by some linkers to 8 where the alignment is
-	// 8 (gABI chapter 5, "Note section"; Linux ABI, .note.gnu.property).
+	// Notes are padded to 4 bytes; some linkers pad to 8 if the alignment is 8
+	// (gABI chapter 5, "Note section"; Linux ABI, .note.gnu.property).
 	first, second := uint64(4), uint64(8)
 	if align == 8 {
 		first, second = second, first
@@ -64,7 +65,7 @@ func (f *File) noteAt(off, size, align uint64, left *int64) []byte {
 	return FindBuildID(data, second, f.Order)
 }
 
-// FindBuildID is like BuildID, for the bytes of a note section or segment, in which
+// FindBuildID is like BuildID, for the bytes of a note section or segment whose
 // notes are padded to align, 4 or 8.
 func FindBuildID(data []byte, align uint64, order binary.ByteOrder) (id []byte) {
 	EachNote(data, align, order, func(n Note) bool {
@@ -79,14 +80,14 @@ func FindBuildID(data []byte, align uint64, order binary.ByteOrder) (id []byte) 
 // Note is an entry of a note section or segment.
 type Note struct {
 	Type   uint32
-	Name   []byte // the owner, with the NUL if there is one
+	Name   []byte // the owner, with its NUL if there is one
 	Desc   []byte // the contents
 	Offset uint64 // of Desc, from the start of the section or segment
 }
 
 // EachNote calls fn with each note in data until fn returns false. Notes are padded
-// to align. The error is that of a note that does not fit into data; fn was called
-// with those before it. Name and Desc are parts of data.
+// to align. EachNote returns an error at a note that does not fit into data, after
+// calling fn with those before it. Name and Desc are parts of data.
 func EachNote(data []byte, align uint64, order binary.ByteOrder, fn func(Note) bool) error {
 	c := bin.New("", data, order)
 	pad := func() { c.Skip(min(-uint64(c.Pos())&(align-1), uint64(c.Len()))) }
@@ -130,11 +131,12 @@ const (
 	guidSize   = 16
 )
 
-// ContentID implements object.Container: it returns the id of a file without a build-id, or nil if it has no code. If it has a section .text or "text",
-// the id is Breakpad's: its first 4096 bytes, XORed in steps of 16 bytes (Breakpad, src/common/linux/file_id.cc,
-// HashElfTextSection). If the section's size is not a multiple of 16, the last step goes beyond its end, as in Breakpad.
-// The id of all other files is made from the code that flags mark, whatever its sections are called: in relocatable files
-// each function may have one of its own. The bytes are those in the file, without relocations.
+// ContentID implements object.Container: it returns the id of a file without a build-id, or nil if it has no code. If
+// it has a section .text or "text", the id is Breakpad's: its first 4096 bytes, XORed in steps of 16 bytes (Breakpad,
+// src/common/linux/file_id.cc, HashElfTextSection). If the section's size is not a multiple of 16, the last step goes
+// beyond its end, as in Breakpad. For all other files the id is made from the code that flags mark, whatever its
+// sections are called: in relocatable files, each function may have its own. The bytes are those in the file, without
+// relocations.
 func (f *File) ContentID() []byte {
 	for _, s := range []*Section{f.named(".text"), f.named("text")} {
 		if s != nil && s.Type == elf.SHT_PROGBITS && s.HasData() {
@@ -156,7 +158,8 @@ func (f *File) breakpadHash(s *Section) []byte {
 	return object.XORHash(data)
 }
 
-// codeParts returns where in the file its code is: sections or, if it has lost their headers, what is loaded.
+// codeParts returns the parts of the file that are code: sections or, if the section headers are lost, the segments
+// with code.
 func (f *File) codeParts() (all []object.Range) {
 	for _, s := range f.Sections {
 		if s.IsCode() && s.HasData() {

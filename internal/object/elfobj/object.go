@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Object returns the file as an object.File; nil for nil.
+// Object returns the file as an object.File, or nil if f is nil.
 func (f *File) Object() *object.File {
 	if f == nil {
 		return nil
@@ -33,12 +33,12 @@ var objectKinds = map[elf.Type]object.Kind{
 	elf.ET_EXEC: object.Executable, elf.ET_DYN: object.Shared, elf.ET_REL: object.Relocatable, elf.ET_CORE: object.Core,
 }
 
-// objectTitles are the kinds in words.
+// objectTitles holds descriptions of the file types.
 var objectTitles = map[elf.Type]string{
 	elf.ET_EXEC: "executable", elf.ET_DYN: "shared library or PIE", elf.ET_REL: "object", elf.ET_CORE: "core",
 }
 
-// terms are ELF's; those of ARM differ in what makes the tables.
+// terms are the names of things in ELF; ARM's differ in what makes the tables.
 var terms = object.Terms{
 	Tables:     [2]string{object.Symtab: ".symtab", object.Dynamic: ".dynsym"},
 	Unwind:     []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".orc_unwind"},
@@ -96,7 +96,7 @@ func (f *File) loadedSegments() (all []*object.Section) {
 	return all
 }
 
-// Of returns the ELF file behind an object, or nil.
+// Of returns the ELF file behind an object, or nil if there is none.
 func Of(o *object.File) *File {
 	if o == nil {
 		return nil
@@ -105,7 +105,7 @@ func Of(o *object.File) *File {
 	return f
 }
 
-// plain returns the part of a section header that all containers have; nil for nil.
+// plain returns the part of a section header that all containers have, or nil if s is nil.
 func plain(s *Section) *object.Section {
 	if s == nil {
 		return nil
@@ -119,7 +119,7 @@ func (f *File) ModuleID(id []byte) string { return object.ModuleID(id, f.Order) 
 // CodeID implements object.Container.
 func (f *File) CodeID(buildID []byte, _ string) string { return fmt.Sprintf("%X", buildID) }
 
-// Pointer implements object.Container: it returns the addend of the relocation that is applied to the word at addr.
+// Pointer implements object.Container: it returns the addend of the relocation applied to the word at addr.
 func (f *File) Pointer(addr uint64) uint64 {
 	size := int(f.pick(4, 8))
 	word := func(data []byte) uint64 {

@@ -8,7 +8,7 @@ import (
 )
 
 // CheckDebug implements object.Separable: debug cannot be the separate debug file of f if it is for another
-// processor, has another build-id or, where one of them has no build-id, its code has another size.
+// processor, has another build-id or, if one of them has no build-id, has code of another size.
 func (f *File) CheckDebug(other *object.File) error {
 	debug := Of(other)
 	if debug == nil {
@@ -45,11 +45,10 @@ func checkKind(f, debug *File) error {
 }
 
 // Moved implements object.Container: it returns the difference, modulo 2^64, between the address of code in f and
-// the address of the same code in debug. It is 0 unless one of the two was
-// moved when they were separate: by prelink, or by "objcopy --change-addresses".
-// The difference is that of sections with code or, if the files have none in common,
-// that of the first segments with code, if their sizes are equal. If parts of the code
-// moved by different amounts, it returns a *bin.Error about debug.
+// the address of the same code in debug. It is 0 unless one of the two was moved after they were separated: by
+// prelink, or by "objcopy --change-addresses". It compares sections with code or, if the files have none in
+// common, the first segments with code, if their sizes are equal. If parts of the code moved by different
+// amounts, it returns a *bin.Error about debug.
 func (f *File) Moved(other *object.File) (uint64, error) {
 	debug := Of(other)
 	if debug == nil {
@@ -75,13 +74,13 @@ func (f *File) Moved(other *object.File) (uint64, error) {
 	return a.Addr - b.Addr, nil
 }
 
-// codePair is a section with code, in both files.
+// codePair is a section with code as it is in both files.
 type codePair struct{ f, debug *Section }
 
 func (p codePair) delta() uint64 { return p.f.Addr - p.debug.Addr }
 
-// codePairs pairs the sections with code by their names; the second section of
-// a name is paired with the second.
+// codePairs pairs the sections with code by name; if several share a name, the
+// first is paired with the first, and so on.
 func codePairs(f, debug *File) (out []codePair) {
 	byName := map[string][]*Section{}
 	for _, s := range debug.Sections {

@@ -21,9 +21,10 @@ import (
 // So the first .text of an object is at RVA 0, and every RVA is the address that
 // Linux gives the code of a module (kernel/module/main.c, layout_sections),
 // relative to where it loads the module: the address in /proc/modules, which is
-// that of the first executable section in /sys/module/NAME/sections. Init code
-// lies elsewhere, and is soon freed: from an address in it subtract that of its
-// section, and add the section's RVA (for example that of PUBLIC init_module).
+// also that of the first executable section in /sys/module/NAME/sections. Init
+// code lies elsewhere, and is soon freed: to convert an address in it, subtract
+// the address of its section and add the section's RVA (for example that of
+// PUBLIC init_module).
 //
 // Sections without SHF_ALLOC have offsets instead of addresses. If several have the
 // same name (the .debug_info of type units in groups), File.Section returns all of
@@ -33,13 +34,13 @@ import (
 //
 // Section.Addr is RVA + objectBase, and LoadBase is objectBase. It is not 0, because
 // an address that no relocation fills is 0: "ld -r" leaves such addresses in the debug
-// information of functions that it dropped, and no code may be there. Nor can the two
+// information of functions that it dropped, so no code may be there. Nor may the two
 // addresses of an entry in a range list both be 0, which would end the list.
 
 // objectBase is the address of RVA 0 in relocatable files.
 const objectBase = 0x10000
 
-// place gives the sections of a relocatable file their addresses.
+// place assigns addresses to the sections of a relocatable file.
 func (f *File) place() {
 	p := placer{f: f, at: 0, end: f.pick(math.MaxUint32, math.MaxInt64) - objectBase}
 	for _, wanted := range []func(*Section) bool{
@@ -66,7 +67,7 @@ type placer struct {
 	at, end uint64 // RVAs
 }
 
-// put places s. A section that does not fit into the address space gets the address 0,
+// put places s. A section that does not fit into the address space gets address 0,
 // where there is no code.
 func (p *placer) put(s *Section) {
 	align := max(s.Align, 1)
@@ -98,7 +99,7 @@ func (f *File) placeProblem(lost string, err error) {
 }
 
 // joinSections joins the sections that are not loaded and share a name. Together they
-// may be no longer than the file; only sections that overlap are.
+// may be no longer than the file; only overlapping sections can exceed that.
 func (f *File) joinSections() {
 	parts := map[string][]*Section{}
 	for _, s := range f.Sections {
@@ -139,8 +140,8 @@ func (f *File) join(parts []*Section) *Section {
 	return j
 }
 
-// SectionsNamed implements object.Container. Relocatable files may have several of a name that are loaded: together
-// they are no longer than the file. A kernel has several of type SHT_ARM_EXIDX, with other names.
+// SectionsNamed implements object.Container. In relocatable files, several loaded sections may share a name;
+// together they are no longer than the file. A kernel has several of type SHT_ARM_EXIDX, under other names.
 func (f *File) SectionsNamed(name string) []*object.Section {
 	if name == ".ARM.exidx" {
 		return f.sectionsWhere(func(s *Section) bool { return s.Type == shtARMExidx })
@@ -162,7 +163,7 @@ func (f *File) SectionsNamed(name string) []*object.Section {
 	})
 }
 
-// sectionsWhere returns the sections with bytes that wanted, which is asked of no others, accepts.
+// sectionsWhere returns the sections with bytes that wanted accepts.
 func (f *File) sectionsWhere(wanted func(*Section) bool) (all []*object.Section) {
 	for _, s := range f.Sections {
 		if s.HasData() && wanted(s) {

@@ -17,28 +17,29 @@ import (
 // that --emit-relocs kept are ignored.
 //
 // A relocation section may be twice as long as the section that it changes, so it is
-// read piece by piece, with pread, for the piece of the contents that is needed. For
-// that it has to be in order of r_offset, as assemblers and "ld -r" write it; any
-// other is sorted in memory, which is charged to the budget.
+// read piece by piece, with pread, for the piece of the contents that is needed.
+// That requires it to be ordered by r_offset, as assemblers and "ld -r" write it;
+// any other is sorted in memory, which is charged to the budget.
 
 const (
 	// maxField is the largest number of bytes that a relocation changes: a ULEB128.
 	maxField = 10
-	// maxAtPlace is how many relocations may apply to one byte. RISC-V uses two,
-	// an addition and a subtraction; the limit bounds the work.
+	// maxAtPlace is the maximum number of relocations that may apply to one
+	// byte. RISC-V uses two, an addition and a subtraction; the limit bounds the
+	// work.
 	maxAtPlace = 8
-	// maxTables is how many relocation sections may apply to one section: one with
-	// addends and one without.
+	// maxTables is the maximum number of relocation sections that may apply to one
+	// section: one with addends and one without.
 	maxTables = 2
-	// blockRelocs is how many relocations are read at once.
+	// blockRelocs is the number of relocations read at once.
 	blockRelocs = 1024
-	// relocProblems is how many bad relocations of a section are reported.
+	// relocProblems is the maximum number of bad relocations of a section that are reported.
 	relocProblems = 16
 )
 
 // relocation is an entry of a relocation section.
 type relocation struct {
-	off    uint64 // r_offset: in the contents, uncompressed
+	off    uint64 // r_offset: in the uncompressed contents
 	addend uint64 // r_addend, sign-extended
 	sym    uint32
 	typ    uint32
@@ -56,10 +57,10 @@ type relocations struct {
 	tables []*relocTable
 
 	problems []bin.Problem
-	more     int // problems that are not in the list
+	more     int // number of problems that are not in the list
 }
 
-// findRelocations finds each section's relocation sections.
+// findRelocations finds the relocation sections of each section.
 func (f *File) findRelocations() {
 	for _, r := range f.Sections {
 		if r.Type != elf.SHT_REL && r.Type != elf.SHT_RELA && r.Type != shtCREL {
@@ -81,9 +82,9 @@ func (f *File) findRelocations() {
 	}
 }
 
-// Problems implements object.Container: it returns a problem for each relocation of the sections read so
-// far that could not be applied, in order of sections and offsets, and for each
-// section without a place.
+// Problems implements object.Container: it returns a problem for each relocation in the sections read so
+// far that could not be applied, in order of sections and offsets, and one for each section that could
+// not be placed.
 func (f *File) Problems() []bin.Problem {
 	out := slices.Clone(f.unplaced)
 	for _, s := range f.Sections {
@@ -94,7 +95,7 @@ func (f *File) Problems() []bin.Problem {
 	return out
 }
 
-// reported returns the problems found so far, with the number of those left out.
+// reported returns the problems found so far; the last one gives the number of those left out.
 func (r *relocations) reported() []bin.Problem {
 	out := r.problems
 	if r.more > 0 {
@@ -141,7 +142,7 @@ func (r *relocations) open() error {
 	return nil
 }
 
-// symbolValues returns the address of each symbol, 0 if it has none.
+// symbolValues returns the address of each symbol, or 0 for those without one.
 func (f *File) symbolValues() ([]uint64, error) {
 	f.valuesOnce.Do(func() { f.values, f.valuesErr = f.readSymbolValues() })
 	return f.values, f.valuesErr

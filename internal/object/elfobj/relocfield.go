@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// fieldEdge applies relocations to fields that may begin before or end after the
-// piece that is read. It keeps the field between several relocations that apply to it.
+// fieldEdge applies relocations to fields that may begin before or end after the piece
+// being read. It keeps the field while several relocations apply to it.
 type fieldEdge struct {
 	raw   object.Source
 	off   uint64
@@ -76,7 +76,7 @@ func (r *relocations) change(b []byte, k arch.Reloc, x *relocation, rela bool) {
 }
 
 // changeULEB replaces the ULEB128 at the beginning of b by one of the same length. A
-// value that is too large is truncated: a subtraction that makes it fit follows.
+// value that is too large is truncated: a subtraction will follow that makes it fit.
 func changeULEB(b []byte, sub bool, value uint64) {
 	n, old := 0, uint64(0)
 	for {

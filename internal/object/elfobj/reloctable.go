@@ -16,12 +16,12 @@ type relocTable struct {
 	of      *relocations
 	s       *Section
 	src     object.Source
-	crel    *crelTable // of SHT_CREL, else nil
+	crel    *crelTable // for SHT_CREL, otherwise nil
 	rela    bool
 	entsize int64
 	n       int64
 	firsts  []uint64     // r_offset of each blockRelocs-th entry
-	sorted  []relocation // all of them, when the section is not in order
+	sorted  []relocation // all entries, if the section is not in order
 }
 
 // open checks the whole section.
@@ -57,7 +57,7 @@ func (t *relocTable) open() error {
 	return t.check()
 }
 
-// check determines whether the entries are in order, and reports those that cannot
+// check finds out whether the entries are in order, and reports those that cannot
 // be applied.
 func (t *relocTable) check() error {
 	ordered, last := true, uint64(0)
@@ -84,7 +84,7 @@ func (t *relocTable) check() error {
 	return err
 }
 
-// crowd finds the place with the most relocations, which come in order.
+// crowd finds the place with the most relocations. They are added in order of offset.
 type crowd struct {
 	at    uint64
 	n     int
@@ -108,7 +108,7 @@ func (t *relocTable) sortedCrowd() (c crowd) {
 	return c
 }
 
-// judge reports r if it cannot be applied.
+// judge reports r as a problem if it cannot be applied.
 func (t *relocTable) judge(i int64, r *relocation) {
 	target := t.of.target
 	k := t.of.types.kind(r.typ)
@@ -133,7 +133,7 @@ func (t *relocTable) place(i int64) uint64 {
 
 // sort reads all entries into memory and sorts them.
 func (t *relocTable) sort() error {
-	const size = 24 // bytes of a relocation
+	const size = 24 // bytes per relocation
 	if !t.s.file.in.Held.Take(size * t.n) {
 		return t.s.errorf(0, "%d relocations that are not in order would exceed the limit of memory", t.n)
 	}
@@ -146,8 +146,8 @@ func (t *relocTable) sort() error {
 	return err
 }
 
-// scan calls fn with the entries first, which begins a block, to last-1, in the order
-// of the section, until fn returns false.
+// scan calls fn with the entries from first, which begins a block, to last-1, in the
+// order of the section, until fn returns false.
 func (t *relocTable) scan(first, last int64, fn func(i int64, r *relocation) bool) error {
 	if first >= last {
 		return nil
@@ -216,7 +216,7 @@ func (t *relocTable) each(lo, hi uint64, fn func(r *relocation) bool) error {
 		}
 		return nil
 	}
-	// Start with the block before the first one that begins at lo or after it.
+	// Start with the block before the first one that begins at lo or later.
 	first := sort.Search(len(t.firsts), func(i int) bool { return t.firsts[i] >= lo })
 	return t.scan(int64(max(first-1, 0))*blockRelocs, t.n, func(_ int64, r *relocation) bool {
 		return r.off < hi && (r.off < lo || fn(r))

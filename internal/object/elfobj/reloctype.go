@@ -28,7 +28,7 @@ func newRelocTypes(f *File) *relocTypes {
 	return t
 }
 
-// kind returns what relocations of a type do.
+// kind returns the effect of relocations of a type.
 func (t *relocTypes) kind(typ uint32) arch.Reloc {
 	if typ < uint32(len(t.kinds)) {
 		return t.kinds[typ]
@@ -39,9 +39,9 @@ func (t *relocTypes) kind(typ uint32) arch.Reloc {
 	return arch.Reloc{}
 }
 
-// three is like kind, for the three types of a relocation on 64-bit MIPS (64-bit ELF
-// Object File Specification 2.5, 2.9): the result of the first is the addend of the
-// second, whose symbol is 0, and the last gives the width of the field.
+// three is like kind, for the three types in one relocation on 64-bit MIPS (64-bit
+// ELF Object File Specification 2.5, 2.9): the result of the first is the addend of
+// the second, whose symbol is 0, and the last gives the width of the field.
 func (t *relocTypes) three(typ uint32) arch.Reloc {
 	if typ>>24 != 0 || typ&0xff >= uint32(len(t.kinds)) {
 		return arch.Reloc{}

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Section is a section header and the way to the section's contents.
+// Section is a section header with access to the section's contents.
 type Section struct {
 	object.Section // place.go assigns Addr in relocatable files
 
@@ -18,11 +18,11 @@ type Section struct {
 	Offset  uint64 // sh_offset, from the start of the file
 	Link    uint32
 	Info    uint32
-	Align   uint64 // in bytes, of the contents, uncompressed
+	Align   uint64 // in bytes, of the uncompressed contents
 	Entsize uint64
 
 	file  *File
-	piece *object.Piece // the Contents
+	piece *object.Piece // the Contents of Section
 	reloc *relocations  // to be applied; nil unless the file is relocatable
 }
 
@@ -57,7 +57,7 @@ func (s *Section) label() string {
 	return fmt.Sprintf("section %d", s.Index)
 }
 
-// errorf returns an error at an offset of the uncompressed contents.
+// errorf returns an error at an offset in the uncompressed contents.
 func (s *Section) errorf(offset uint64, format string, args ...any) *bin.Error {
 	return s.piece.Errorf(offset, format, args...)
 }

@@ -30,8 +30,8 @@ func (f *File) LoadedFrom(addr uint64) (Segment, bool) {
 	return Segment{}, false
 }
 
-// SectionOf makes a section of a segment's bytes, for files whose section headers
-// do not have it.
+// SectionOf makes a section from a segment's bytes, for files whose section
+// headers do not include it.
 func (f *File) SectionOf(p Segment, name string, t elf.SectionType) *Section {
 	h := elf.SectionHeader{Name: name, Type: t, Flags: elf.SHF_ALLOC, Addr: p.Addr, Offset: p.Offset, FileSize: p.FileSize}
 	if p.Flags&elf.PF_X != 0 {

@@ -9,17 +9,16 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// maxSOName is the length of the longest name that is read: no file system allows
-// longer file names.
+// maxSOName is the maximum length of a name: no file system allows longer file
+// names.
 const maxSOName = 255
 
 // Name implements object.Container: it returns the name that a library gives itself, DT_SONAME, without
-// folders; "" if it has none, or if the file lacks the contents of its dynamic
-// section, as separate debug files do. Breakpad's client, rust-minidump's
-// and both peers' dump_syms name a module by it, executables too
-// (TestSOName).
+// folders. It returns "" if there is none, or if the file lacks the contents of its dynamic section, as
+// separate debug files do. Breakpad's client, rust-minidump's and the dump_syms of both name a module
+// by it, executables too (TestSOName).
 //
-// An error, a *bin.Error, reports a name that is present but cannot be read.
+// It returns a *bin.Error if the name is present but cannot be read.
 func (f *File) Name() (string, error) {
 	dynamic := f.dynamic()
 	if dynamic == nil || f.Type == elf.ET_REL {
@@ -45,7 +44,7 @@ func (f *File) Name() (string, error) {
 }
 
 // NameLost reports whether the file is the separate debug file of a library, whose
-// dynamic section is in the library only. An executable has an interpreter, and
+// dynamic section is only in the library. An executable has an interpreter, and
 // hardly ever a DT_SONAME.
 func (f *File) NameLost() bool {
 	lost := false
@@ -59,8 +58,8 @@ func (f *File) NameLost() bool {
 }
 
 // dynamic returns the dynamic section, or nil if the file lacks its contents. Program
-// headers count only if there are no sections: those of a separate debug file are the
-// binary's, whose offsets mean nothing in it.
+// headers are used only if there are no sections: those in a separate debug file are
+// copies of the binary's, and their offsets are meaningless there.
 func (f *File) dynamic() *Section {
 	if f.HasSections() {
 		if s := f.sectionOfType(elf.SHT_DYNAMIC); s != nil && s.HasData() {
@@ -111,7 +110,7 @@ func (f *File) dynamicNames(dynamic *Section, addr uint64) (*Section, error) {
 }
 
 // cstring reads a string of at most n bytes at an offset, without reading the rest: a
-// string table may have megabytes.
+// string table may be megabytes long.
 func (s *Section) cstring(off uint64, n int) (string, error) {
 	switch {
 	case s.piece.Damage() != nil:

@@ -6,8 +6,8 @@ import (
 )
 
 // Supplement implements object.Container: it returns the link to the file's supplementary file, or nil.
-// It is in .gnu_debugaltlink (name, NUL, build-id) or, for DWARF 5, in
-// .debug_sup (7.3.6). A supplementary file itself has no link.
+// The link is in .gnu_debugaltlink (name, NUL, build-id) or, for DWARF 5, in .debug_sup (7.3.6). A
+// supplementary file itself has no link.
 func (f *File) Supplement() (*object.Link, error) {
 	if s := f.Section(".gnu_debugaltlink"); s != nil && s.HasData() {
 		data, err := s.Data()
@@ -47,7 +47,8 @@ func (f *File) debugSup() (l *object.Link, supplementary bool, err error) {
 	return l, supplementary, err
 }
 
-// SupplementID implements object.Container: it returns the id by which other files link to this one: the checksum in .debug_sup, or the build-id.
+// SupplementID implements object.Container: it returns the id by which other files link to this one: the checksum in
+// .debug_sup, or else the build-id.
 func (f *File) SupplementID() []byte {
 	if own, supplementary, _ := f.debugSup(); own != nil && supplementary {
 		return own.ID

@@ -9,11 +9,11 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Symbols calls fn with each symbol of a table, in its order, except the first, which
-// is null. The Symbol is reused; its Name stays valid. A missing table has no symbols.
-// Entries with bad names are left out, and the error of the first is returned at the
-// end. The total length of names has a limit, at which the table ends. Errors are
-// *bin.Error.
+// Symbols calls fn with each symbol of a table, in order, except the first, which is
+// null. The Symbol is reused; its Name stays valid. A missing table has no symbols.
+// Entries with bad names are left out, and the error of the first of them is returned
+// at the end. The total length of names is limited; the walk ends at the limit. Errors
+// are *bin.Error.
 func (f *File) Symbols(which object.Table, fn func(*object.Symbol)) error {
 	w, err := f.newSymWalk(which)
 	if w == nil || err != nil {
@@ -28,7 +28,7 @@ func (f *File) HasSymbols(which object.Table) bool {
 	return s != nil && s.HasData()
 }
 
-// ReleaseSymbols drops the contents of the symbol tables that are kept.
+// ReleaseSymbols drops the cached contents of the symbol tables.
 func (f *File) ReleaseSymbols() {
 	for _, s := range f.Sections {
 		if s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_DYNSYM {
@@ -49,13 +49,14 @@ func (f *File) SymbolNames(which object.Table) ([]byte, error) {
 	return w.names, nil
 }
 
-// maxSymbolName is the length of the longest name that is accepted. Names of C++
-// reach about 10 KiB.
+// maxSymbolName is the maximum length of a symbol name. C++ names reach about 10
+// KiB.
 const maxSymbolName = 256 << 10
 
 // Symbols may share names, or ends of names, but a file in which each of a million
 // symbols has a name of 256 KiB is meant to exhaust time and memory. The names of a
-// table together may take maxShared times the size of the string table, and minNames
+// table together may take maxShared times the size of the string table, plus
+// minNames.
 // in addition.
 const maxShared = 16
 
@@ -65,7 +66,7 @@ type symWalk struct {
 	tab     *Section
 	data    []byte
 	names   []byte
-	ext     []byte // SHT_SYMTAB_SHNDX: section numbers over 16 bits
+	ext     []byte // SHT_SYMTAB_SHNDX: section numbers that do not fit into 16 bits
 	entsize int
 	mapping arch.Mapping
 	room    int // bytes that names may still take
@@ -159,8 +160,9 @@ func (w *symWalk) decode(sym *object.Symbol, off int) bool {
 	return true
 }
 
-// fields fills in everything but the name, of which the kind of an untyped symbol also depends. The order of fields
-// differs between the classes, for alignment. In relocatable files st_value counts from the section.
+// fields fills in everything except the name and, for an untyped symbol, the part of its kind that depends on the
+// name. The order of fields differs between the classes, for alignment. In relocatable files st_value is relative
+// to the section.
 func (w *symWalk) fields(sym *object.Symbol, off int) {
 	b, order := w.data[off:off+w.entsize], w.f.Order
 	var info byte
@@ -180,7 +182,7 @@ func (w *symWalk) fields(sym *object.Symbol, off int) {
 	}
 }
 
-// sttARMThumb is STT_ARM_TFUNC, a Thumb function from before the ARM EABI.
+// sttARMThumb is STT_ARM_TFUNC, which marked Thumb functions before the ARM EABI.
 const sttARMThumb = elf.STT_LOPROC
 
 func (f *File) kindOf(t elf.SymType) object.SymbolKind {
@@ -207,15 +209,15 @@ func bindOf(b elf.SymBind) object.Bind {
 	return object.Global // STB_GLOBAL, STB_GNU_UNIQUE
 }
 
-// localLabel begins the names of the labels that compilers and assemblers make for their own use.
+// localLabel begins the names of labels that compilers and assemblers create for their own use.
 var localLabel = []byte(".L")
 
-// isLabel reports whether an untyped symbol is a label, by its name.
+// isLabel reports whether the name of an untyped symbol is that of a label.
 func isLabel(name []byte, mapping arch.Mapping) bool {
 	return bytes.HasPrefix(name, localLabel) || mapping.Has(name)
 }
 
-// mapping returns the names of the symbols that mark where code and data begin.
+// mapping returns the names of the symbols that mark the beginning of code and data.
 func (f *File) mapping() arch.Mapping {
 	if a := arch.ByELF(f.Machine, f.Class); a != nil {
 		return a.Mapping

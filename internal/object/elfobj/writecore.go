@@ -5,29 +5,29 @@ import (
 	"encoding/binary"
 )
 
-// CoreHead makes the headers of a core: those before its contents and, with 65,535
-// segments or more, the section header after the contents that holds the number of
-// segments (gABI chapter 5, PN_XNUM).
+// CoreHead writes the headers of a core: those before its contents and, with
+// 65,535 segments or more, the section header after the contents that holds the
+// number of segments (gABI chapter 5, PN_XNUM).
 type CoreHead struct {
-	f        *File // for the class and the byte order
+	f        *File // determines the class and the byte order
 	machine  elf.Machine
 	segments int
 }
 
-// CoreHeader returns the headers of a core with a number of segments.
+// CoreHeader returns the headers of a core with the given number of segments.
 func CoreHeader(class elf.Class, order binary.ByteOrder, machine elf.Machine, segments int) CoreHead {
 	return CoreHead{&File{Class: class, Order: order}, machine, segments}
 }
 
-// Size returns the number of bytes that the headers before the contents take.
+// Size returns the size in bytes of the headers before the contents.
 func (h CoreHead) Size() uint64 {
 	return ehdrForm.size(h.f) + uint64(h.segments)*phdrForm.size(h.f)
 }
 
 func (h CoreHead) extended() bool { return h.segments >= pnXNum }
 
-// Bytes returns the headers before the contents. The contents end at offset end of
-// the file. The number of segments must be the one that h was made for.
+// Bytes returns the headers before the contents, which end at offset end of the
+// file. len(segments) must be the number passed to CoreHeader.
 func (h CoreHead) Bytes(segments []Segment, end uint64) []byte {
 	e := elf.Header64{
 		Type: uint16(elf.ET_CORE), Machine: uint16(h.machine), Version: uint32(elf.EV_CURRENT),
@@ -58,7 +58,7 @@ func (h CoreHead) Trailer() []byte {
 	return shdrForm.append(h.f, nil, &elf.Section64{Size: 1, Info: uint32(h.segments)})
 }
 
-// AppendNote appends a note as EachNote reads it, padded to 4 bytes.
+// AppendNote appends a note in the form that EachNote reads, padded to 4 bytes.
 func AppendNote(b []byte, order binary.ByteOrder, name string, kind uint32, desc []byte) []byte {
 	var head [12]byte
 	order.PutUint32(head[0:], uint32(len(name)+1))

@@ -14,35 +14,35 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Static libraries are archives of ar(1), of which a universal library has one for each CPU. A member is a header of
-// text fields, the name if it is long, and the contents, with a byte of padding after an odd number of them. Of a thin
-// archive, members are files elsewhere, and their names are paths from the archive's folder; only tables have contents.
+// Static libraries are archives of ar(1); a universal library has one for each CPU. A member is a header of text
+// fields, the name if it is long, and the contents, padded to an even number of bytes. In a thin archive, members are
+// files elsewhere, whose names are paths relative to the archive's folder; only tables have contents.
 const (
 	archiveMagic = "!<arch>\n"
 	thinMagic    = "!<thin>\n"
 
 	memberHeader = 60
-	memberName   = 16 // bytes of the fields, in their order: name, time, uid, gid, mode, size, end
+	memberName   = 16 // bytes of the fields of a header, in order: name, time, uid, gid, mode, size, end
 	memberTime   = 12
-	memberSize   = 48 // offset of the field
+	memberSize   = 48 // offset of the size field
 	memberEnd    = 58
 )
 
 // Archive is a static library.
 type Archive struct {
-	Changed time.Time // the file's
+	Changed time.Time // when the file was last changed
 
 	file    *os.File
 	in      *object.Input
 	thin    bool
 	members map[string][]member
-	room    int64 // bytes that names may take, which members may share
+	room    int64 // bytes that names may still take; members may share them
 }
 
 // member is a file in an archive.
 type member struct{ offset, size, time int64 }
 
-// OpenArchive lists the members of the static library at path; of a universal one, those for lim.CPU.
+// OpenArchive lists the members of the static library at path; in a universal library, those for lim.CPU.
 func OpenArchive(path string, lim object.Limits) (*Archive, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func OpenArchive(path string, lim object.Limits) (*Archive, error) {
 	return a, nil
 }
 
-// Close closes the file, and thus all members.
+// Close closes the file, and thereby all members.
 func (a *Archive) Close() error { return a.file.Close() }
 
 // list finds the members.
@@ -118,12 +118,12 @@ func (a *Archive) list(path string, lim object.Limits) error {
 	return nil
 }
 
-// has reports whether a member whose header has a name has its contents in the archive.
+// has reports whether the archive contains the contents of a member whose header has the given name.
 func (a *Archive) has(name string) bool {
 	return !a.thin || name == "/" || name == "//" || name == "/SYM64/"
 }
 
-// member reads the header at an offset.
+// member reads the header at offset at.
 func (a *Archive) member(at int64) (m member, name string, err error) {
 	head, err := a.in.Read(at, memberHeader)
 	if err != nil {
@@ -140,7 +140,7 @@ func (a *Archive) member(at int64) (m member, name string, err error) {
 	return m, name, nil
 }
 
-// ownName returns the name that BSD's ar puts before the contents, "#1/20" saying its length.
+// ownName returns the name that BSD's ar puts before the contents; "#1/20" gives its length.
 func (a *Archive) ownName(m *member, name string) (string, error) {
 	n, err := strconv.ParseUint(name[3:], 10, 16)
 	if err != nil || int64(n) > m.size {
@@ -152,7 +152,7 @@ func (a *Archive) ownName(m *member, name string) (string, error) {
 	return string(text), err
 }
 
-// longName returns the name that GNU's ar puts into a table, "/20" saying its offset.
+// longName returns a name that GNU's ar puts into a table; "/20" gives its offset.
 func (a *Archive) longName(m *member, name string, table []byte) (string, error) {
 	at, err := strconv.ParseUint(name[1:], 10, 63)
 	if err != nil || at >= uint64(len(table)) {
@@ -162,7 +162,7 @@ func (a *Archive) longName(m *member, name string, table []byte) (string, error)
 	return string(text), nil
 }
 
-// Times returns when each member of a name was last changed, in seconds since 1970.
+// Times returns when each member called name was last changed, in seconds since 1970.
 func (a *Archive) Times(name string) (all []int64) {
 	for _, m := range a.members[name] {
 		all = append(all, m.time)
@@ -170,7 +170,7 @@ func (a *Archive) Times(name string) (all []int64) {
 	return all
 }
 
-// Elsewhere returns the path of a member of a thin archive; "" if members are in the archive.
+// Elsewhere returns the path of a member of a thin archive, or "" if members are in the archive itself.
 func (a *Archive) Elsewhere(name string) string {
 	if !a.thin {
 		return ""
@@ -178,7 +178,7 @@ func (a *Archive) Elsewhere(name string) string {
 	return filepath.Join(filepath.Dir(a.in.Path), filepath.FromSlash(name))
 }
 
-// Open opens the ith member of a name, which is in the archive.
+// Open opens the ith member called name, which must be in the archive itself.
 func (a *Archive) Open(name string, i int) (*object.File, error) {
 	m := a.members[name][i]
 	if a.thin {

@@ -1,11 +1,11 @@
 package machobj
 
-// Load commands state more than once where things are. Statements that differ are the only sign of some damage, by which
-// code and debug information would be lost, or be elsewhere.
+// Load commands state more than once where things are. Contradictions are the only sign of some kinds of damage,
+// which would cost code and debug information, or move them.
 
 const textSegment = "__TEXT"
 
-// checkPlaces reports what load commands say apart.
+// checkPlaces reports contradictions between load commands.
 func (f *File) checkPlaces() {
 	hasText := f.fileType == typeObject || f.fileType == typeDSYM || f.inSet > 0
 	for _, s := range f.segments {
@@ -34,12 +34,12 @@ func (f *File) checkPlaces() {
 		wrong, len(f.sections), first.Name, first.MemSize, first.Addr, first.offset, seg.name, seg.size, seg.addr, seg.stored, seg.offset))
 }
 
-// follows reports whether a section is not over the one before it, as linkers sort them.
+// follows reports whether a section does not overlap the one before it. Linkers sort sections by address.
 func (s *section) follows(before *section) bool {
 	return before.segment != s.segment || s.MemSize == 0 || s.Addr >= before.Addr && s.Addr-before.Addr >= before.MemSize
 }
 
-// inMemory reports whether a section is in the memory of its segment. Go's linker gives __DWARF none.
+// inMemory reports whether a section lies in the memory of its segment. Go's linker gives __DWARF no memory.
 func (s *section) inMemory() bool {
 	seg := s.segment
 	at := s.Addr - seg.addr
