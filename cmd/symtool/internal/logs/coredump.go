@@ -2,10 +2,10 @@ package logs
 
 import "strings"
 
-// coredumpIDs are the build-ids in the message of systemd-coredump about a process, by the module's name.
+// coredumpIDs maps module names to build-ids, as in the message of systemd-coredump about a process.
 type coredumpIDs map[string]string
 
-// mostModules limits the modules of a process.
+// mostModules is the maximum number of modules of a process.
 const mostModules = 1 << 14
 
 var (
@@ -22,7 +22,8 @@ var (
 	}
 )
 
-// addCoredump remembers a build-id, or forgets those of the process before. There is nothing to replace.
+// addCoredump remembers a build-id, or forgets the build-ids of the previous process. It never replaces
+// anything.
 func (f *Filter) addCoredump(p *Place, _ *match) bool {
 	switch {
 	case p.Name == "":
@@ -36,7 +37,7 @@ func (f *Filter) addCoredump(p *Place, _ *match) bool {
 	return false
 }
 
-// gone is behind the path of a file that was deleted, or replaced, while the process ran.
+// gone follows the path of a file that was deleted or replaced while the process ran.
 const gone = " (deleted)"
 
 func (f *Filter) inCoredump(p *Place, m *match) bool {

@@ -12,86 +12,86 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/markup"
 )
 
-// Filter copies a log and replaces places of code. What is unknown, and everything else, stays as it is, byte for
-// byte.
+// Filter copies a log and replaces code locations in it. Unknown locations, and everything else, are copied byte
+// for byte.
 //
-// Places are found in two ways: forms recognize lines of certain programs, and scan finds a NAME and an address
-// anywhere, also in lines of any length.
+// Locations, called places, are found in two ways: forms recognise lines of particular programs, and scan finds a
+// NAME and an address anywhere, even in lines of any length.
 type Filter struct {
-	// Answer appends what is at a place, and reports whether that is known.
+	// Answer appends a description of the code at a place, and reports whether it is known.
 	Answer func(dst []byte, p *Place) ([]byte, bool)
-	// Frames returns the functions at a place, innermost first, unless they are unknown.
+	// Frames returns the functions at a place, innermost first, and reports whether they are known.
 	Frames func(p *Place) ([]Frame, bool)
-	// Names returns the names of the modules whose symbols are at hand.
+	// Names returns the names of the modules whose symbols are available.
 	Names func() []string
-	// Maps says where modules are in the process whose addresses the log has. It may be nil.
+	// Maps says where the modules are in the process whose addresses the log contains. It may be nil.
 	Maps *Maps
 	// Markup replaces LLVM's symbolizer markup. It may be nil.
 	Markup *markup.Filter
 
 	Replaced int      // number of places
-	Missed   []string // names of some places that were not replaced, without repetition
+	Missed   []string // names of some modules whose places were not replaced, without duplicates
 
-	BadReport bool // what follows the first line of a crash report (.ips) is none, or does not end
+	BadReport bool // the text after the first line of a crash report (.ips) is not a report, or does not end
 
 	odd    []string // names with bytes that isNameByte rejects, the longest first
 	known  map[string]bool
 	listed bool // odd and known have been filled in
 	perf   perfMaps
 	out    []byte
-	place  Place // that is being read
+	place  Place // the place that is being read
 
 	coredump coredumpIDs
 	reports  *reports
 }
 
-// Place is a place of code in a log.
+// Place is a code location in a log.
 type Place struct {
 	Name   string // of the module; "" if the log does not say
 	Build  string // build-id in lower-case hexadecimal digits, or ""
 	Addr   uint64
 	Counts Counting
 
-	Symbol string // that Addr counts from, with AfterSymbol; for other Counts the log may have it, too
-	After  uint64 // Addr's distance from Symbol then
+	Symbol string // symbol from which Addr counts, with AfterSymbol; for other Counts the log may also give it
+	After  uint64 // distance of Addr from Symbol in the latter case
 	Size   uint64 // of the symbol; 0 if it is unknown
-	Kernel bool   // Name is that of a kernel module; the kernel itself has none
+	Kernel bool   // Name is the name of a kernel module; "" for the kernel itself
 
-	Gone bool // the module was deleted or replaced: only Build says what it was
+	Gone bool // the module was deleted or replaced: only Build identifies it
 
-	Caller bool // the code is the call that is before Addr
+	Caller bool // Addr is a return address: the place is the call before it
 
 	// Sure means that Name is certainly a module, not a word that looks like one.
 	Sure bool
 
-	start, end    int    // what is replaced; or end is how far was searched
+	start, end    int    // the text to replace; if there is none, the search ended at end
 	before, after string // text around the answer
 }
 
-// Counting is what an address counts from.
+// Counting says what an address counts from.
 type Counting uint8
 
-// The ways to count.
+// The origins from which addresses count.
 const (
-	FromStart   Counting = iota // the start of the module
-	FromLink                    // where the linker put the file, if that is at a fixed address
+	FromStart   Counting = iota // start of the module
+	FromLink                    // address to which the linker linked the file, if that is fixed
 	Absolute                    // 0: the file is linked to a fixed address
-	FromFile                    // the start of the file: it is an offset in it
-	FromCode                    // the start of the first mapping with code
-	AfterSymbol                 // a symbol
+	FromFile                    // start of the file: the address is a file offset
+	FromCode                    // start of the first mapping with code
+	AfterSymbol                 // start of a symbol
 )
 
-// longestName limits the length of a place in a log.
+// longestName is the maximum length of a module's name in a log.
 const longestName = 4 << 10
 
-// longestPlace is that plus room for the address and a build-id. Lines of programs that forms know are not longer.
+// longestPlace is the maximum length of a place: a name, an address and a build-id. A form does not match longer
+// lines.
 const longestPlace = longestName + 256
 
-// filterBuffer is how much of a log is read at once.
+// filterBuffer is the number of bytes of a log that are read at once.
 const filterBuffer = 64 << 10
 
-// Run copies until the end of in. It writes whole lines whenever there is
-// nothing more to read for now.
+// Run copies in to out until the end of in. It writes all whole lines before it waits for more input.
 func (f *Filter) Run(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 	in, err := f.jsonReports(in, out)
 	if err != nil {
@@ -100,7 +100,7 @@ func (f *Filter) Run(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 	f.reports = &reports{in: in, lineStart: true}
 	in = f.reports
 	buf := make([]byte, filterBuffer)
-	have, from := 0, 0 // bytes in buf, and how many of these have been written
+	have, from := 0, 0 // bytes in buf, and how many of these are already written
 	for {
 		n, err := in.Read(buf[have:])
 		have += n
@@ -128,24 +128,24 @@ func (f *Filter) Run(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		// The bytes before the rest determine whether a name begins with it.
+		// Keep some bytes before the rest: they determine whether a name begins in it.
 		context := max(cut-longestPlace, 0)
 		have, from = copy(buf, buf[context:have]), cut-context
 	}
 }
 
-// wholePart returns how much of text can be written without splitting a place: whole lines, or
-// all but the end of a long one.
+// wholePart returns the number of bytes of text that can be written without splitting a place: whole lines, or all
+// but the end of a long line.
 func wholePart(text []byte) int {
 	start := bytes.LastIndexByte(text, '\n') + 1
 	return max(start, len(text)-longestPlace)
 }
 
-// replace appends text[from:cut] with its places replaced, line by line. A place in a long line may extend beyond
-// cut: end is where the appended part ends.
+// replace appends text[from:cut] with its places replaced, line by line. In a long line, a place may extend beyond
+// cut, so replace returns the end of the appended part.
 func (f *Filter) replace(dst, text []byte, from, cut int) (_ []byte, end int) {
 	if f.Maps == nil && !f.Markup.Open() && !hasMarks(text[from:]) {
-		return append(dst, text[from:cut]...), cut // as nearly all of a log: where lines end does not matter
+		return append(dst, text[from:cut]...), cut // true of nearly all of a log; the ends of lines do not matter
 	}
 	for from < cut {
 		to := cut
@@ -176,7 +176,7 @@ func (f *Filter) line(dst, text []byte, from, to int) (_ []byte, end int) {
 		return append(dst, line...), to
 	}
 	if f.Maps != nil {
-		if _, ok := parseMapping(string(line)); ok { // of the report that Maps is from
+		if _, ok := parseMapping(string(line)); ok { // a line of the report that Maps was read from
 			return append(dst, line...), to
 		}
 	}
@@ -199,9 +199,9 @@ func (f *Filter) line(dst, text []byte, from, to int) (_ []byte, end int) {
 	return append(dst, line...), to
 }
 
-// scan appends text[from:cut] with what placeAt finds replaced.
+// scan appends text[from:cut] with the places replaced that placeAt finds.
 func (f *Filter) scan(dst, text []byte, from, cut int) (_ []byte, end int) {
-	searched := text // a place in the part of a line may extend into the next part
+	searched := text // a place in a part of a line may extend into the next part
 	if text[cut-1] == '\n' {
 		searched = text[:cut]
 	}
@@ -227,7 +227,7 @@ func (f *Filter) scan(dst, text []byte, from, cut int) (_ []byte, end int) {
 	return append(dst, text[from:end]...), end
 }
 
-// answer appends the text before the filter's place and what is there, or nothing if that is unknown.
+// answer appends head and the answer for the filter's place. If the answer is unknown, it appends nothing.
 func (f *Filter) answer(dst, head []byte) ([]byte, bool) {
 	start, p := len(dst), &f.place
 	dst = append(append(dst, head...), p.before...)
@@ -240,10 +240,10 @@ func (f *Filter) answer(dst, head []byte) ([]byte, bool) {
 	return append(dst, p.after...), true
 }
 
-// listedMisses is how many names the message lists if nothing was replaced.
+// listedMisses is the maximum number of names in the message that nothing was replaced.
 const listedMisses = 4
 
-// Miss notes a module whose places were not replaced.
+// Miss records a module whose places were not replaced.
 func (f *Filter) Miss(name string) {
 	if name != "" && len(f.Missed) < listedMisses && !slices.Contains(f.Missed, name) {
 		f.Missed = append(f.Missed, name)

@@ -8,53 +8,53 @@ import (
 	"sync"
 )
 
-// form is how programs write places of code on a line.
+// form describes how some programs write code locations on a line.
 type form struct {
 	Form
-	needs  marks                 // that every line with a place has
-	also   []string              // what it has besides
-	line   func() *regexp.Regexp // its groups are the fields of a match
+	needs  marks                 // every line with a place has one of these
+	also   []string              // texts that such a line also contains
+	line   func() *regexp.Regexp // its named groups become the fields of a match
 	counts Counting
 	sure   bool // the name is certainly a module's
 
-	// What is around the answer, which replaces the group "at".
+	// Text around the answer, which replaces the group "at".
 	before, after string
 
-	// locate changes what was read, and reports whether there is a place.
+	// locate completes the place that was read, and reports whether there is a place.
 	locate func(f *Filter, p *Place, m *match) bool
 }
 
-// pattern returns what compiles an expression when a line may match it: all of them together take a tenth of a
-// millisecond, which every command would spend.
+// pattern returns a function that compiles an expression when a line may match it. Compiling all of them takes a tenth
+// of a millisecond, which every command would pay for.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// perfLine is an address of perf script.
+// perfLine matches an address in the output of perf script.
 var perfLine = pattern(`^(?:.*:)?\s+(?P<addr>[0-9a-f]+) (?P<at>\[unknown\]|(?P<symbol>\S.*)\+0x(?P<offset>[0-9a-f]+)) \((?P<name>[^()]+)\)\s*$`)
 
-// Form describes a form for people.
+// Form describes a form for documentation.
 type Form struct {
 	Text   string // with NAME and ADDR
 	From   string // programs that print it
 	Counts string // what ADDR counts from
 }
 
-// answerOpens and answerCloses are around an answer behind what it explains.
+// answerOpens and answerCloses enclose an answer that follows the text that it explains.
 const answerOpens, answerCloses = " (", ")"
 
-// forms are the forms of lines, in the order in which they are tried.
+// forms lists the forms of lines in the order in which they are tried.
 var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &titledFrame, &symbolInFile, &symbolOfModule, &programCounter, &coredumpModule, &coredumpFrame, &imageFrame, &nodeFrame, &boostFrame, &pythonFrame}
 
 var (
-	// The kernel's message about a signal: an offset in the file, and the mapping.
+	// The kernel's message about a signal: an offset in the file, and the address range of the mapping.
 	kernelFault = form{
 		Form:  Form{"`... in NAME[ADDR,BASE+SIZE]`", "Linux, about a signal", "the start of the file"},
 		needs: page, also: []string{" in "}, line: pattern(` in (?P<name>[^\[\]]+)(?P<at>)\[(?P<addr>[0-9a-f]+),[0-9a-f]+\+[0-9a-f]+\]`),
 		counts: FromFile, sure: true, before: "(", after: ")",
 	}
 
-	// The same of older kernels: the address, and the mapping, which is that of the code.
+	// The same from older kernels: the address, and the mapping with the code.
 	oldKernelFault = form{
 		Form:  Form{"`ip ADDR sp ... in NAME[BASE+SIZE]`", "older Linux, about a signal", "the process; BASE is where its code begins"},
 		needs: page, also: []string{" ip"}, line: pattern(` ip[ :](?P<addr>[0-9a-f]+) .* in (?P<name>[^\[\]]+)(?P<at>)\[(?P<base>[0-9a-f]+)\+[0-9a-f]+\]`),
@@ -96,7 +96,7 @@ var (
 		counts: AfterSymbol,
 	}
 
-	// A program that shows what it does in its argv[0], as postgres.
+	// A program that shows its state in argv[0], such as postgres.
 	titledFrame = form{
 		Form:  Form{"`NAME: TITLE(SYMBOL+0xADDR)`, with or without SYMBOL", "`backtrace_symbols` where NAME sets its title: PostgreSQL", "SYMBOL, else where the linker put the file"},
 		needs: bracketed, also: []string{": ", "+0x", ")"}, line: pattern(`^\s*(?P<name>[\w.-]+): (?:.* )?(?P<word>[^\s()/]*)\((?P<at>(?P<symbol>[^\s()+]*)\+0x(?P<addr>[0-9a-f]+))\) ?\[0x`),
@@ -133,7 +133,7 @@ var (
 		counts: FromLink, sure: true, locate: inBinaryFile,
 	}
 
-	// rawAddress is any address of a process whose modules are known.
+	// rawAddress matches any address in a process whose modules are known.
 	rawAddress = form{
 		Form: Form{"any address of 5 digits and more", "with `--maps` or `--core`: anything", "the process"},
 		line: pattern(`\b(?:0x)?(?P<addr>[0-9a-fA-F]{5,16})\b(?P<at>)`),
@@ -141,7 +141,7 @@ var (
 	}
 )
 
-// Forms lists what is replaced.
+// Forms lists the forms of the places that a Filter replaces.
 func Forms() []Form {
 	all := []Form{
 		{"`NAME+0xADDR`, `NAME + 0xADDR`", "symtool; systemd-coredump; Java", "the start of the module"},
@@ -156,7 +156,7 @@ func Forms() []Form {
 	return all
 }
 
-// mayBeIn reports whether a line has what every place of the form has.
+// mayBeIn reports whether a line has everything that each line with such a place has. found are the marks in the line.
 func (f *form) mayBeIn(line []byte, found marks) bool {
 	if found&f.needs == 0 {
 		return false
@@ -169,14 +169,14 @@ func (f *form) mayBeIn(line []byte, found marks) bool {
 	return true
 }
 
-// match is where a form matches.
+// match is a match of a form on a line.
 type match struct {
 	form *form
 	line []byte
-	at   []int // the ends of groups
+	at   []int // start and end of each group
 }
 
-// text returns what a group matched, or "".
+// text returns the text that a group matched, or "".
 func (m *match) text(group string) string {
 	i := m.form.line().SubexpIndex(group)
 	if i < 0 || m.at[2*i] < 0 {
@@ -185,8 +185,8 @@ func (m *match) text(group string) string {
 	return string(m.line[m.at[2*i]:m.at[2*i+1]])
 }
 
-// number returns the hexadecimal number of a group, or 0 if the group matched nothing. It reports false for a number of
-// more than 64 bits.
+// number returns the hexadecimal number in a group, or 0 if the group matched nothing. It reports false for a number
+// that does not fit in 64 bits.
 func (m *match) number(group string) (uint64, bool) {
 	digits := m.text(group)
 	if digits == "" {
@@ -196,7 +196,7 @@ func (m *match) number(group string) (uint64, bool) {
 	return v, err == nil
 }
 
-// place sets the filter's place to that of a match, and reports whether there is one.
+// place sets the filter's place from a match, and reports whether there is a place.
 func (m *match) place(f *Filter) (ok bool) {
 	p := &f.place
 	*p = Place{
@@ -216,10 +216,10 @@ func (m *match) place(f *Filter) (ok bool) {
 	return m.form.locate == nil || m.form.locate(f, p, m)
 }
 
-// mostPlaces limits the places on a line.
+// mostPlaces is the maximum number of places on a line.
 const mostPlaces = 256
 
-// match appends a line with its places replaced, or nothing if there are none that are known.
+// match appends a line with its places replaced, or nothing if none of them is known.
 func (f *Filter) match(dst, line []byte, form *form) []byte {
 	start, done := len(dst), 0
 	for _, at := range form.line().FindAllSubmatchIndex(line, mostPlaces) {
@@ -238,7 +238,7 @@ func (f *Filter) match(dst, line []byte, form *form) []byte {
 	return append(dst, line[done:]...)
 }
 
-// afterBase makes an address one that counts from the group "base".
+// afterBase makes an address relative to the group "base".
 func afterBase(_ *Filter, p *Place, m *match) bool {
 	base, ok := m.number("base")
 	p.Addr -= base
@@ -250,13 +250,14 @@ func inKernel(_ *Filter, p *Place, _ *match) bool {
 	return true
 }
 
-// inPackage takes the name of a library in an Android package: base.apk!libapp.so.
+// inPackage reduces the name to that of a library in an Android package: base.apk!libapp.so.
 func inPackage(_ *Filter, p *Place, _ *match) bool {
 	p.Name = p.Name[strings.LastIndexByte(p.Name, '!')+1:]
 	return true
 }
 
-// inTitled finds the module of a line that begins with its name, and not with that of another program.
+// inTitled finds the module of a line that begins with the module's name, unless the name of another module precedes
+// the bracket.
 func inTitled(f *Filter, p *Place, m *match) bool {
 	return f.knows(p.Name) && !f.knows(m.text("word")) && inBinaryFile(f, p, m)
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Frame is a function at a place of code.
+// Frame is a function at a code location.
 type Frame struct {
 	Function string
 	File     string // "" if it is unknown
 	Line     uint32 // 0 if it is unknown
-	Offset   uint64 // of the place from the start of the function, if that is not inlined
+	Offset   uint64 // distance from the start of the function to the place, if the function is not inlined
 }
 
-// jsonReports copies the crash reports at the start of a log that are JSON, as files of Apple's systems that end in
-// .ips are: a line about the report, and an object with its threads. Each of their frames gets the members that
-// Apple's programs add. jsonReports returns what follows.
+// jsonReports copies the crash reports in JSON at the start of a log, such as a .ips file from Apple's systems: a
+// line about the report, then an object with its threads. It adds to each frame the members that Apple's programs
+// add. It returns the rest of the log.
 //
 // https://developer.apple.com/documentation/xcode/interpreting-the-json-format-of-a-crash-report
 func (f *Filter) jsonReports(in io.Reader, out *cli.Stdout) (io.Reader, error) {
@@ -30,7 +30,7 @@ func (f *Filter) jsonReports(in io.Reader, out *cli.Stdout) (io.Reader, error) {
 	for header := false; ; {
 		held, whole, err := readObject(r)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return io.MultiReader(bytes.NewReader(held), r), nil // which reports the error again
+			return io.MultiReader(bytes.NewReader(held), r), nil // r returns the error again
 		}
 		report, isReport := f.jsonReport(held, whole)
 		if isHeader := isReportHeader(held, whole); !isReport && !isHeader {
@@ -48,14 +48,14 @@ func (f *Filter) jsonReports(in io.Reader, out *cli.Stdout) (io.Reader, error) {
 	}
 }
 
-// isReportHeader reports whether a text is the object before a report, which says what kind of a report it is.
+// isReportHeader reports whether a JSON object is the header of a report, which says what kind of report follows.
 func isReportHeader(object []byte, whole bool) bool {
 	found := false
 	return whole && eachMember(object, 0, func(key string, _ []byte, _ int) { found = found || key == "bug_type" }) == nil && found
 }
 
-// jsonReport returns a report in which the frames that are known have functions, files and lines. It reports false if
-// the object is none.
+// jsonReport returns a report with functions, files and lines added to the known frames. It reports false if the
+// object is not a report.
 func (f *Filter) jsonReport(object []byte, whole bool) (_ []byte, ok bool) {
 	if !whole {
 		return object, false
@@ -76,23 +76,23 @@ func (f *Filter) jsonReport(object []byte, whole bool) (_ []byte, ok bool) {
 	return append(out, object[done:]...), true
 }
 
-// ipsReport is the object of a report.
+// ipsReport is the JSON object of a report.
 type ipsReport struct {
 	images []ipsImage
-	frames []ipsFrame // of all stacks, by place
+	frames []ipsFrame // of all stacks, by position
 }
 
 // ipsImage is a module of the process.
 type ipsImage struct {
 	UUID, Name, Path string
-	Size             uint64 // of its code and what is read-only; 0 if it is unknown
+	Size             uint64 // of the code and read-only data; 0 if it is unknown
 }
 
-// ipsFrame is a frame of a stack.
+// ipsFrame is a frame of a stack in a report.
 type ipsFrame struct {
-	text   []byte // the object
-	at     int    // place in the report
-	caller bool   // the address is that behind a call
+	text   []byte // its JSON object
+	at     int    // position in the report
+	caller bool   // the address is a return address
 }
 
 func (r *ipsReport) read(object []byte) error {
@@ -102,7 +102,7 @@ func (r *ipsReport) read(object []byte) error {
 			if json.Unmarshal(value, &r.images) != nil {
 				r.images = nil
 			}
-		case "lastExceptionBacktrace": // addresses that calls return to
+		case "lastExceptionBacktrace": // return addresses
 			r.stack(value, at, true)
 		case "threads":
 			_ = eachElement(value, at, func(thread []byte, at int) {
@@ -124,8 +124,8 @@ func (r *ipsReport) stack(list []byte, at int, caller bool) {
 	})
 }
 
-// ipsFrame returns the objects that replace a frame's: one for each inlined call, and its own. It returns nil if
-// nothing is known, or the report has its line.
+// ipsFrame returns the objects that replace a frame: one for each inlined call, and one for the frame itself. It
+// returns nil if nothing is known, or if the report already has a line for the frame.
 func (f *Filter) ipsFrame(r *ipsReport, frame *ipsFrame) []byte {
 	var at struct {
 		ImageOffset *uint64
@@ -158,7 +158,7 @@ func (f *Filter) ipsFrame(r *ipsReport, frame *ipsFrame) []byte {
 	return appendObject(out, frame.with(&frames[len(frames)-1]))
 }
 
-// module returns the name of an image with its id, or "" for memory that is of no file.
+// module returns the name of an image with its ID, or "" for memory that belongs to no file.
 func (i *ipsImage) module() string {
 	name := text.Base(i.Path)
 	if name == "" {
@@ -171,7 +171,7 @@ func (i *ipsImage) module() string {
 	return name + "/" + id + "0"
 }
 
-// with returns the members of the frame, with the function, the file and the line of an answer.
+// with returns the members of the frame, with the function, file and line of an answer added.
 func (frame *ipsFrame) with(answer *Frame) (all []member) {
 	_ = eachMember(frame.text, 0, func(key string, value []byte, _ int) {
 		switch key {
@@ -184,7 +184,7 @@ func (frame *ipsFrame) with(answer *Frame) (all []member) {
 	return withSource(all, answer)
 }
 
-// withSource adds the file and the line of an answer.
+// withSource adds the file and the line of an answer to all.
 func withSource(all []member, answer *Frame) []member {
 	if answer.File != "" && answer.Line > 0 {
 		all = append(all, member{"sourceLine", answer.Line}, member{"sourceFile", answer.File})

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readObject reads a JSON object with the blanks before it. whole is false for other text, of which a part is read,
-// for an object that does not end, and for one that is too long for a report.
+// readObject reads a JSON object and the blanks before it. whole is false if the text is not an object, of which
+// only a part is then read, or if the object does not end or is too long for a report.
 func readObject(r *bufio.Reader) (held []byte, whole bool, err error) {
 	var scan objectScanner
 	for !scan.other && len(held) <= MostReport {
@@ -36,7 +36,7 @@ type objectScanner struct {
 	quoted, escaped bool
 }
 
-// end returns how much of a text belongs to the object.
+// end returns how many bytes of text belong to the object.
 func (s *objectScanner) end(text []byte) int {
 	for i, c := range text {
 		switch {
@@ -72,10 +72,10 @@ type member struct {
 func appendObject(dst []byte, all []member) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // names of C++ have < and >
+	e.SetEscapeHTML(false) // C++ names contain < and >
 	for i, m := range all {
 		b.WriteByte("{,"[min(i, 1)])
-		_ = e.Encode(m.key) // neither this nor what follows can fail
+		_ = e.Encode(m.key) // this cannot fail, nor can the calls below
 		b.Truncate(b.Len() - 1)
 		b.WriteByte(':')
 		_ = e.Encode(m.value)
@@ -85,8 +85,8 @@ func appendObject(dst []byte, all []member) []byte {
 	return append(dst, b.Bytes()...)
 }
 
-// eachMember calls do for the members of a JSON object, and eachElement for the elements of an array, each with its value and
-// its place in the report. at is that of the text.
+// eachMember calls do for each member of a JSON object, and eachElement for each element of an array, with the
+// value and its position in the report. at is the position of the text.
 func eachMember(object []byte, at int, do func(key string, value []byte, at int)) error {
 	return eachValue(object, at, '{', do)
 }

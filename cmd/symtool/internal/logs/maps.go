@@ -12,17 +12,17 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Maps says where the modules of a process are.
+// Maps holds the address ranges of the modules of a process.
 type Maps struct {
 	ranges []mapped // by address, without overlaps
 }
 
-// mapped is a piece of a module in a process.
+// mapped is a part of a module in a process.
 type mapped struct {
 	start, end uint64
 	name       string
 	build      string
-	base       uint64 // that addresses in the module count from
+	base       uint64 // address from which addresses in the module count
 }
 
 // Add adds a module that is at [start, end).
@@ -30,12 +30,12 @@ func (m *Maps) Add(name, build string, start, end uint64) {
 	m.ranges = append(m.ranges, mapped{start, end, name, build, start})
 }
 
-// Sort must follow Add.
+// Sort sorts the ranges. It must be called after the last Add.
 func (m *Maps) Sort() {
 	slices.SortStableFunc(m.ranges, func(a, b mapped) int { return cmp.Compare(a.start, b.start) })
 }
 
-// at returns what is at an address, or nil.
+// at returns the range that contains an address, or nil.
 func (m *Maps) at(addr uint64) *mapped {
 	i := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].start > addr }) - 1
 	if i < 0 || addr >= m.ranges[i].end {
@@ -44,14 +44,15 @@ func (m *Maps) at(addr uint64) *mapped {
 	return &m.ranges[i]
 }
 
-// longestMapping limits a line of a file with mappings, and mostMappings their number, of which Linux allows 65,530.
+// longestMapping is the maximum length of a line with a mapping, and mostMappings the maximum number of mappings.
+// Linux allows 65,530.
 const (
 	longestMapping = 64 << 10
 	mostMappings   = 1 << 20
 )
 
-// ReadMaps reads mappings as /proc/PID/maps has them. Other lines are skipped, so that the report of a program may be
-// read that has them somewhere. Files without code, and parts of files that are mapped again as data, are left out.
+// ReadMaps reads mappings in the form of /proc/PID/maps. It skips other lines, so it can read a program's report that
+// contains mappings somewhere. Files without code, and parts of files that are mapped again as data, are omitted.
 func ReadMaps(r io.Reader) (*Maps, error) {
 	var list []dump.Mapping
 	lines := bufio.NewScanner(r)
@@ -88,15 +89,15 @@ func ReadMaps(r io.Reader) (*Maps, error) {
 
 var errNoMappings = fmt.Errorf("no mappings of files with code, want lines as in /proc/PID/maps")
 
-// parseMapping reads the mapping of a file.
+// parseMapping parses the mapping of a file.
 func parseMapping(line string) (m dump.Mapping, ok bool) {
 	m, ok = dump.ParseMapping(strings.TrimRight(line, " \r\n"))
 	return m, ok && strings.HasPrefix(m.Path, "/")
 }
 
-// inImage returns the module of a frame that has an address: that which begins at base or, where base is 0, the one that
-// the frame names or the only one there. It is nil if there is none. Modules of Apple's systems may overlap, as the
-// libraries of the shared cache have one __LINKEDIT, and frames may have other names for them.
+// inImage returns the module of a frame that has an address, or nil. This is the module that begins at base or, if base
+// is 0, the module that the frame names or the only one at the address. On Apple's systems modules may overlap, since
+// the libraries of the shared cache have one common __LINKEDIT, and frames may use other names for them.
 func (m *Maps) inImage(addr, base uint64, name string) (found *mapped) {
 	after := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].start > addr })
 	several := false
@@ -116,16 +117,16 @@ func (m *Maps) inImage(addr, base uint64, name string) (found *mapped) {
 	return found
 }
 
-// mostOverlaps limits the modules before an address in which it is looked for.
+// mostOverlaps is the maximum number of modules before an address that are searched for it.
 const mostOverlaps = 64
 
-// isNamed reports whether a module, which may have an id behind a slash, has a name.
+// isNamed reports whether a module, which may be followed by a slash and an ID, has a name.
 func isNamed(module, name string) bool {
 	module, _, _ = strings.Cut(module, "/")
 	return module == name
 }
 
-// inMaps finds the module of an address of the process.
+// inMaps finds the module that contains an address of the process.
 func (f *Filter) inMaps(p *Place, _ *match) bool {
 	at := f.Maps.at(p.Addr)
 	if at == nil {

@@ -6,17 +6,18 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/markup"
 )
 
-// marks is a set of what places have. Looking for them all is much cheaper than looking for each form.
+// marks is a set of texts by which lines with places are recognised. Looking for all of them is much cheaper than
+// matching each form.
 type marks uint16
 
 const (
-	hexNumber marks = 1 << iota // every place that scan finds has it, too
-	page                        // the end of a size in a mapping
+	hexNumber marks = 1 << iota // every place that scan finds has this mark
+	page                        // end of a size in a mapping
 	frameNumber
 	unknown
 	elements // of symbolizer markup
 
-	// Numbers with what is around them.
+	// Numbers and the text around them.
 	counter          // pc=0xADDR
 	bracketed        // [0xADDR
 	offsetAndSize    // SYMBOL+0xADDR/0xSIZE
@@ -28,14 +29,14 @@ const (
 	coredumpText // of systemd-coredump, without numbers
 )
 
-// markTexts are the texts of the first marks, one of which is in each line with a place. They end with bytes that are
-// rare in logs.
+// markTexts are the texts of the first marks. Each line with a place contains at least one of them. They end with
+// bytes that are rare in logs.
 var markTexts = [...]string{number, "000]", "#", "[unknown]", markup.Opens}
 
-// number is how a hexadecimal number begins.
+// number is the prefix of a hexadecimal number.
 const number = "0x"
 
-// hasMarks reports whether there may be places in a text.
+// hasMarks reports whether a text may contain places.
 func hasMarks(text []byte) bool {
 	for _, mark := range markTexts {
 		if indexByLast(text, mark) >= 0 {
@@ -45,12 +46,12 @@ func hasMarks(text []byte) bool {
 	return ofCoredump(text)
 }
 
-// ofCoredump reports whether a text has lines of systemd-coredump that say where frames below them are.
+// ofCoredump reports whether a text contains lines of systemd-coredump that describe the frames below them.
 func ofCoredump(text []byte) bool {
 	return bytes.Contains(text, []byte("Module ")) || bytes.Contains(text, []byte(" dumped core."))
 }
 
-// marksIn returns the marks that are in a line.
+// marksIn returns the marks in a line.
 func marksIn(line []byte) (found marks) {
 	for i, mark := range markTexts[1:] {
 		if indexByLast(line, mark) >= 0 {
@@ -70,7 +71,7 @@ func marksIn(line []byte) (found marks) {
 	}
 }
 
-// around returns the marks of a number, whose 0x is at digits, by what is around it.
+// around returns the marks of a number whose 0x is at digits, by the text around it.
 func around(line []byte, digits int) marks {
 	if digits == 0 {
 		return 0
@@ -90,7 +91,7 @@ func around(line []byte, digits int) marks {
 	return 0
 }
 
-// afterBlank returns the marks of a number behind a blank: those of numbered frames.
+// afterBlank returns the marks of a number that follows a blank, as in numbered frames.
 func afterBlank(line []byte, digits int) marks {
 	switch start := bytes.TrimLeft(line, " \t"); {
 	case start[0] < '0' || start[0] > '9':
@@ -103,7 +104,7 @@ func afterBlank(line []byte, digits int) marks {
 	return 0
 }
 
-// aroundOffset returns the marks of +0xADDR, by what is before it and, with its digits, after it.
+// aroundOffset returns the marks of +0xADDR, by the text before it and the text from its digits on.
 func aroundOffset(before, after []byte) marks {
 	for len(after) > 0 && isHexDigit(after[0]) {
 		after = after[1:]

@@ -16,8 +16,8 @@ func nameStart(text []byte, from, end int) int {
 	return end
 }
 
-// isNameByte reports whether a byte may be in NAME+0xADDR: all but blanks and what logs put around
-// a place.
+// isNameByte reports whether a byte may be in the NAME of NAME+0xADDR: all bytes except blanks and
+// the punctuation that logs put around a place.
 func isNameByte(c byte) bool {
 	return c > ' ' && c != 0x7f && bytes.IndexByte([]byte(`"'()[]{}<>,;=|:`+"`"), c) < 0
 }
@@ -45,8 +45,8 @@ func (f *Filter) nameBefore(text []byte) (start int, name string) {
 	return cut + at, string(text[at:])
 }
 
-// endsWith returns the start of name at the end of text, possibly followed by an id as in NAME/ID,
-// or -1.
+// endsWith returns the start of name at the end of text, or -1. An ID may follow the name, as in
+// NAME/ID.
 func endsWith(text []byte, name string) int {
 	last, cut := tail(text, longestID+1)
 	if i := bytes.LastIndexAny(last, `/\`); i >= 0 && isHex(last[i+1:]) {
@@ -58,7 +58,7 @@ func endsWith(text []byte, name string) int {
 	return len(text) - len(name)
 }
 
-// longestID bounds the search for an id; those of MODULE records have 33 to 40 digits.
+// longestID limits the search for an ID. The IDs in MODULE records have 33 to 40 digits.
 const longestID = 64
 
 // tail returns the last bytes of text, and the number of bytes before them.
@@ -85,7 +85,7 @@ func (f *Filter) oddNames() []string {
 	return f.odd
 }
 
-// knows reports whether symbols of a module with the name are at hand.
+// knows reports whether symbols are available for a module with the name.
 func (f *Filter) knows(name string) bool {
 	f.oddNames()
 	return f.known[name]

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// perfMaps are the mappings that perf script prints, by the file's name.
+// perfMaps holds the mappings that perf script prints, by file name.
 type perfMaps struct {
 	files map[string][]perfMap
 	count int
@@ -20,10 +20,10 @@ type perfMap struct {
 	build      string
 }
 
-// mostOfFile limits the mappings of one file: each of its addresses is looked for in all.
+// mostOfFile is the maximum number of mappings of one file: for each address in the file, all of them are searched.
 const mostOfFile = 1 << 12
 
-// addPerf remembers a mapping. There is nothing to replace.
+// addPerf remembers a mapping. It never replaces anything.
 func (f *Filter) addPerf(p *Place, m *match) bool {
 	start, ok := m.number("base")
 	if !ok || dump.IsMemory(p.Name) || f.perf.count == mostMappings || start+p.Size < start {
@@ -40,8 +40,9 @@ func (f *Filter) addPerf(p *Place, m *match) bool {
 	return false
 }
 
-// inPerf finds the place of an address of perf script. In stacks of user space, perf since 5.19 prints offsets in the
-// file; other addresses are those of the process. The symbol that perf printed counts where that does not help.
+// inPerf finds the place of an address in the output of perf script. In user-space stacks, perf since 5.19 prints
+// file offsets; other addresses are addresses of the process. If these do not help, the symbol that perf printed is
+// used.
 func (f *Filter) inPerf(p *Place, m *match) bool {
 	offset, err := strconv.ParseUint(m.text("offset"), 16, 64)
 	if err != nil && p.Symbol != "" {
@@ -66,8 +67,8 @@ func (f *Filter) inPerf(p *Place, m *match) bool {
 	return same
 }
 
-// at returns the mapping of a file that contains an address, or nil. It reports false if processes have the file at
-// several places, one of which makes it another place in the file.
+// at returns the mapping of a file that contains an address, or nil. It reports false if processes map the file at
+// several addresses, so that the address stands for different places in the file.
 func (m *perfMaps) at(name string, addr uint64) (found *perfMap, same bool) {
 	for i := range m.files[name] {
 		one := &m.files[name][i]

@@ -9,31 +9,31 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// reports reads a log, and holds crash reports of Apple's systems back: the list of images, which says what build of a
-// file the frames are in, is at their end.
+// reports reads a log, and holds back crash reports from Apple's systems until their end: only there is the list of
+// images, which says from which build of a file the frames are.
 type reports struct {
 	in        io.Reader
 	chunk     []byte
-	held      bytes.Buffer // that has been read from in
-	ready     int          // bytes of held that may be read
-	lineStart bool         // held begins a line
+	held      bytes.Buffer // read from in and not yet returned
+	ready     int          // number of bytes at the start of held that may be returned
+	lineStart bool         // held begins at the start of a line
 	err       error        // of in
 
-	images *Maps // of the report that the ready bytes are of, or nil
+	images *Maps // images of the report that contains the ready bytes, or nil
 
 	// The report at the start of held.
 	inside bool
-	parsed int   // bytes
+	parsed int   // number of bytes parsed
 	listed *Maps // nil until the list begins
 }
 
-// The lines that begin a report and, in it, the list of images.
+// The lines at the start of a report and, in it, of the list of images.
 const (
 	reportBegins = "Report Version:"
 	imagesBegin  = "Binary Images:"
 )
 
-// MostReport limits what is held back: a report of 500 threads has 4 MB.
+// MostReport is the maximum number of bytes that are held back. A report of 500 threads has 4 MB.
 const MostReport = 16 << 20
 
 func (r *reports) Read(buf []byte) (int, error) {
@@ -57,7 +57,7 @@ func (r *reports) Read(buf []byte) (int, error) {
 	return n, err
 }
 
-// advance finds out how much of the held text may be read.
+// advance determines how many of the held bytes may be returned.
 func (r *reports) advance() {
 	held := r.held.Bytes()
 	if !r.inside {
@@ -78,7 +78,7 @@ func (r *reports) advance() {
 	r.images, r.inside = r.listed, false
 }
 
-// report returns how many bytes are before a report, or before the end that may become the start of one.
+// report returns the number of bytes before a report, or before an incomplete line that may become the start of one.
 func (r *reports) report(held []byte) int {
 	for from := 0; ; {
 		n := bytes.Index(held[from:], []byte(reportBegins))
@@ -97,7 +97,7 @@ func (r *reports) report(held []byte) int {
 	return len(held)
 }
 
-// ends reads lines of a report, and reports whether it ends.
+// ends parses lines of a report, and reports whether the report ends.
 func (r *reports) ends(held []byte) bool {
 	for r.parsed < len(held) && r.parsed <= MostReport {
 		line, _, whole := bytes.Cut(held[r.parsed:], []byte("\n"))
@@ -118,10 +118,10 @@ func (r *reports) ends(held []byte) bool {
 	return r.parsed > MostReport
 }
 
-// imageLine is an image in a report: macOS and iOS have different things before the UUID.
+// imageLine matches an image in a report. macOS and iOS print different things before the UUID.
 var imageLine = pattern(`^\s*0x([0-9a-f]+)\s+-\s+0x([0-9a-f]+)\s+\+?(\S.*?)(?:\s+<([0-9A-Fa-f-]{32,36})>\s*(.*?))?\s*$`)
 
-// addImage adds the image of a line, and reports whether there is one.
+// addImage adds the image on a line, and reports whether there is one.
 func (m *Maps) addImage(line []byte) bool {
 	fields := imageLine().FindSubmatch(line)
 	if fields == nil {
@@ -135,7 +135,7 @@ func (m *Maps) addImage(line []byte) bool {
 	}
 	id := strings.ToUpper(strings.ReplaceAll(string(fields[4]), "-", ""))
 	if err != nil || lastErr != nil || last <= start || last+1 == 0 || name == "???" || len(m.ranges) == mostMappings {
-		return true // memory that is of no file
+		return true // memory that belongs to no file
 	}
 	if id != "" {
 		name += "/" + id + "0"
@@ -144,8 +144,8 @@ func (m *Maps) addImage(line []byte) bool {
 	return true
 }
 
-// imageFrame is a frame in such a report, or as backtrace_symbols of these systems returns it. A name with a file and a
-// line behind it is of no use.
+// imageFrame matches a frame in such a report, or as backtrace_symbols returns it on these systems. Names that are
+// followed by a file and a line are of no use.
 var imageFrame = form{
 	Form:  Form{"`N NAME 0xADDR 0xBASE + N`, `N NAME 0xADDR SYMBOL + N`", "macOS, iOS: crash reports, `backtrace_symbols`", "the process, with the list of images; else N from the start of the module or SYMBOL"},
 	needs: decimalOffset, line: pattern(`^\s*(?P<number>\d+)\s+(?P<name>\S.*?)\s+0x(?P<addr>[0-9a-f]+) (?P<at>(?:0x(?P<base>[0-9a-f]+)|(?P<symbol>\S.*)) \+ (?P<offset>\d+))\s*$`),

@@ -14,15 +14,15 @@ import (
 //	NAME(+0xADDR)                      of the C library's backtrace_symbols: what is in
 //	NAME() [0xADDR], NAME[0xADDR]      the brackets, or would be
 //
-// What sanitizers and the C library print counts from where the linker put the file, which is the
-// start of the module unless that is linked to a fixed address; other addresses count
-// from the start of the module.
+// Addresses from sanitizers and the C library count from the address to which the linker linked
+// the file. This is the start of the module unless the module is linked to a fixed address. Other
+// addresses count from the start of the module.
 //
-// A NAME is a run of bytes that may be in names. One with others in it, such as
-// "Web Content", is found if it is one of Filter.Names; the longest that is before
-// +0xADDR counts.
+// A NAME is a run of bytes that may occur in names. A name with other bytes, such
+// as "Web Content", is found if it is in Filter.Names; of several names before
+// +0xADDR, the longest counts.
 
-// placeAt reads the place whose address, with 0x, begins at digits.
+// placeAt reads the place whose address begins, with 0x, at digits.
 func (f *Filter) placeAt(text []byte, digits int) {
 	p := &f.place
 	*p = Place{end: digits + len(number)}
@@ -51,7 +51,7 @@ func (f *Filter) placeAt(text []byte, digits int) {
 	}
 }
 
-// inBrackets finds the bracket around the place whose plus is at mark: a path after the
+// inBrackets finds the opening bracket of the place whose plus is at mark. The path before the
 // bracket may contain any bytes.
 func (p *Place) inBrackets(text []byte, mark int) {
 	head, cut := tail(text[:mark], longestName)
@@ -66,8 +66,8 @@ func (p *Place) inBrackets(text []byte, mark int) {
 	}
 }
 
-// absoluteAt reads NAME() [0xADDR] or NAME[0xADDR], whose [ is at mark. The address
-// stays.
+// absoluteAt reads NAME() [0xADDR] or NAME[0xADDR], whose [ is at mark. The address is kept in
+// the output.
 func (f *Filter) absoluteAt(text []byte, mark int) {
 	p := &f.place
 	if !p.readAddress(text, mark+1) || p.end == len(text) || text[p.end] != ']' {
@@ -85,7 +85,7 @@ func (f *Filter) absoluteAt(text []byte, mark int) {
 	p.before, p.after = "(", ")"+p.after
 }
 
-// readAddress reads 0x and the digits of an address; it sets end to where they end.
+// readAddress reads 0x and the digits of an address, and sets p.end to the end of the digits.
 func (p *Place) readAddress(text []byte, digits int) bool {
 	digits += len(number)
 	p.end = digits
@@ -100,7 +100,7 @@ func (p *Place) readAddress(text []byte, digits int) bool {
 	return err == nil
 }
 
-// buildID reads the digits of (BuildId: DIGITS), which sanitizers write after a place.
+// buildID returns the digits of (BuildId: DIGITS), which sanitizers write after a place.
 func buildID(text []byte) string {
 	digits, there := bytes.CutPrefix(text, []byte(" (BuildId: "))
 	if !there {
@@ -113,7 +113,7 @@ func buildID(text []byte) string {
 	return strings.ToLower(string(digits))
 }
 
-// isHex reports whether b has the form of an id.
+// isHex reports whether b consists of hexadecimal digits, as an ID does.
 func isHex(b []byte) bool {
 	return len(b) > 0 && !slices.ContainsFunc(b, func(c byte) bool { return !isHexDigit(c) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// Topic returns the topic of help about the places in logs that resolve --filter replaces.
+// Topic returns the help topic about the places in logs that resolve --filter replaces.
 func Topic() cli.Topic {
 	return cli.Topic{Name: "filters", Title: "which places in logs resolve --filter replaces", Text: topic}
 }
@@ -21,14 +21,15 @@ func topic() string {
 	plain := strings.NewReplacer("`", "")
 	from, counts := "", ""
 	for _, f := range Forms() {
-		// In the table of the documents, a row refers to the one above it.
+		// In the table of the documentation, a row may refer to the row above.
 		from, counts = same(f.From, from), same(f.Counts, counts)
 		fmt.Fprintf(&b, "\n  %s\n      from         %s\n      counts from  %s\n", plain.Replace(f.Text), plain.Replace(from), plain.Replace(counts))
 	}
 	return b.String()
 }
 
-// same returns what a cell of the table says: text, in which "the same" stands for above.
+// same returns the text of a table cell, in which "the same" at the start stands for the
+// text of the cell above.
 func same(text, above string) string {
 	if rest, ok := strings.CutPrefix(text, "the same"); ok {
 		return above + rest

@@ -1,16 +1,18 @@
 package markup
 
-// escape begins a control sequence (ECMA-48, section 5.4); those that set colors end with m (section 8.3.117).
+// escape begins a control sequence (ECMA-48, section 5.4). Sequences that set colors end with m (section
+// 8.3.117).
 const escape = "\x1b["
 
-// Colors, as the last digits of their parameters: those of answers, and of values in them.
+// Colors of answers and of the values in them, as the last digits of their parameters.
 const (
 	green = '2'
 	blue  = '4'
 	cyan  = '6'
 )
 
-// control reads a control sequence of the log that sets the style, and returns its length, or 0 if it is another.
+// control reads a control sequence of the log that sets the style, and returns its length. It returns 0 for any
+// other sequence.
 func (f *Filter) control(text []byte) int {
 	n := len(escape)
 	if len(text) < n || text[1] != escape[1] {
@@ -32,14 +34,14 @@ func (f *Filter) control(text []byte) int {
 	return 0
 }
 
-// sequence appends a control sequence, if there are colors.
+// sequence appends a control sequence, if the output has colors.
 func (f *Filter) sequence(text string) {
 	if f.Color {
 		f.dst = append(append(f.dst, escape...), text...)
 	}
 }
 
-// colored sets a color, and keeps what is bold.
+// colored sets a color, and preserves bold.
 func (f *Filter) colored(color byte) {
 	if f.style.bold {
 		f.sequence("0;1;3" + string(color) + "m")
@@ -64,7 +66,7 @@ func (f *Filter) value(text string) {
 	f.highlight()
 }
 
-// restore ends an answer.
+// restore ends an answer by restoring the style of the log.
 func (f *Filter) restore() {
 	if f.style.color != 0 {
 		f.colored(f.style.color)
@@ -76,7 +78,7 @@ func (f *Filter) restore() {
 	}
 }
 
-// resetStyle ends what the log's control sequences have set.
+// resetStyle ends the style that the log's control sequences have set.
 func (f *Filter) resetStyle() {
 	if f.style != (style{}) {
 		f.style = style{}

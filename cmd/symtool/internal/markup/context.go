@@ -7,19 +7,19 @@ import (
 	"sort"
 )
 
-// mapping is a part of a module in the process.
+// mapping is a part of a module that is mapped in the process.
 type mapping struct {
 	module     *Module
 	start      uint64
 	size       uint64
 	mode       string
-	moduleAddr uint64 // of start
+	moduleAddr uint64 // address of start in the module
 }
 
-// mostParts limits the modules and the mappings, of which Linux allows 65,530.
+// mostParts is the maximum number of modules and of mappings. Linux allows 65,530 mappings.
 const mostParts = 1 << 16
 
-// last returns the last address of a mapping.
+// last returns the address of the last byte of a mapping.
 func (m *mapping) last() uint64 { return m.start + m.size - 1 }
 
 // at returns the mapping that contains an address, or nil.
@@ -43,13 +43,13 @@ func (f *Filter) overlapped(m *mapping) *mapping {
 	return nil
 }
 
-// infoLine is a line about a module, which ends after its mappings.
+// infoLine is an unfinished line about a module, which ends after the module's mappings.
 type infoLine struct {
 	module *Module
 	maps   []*mapping
 }
 
-// reset forgets the modules, as those of another process follow.
+// reset forgets the modules, since modules of another process follow.
 func (f *Filter) reset(e *element, before []byte) bool {
 	f.has(e, 0, 0)
 	if len(f.modules) == 0 && len(f.maps) == 0 {
@@ -63,7 +63,7 @@ func (f *Filter) reset(e *element, before []byte) bool {
 	return true
 }
 
-// module is {{{module:ID:NAME:elf:BUILD-ID}}}.
+// module handles {{{module:ID:NAME:elf:BUILD-ID}}}.
 func (f *Filter) module(e *element, before []byte) bool {
 	if !f.has(e, 4, 4) {
 		return false
@@ -98,8 +98,8 @@ func (f *Filter) module(e *element, before []byte) bool {
 	return true
 }
 
-// mmap is {{{mmap:ADDR:SIZE:load:ID:MODE:ADDR}}}, where the last ADDR is in the module. It joins the line about the
-// module, if that is the last one.
+// mmap handles {{{mmap:ADDR:SIZE:load:ID:MODE:ADDR}}}, where the last ADDR is in the module. If the last line is
+// about the module, it adds the mapping to that line.
 func (f *Filter) mmap(e *element, before []byte) bool {
 	m, ok := f.mapping(e)
 	if !ok {
@@ -167,7 +167,7 @@ func (f *Filter) begin(m *Module, before []byte) {
 	f.open = &infoLine{module: m}
 }
 
-// close ends the line about a module, if there is one.
+// close ends the open line about a module, if any.
 func (f *Filter) close() {
 	if f.open == nil {
 		return

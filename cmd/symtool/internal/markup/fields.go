@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// address reads a %p: 0x and hexadecimal digits, or zeros.
+// address parses a %p: 0x and hexadecimal digits, or zeros.
 func (f *Filter) address(e *element, field int) (uint64, bool) {
 	text := e.fields[field]
 	if text != "" && strings.Trim(text, "0") == "" {
@@ -20,7 +20,7 @@ func (f *Filter) address(e *element, field int) (uint64, bool) {
 	return 0, false
 }
 
-// number reads a %i: hexadecimal after 0x, octal after 0, or else decimal.
+// number parses a %i: hexadecimal after 0x, octal after 0, or else decimal.
 func (f *Filter) number(e *element, field int, what string) (uint64, bool) {
 	text := e.fields[field]
 	goOnly := strings.Contains(text, "_") || len(text) > 1 && strings.IndexByte("oObBX", text[1]) >= 0
@@ -31,15 +31,16 @@ func (f *Filter) number(e *element, field int, what string) (uint64, bool) {
 	return 0, false
 }
 
-// where says what the address of a place is.
+// where says what kind of address a place has.
 type where bool
 
 const (
 	precise  where = false
-	returned where = true // where a call returns to: the call is before it
+	returned where = true // return address: the call is before it
 )
 
-// whereOf reads the field that says it, if there is one.
+// whereOf parses the field with the kind of address. Without the field, it
+// returns without.
 func (f *Filter) whereOf(e *element, field int, without where) (where, bool) {
 	if len(e.fields) <= field {
 		return without, true
@@ -54,7 +55,7 @@ func (f *Filter) whereOf(e *element, field int, without where) (where, bool) {
 	return precise, false
 }
 
-// mode reads how a mapping may be used: r, w and x, in this order.
+// mode parses the permissions of a mapping: r, w and x, in this order.
 func (f *Filter) mode(e *element, field int) (string, bool) {
 	text := strings.ToLower(e.fields[field])
 	rest := text
@@ -68,7 +69,7 @@ func (f *Filter) mode(e *element, field int) (string, bool) {
 	return text, true
 }
 
-// build reads a %x, the digits of a build-id.
+// build parses a %x, the digits of a build-id.
 func (f *Filter) build(e *element, field int) (string, bool) {
 	digits := e.fields[field]
 	if digits == "" || !isHex(digits) {

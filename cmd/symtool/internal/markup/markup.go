@@ -8,40 +8,42 @@ import (
 	"strconv"
 )
 
-// Symbols answers for the addresses of modules, which count as the linker counts.
+// Symbols looks up addresses in modules. The addresses are the linker's: they include the link-time base.
 type Symbols interface {
-	// Code returns the functions at an address of code, innermost first; only one of them if inlines is false. It
-	// reports whether there are symbols of the module.
+	// Code returns the functions at a code address, innermost first, but only one of them if inlines is false. It
+	// reports whether the module has symbols.
 	Code(m *Module, addr uint64, inlines bool) ([]Frame, bool)
-	// Data returns the name of the data at an address, and reports whether there are symbols that may have one.
+	// Data returns the name of the data at an address, and reports whether the module has symbols that may contain
+	// one.
 	Data(m *Module, addr uint64) (name string, ok bool)
-	// Name returns a linkage name as it is printed.
+	// Name returns a linkage name in the form in which it is printed.
 	Name(linkage string) string
 }
 
-// Frame is a function at an address. What is unknown is "" or 0.
+// Frame is a function at an address. Unknown fields are "" or 0.
 type Frame struct {
 	Function, File string
 	Line, Column   uint32
 }
 
-// Filter replaces the elements of a log. Logs of several processes at once need a Filter each.
+// Filter replaces the elements of a log. Logs of several processes that are read at the same time need a Filter each.
 type Filter struct {
 	Symbols Symbols
-	// Problem is called with what is wrong with an element, and the element. The text has no control characters that
-	// the log has not.
+	// Problem is called with a description of what is wrong with an element, and the element. The text has no control
+	// characters except those in the log.
 	Problem func(problem, element string)
-	// Logs means that a log has other things than markup: other elements and control sequences stay as they are.
+	// Logs means that a log does not consist of markup alone: other elements and control sequences are copied
+	// unchanged.
 	Logs  bool
-	Color bool // highlight answers by control sequences
+	Color bool // highlight answers with control sequences
 
-	Answered int // number of places that symbols were found for
+	Answered int // number of places for which symbols were found
 
 	modules map[uint64]*Module
 	maps    []*mapping // by address, without overlaps
-	open    *infoLine  // line about a module that more mappings may join, or nil
+	open    *infoLine  // unfinished line about a module, to which mappings may be added, or nil
 	style   style
-	end     string // of lines
+	end     string // end of lines
 	dst     []byte
 }
 
@@ -52,24 +54,24 @@ type Module struct {
 	Build string // build-id in lower-case hexadecimal digits
 }
 
-// style is what the log's control sequences set.
+// style is the style that the log's control sequences set.
 type style struct {
 	color byte // the last digit of SGR 30 to 37, or 0
 	bold  bool
 }
 
-// known has the elements that are read; unknown ones are copied.
+// known has the elements that are replaced in a line. Unknown elements are copied.
 var known = map[string]func(*Filter, *element){
 	"symbol": (*Filter).symbol, "pc": (*Filter).pc, "bt": (*Filter).frame, "data": (*Filter).data,
 }
 
-// contextual has the elements that stand for a line of their own: what follows them on the line is left out. They report
-// whether they could be read.
+// contextual has the elements that replace the whole line: text that follows them on the line is dropped. The
+// functions report whether the element could be read.
 var contextual = map[string]func(f *Filter, e *element, before []byte) bool{
 	"reset": (*Filter).reset, "module": (*Filter).module, "mmap": (*Filter).mmap,
 }
 
-// In reports whether a line has an element that is read.
+// In reports whether a line contains an element that a Filter reads.
 func In(line []byte) bool {
 	for at := 0; ; {
 		e, ok := nextElement(line, at)
@@ -83,10 +85,10 @@ func In(line []byte) bool {
 	}
 }
 
-// Opens is how elements begin.
+// Opens is the start of every element.
 const Opens = "{{{"
 
-// Open reports whether the line that was appended last has not ended: mappings may be added to it.
+// Open reports whether the line that was appended last is unfinished, so that mappings may be added to it.
 func (f *Filter) Open() bool { return f != nil && f.open != nil }
 
 // Line appends a line, which ends with \n, with its elements replaced.
@@ -115,7 +117,7 @@ func (f *Filter) Line(dst, line []byte) []byte {
 	return f.dst
 }
 
-// End appends the end of the last line, if it is open.
+// End finishes the last line, if it is open.
 func (f *Filter) End(dst []byte) []byte {
 	if f == nil || f.open == nil && f.style == (style{}) {
 		return dst
@@ -126,7 +128,7 @@ func (f *Filter) End(dst []byte) []byte {
 	return f.dst
 }
 
-// elements appends a text with its elements replaced, none of which is contextual.
+// elements appends a text with its elements replaced. None of them may be contextual.
 func (f *Filter) elements(text []byte) {
 	done := 0
 	for {
@@ -151,7 +153,8 @@ func (f *Filter) elements(text []byte) {
 	f.text(text[done:])
 }
 
-// text appends a text without elements. Its control sequences set the style; without colors, they are left out.
+// text appends a text without elements. Its control sequences set the style. If the output has no colors, they are
+// dropped.
 func (f *Filter) text(text []byte) {
 	if f.Logs {
 		f.dst = append(f.dst, text...)
@@ -184,8 +187,7 @@ type element struct {
 	start, end int
 }
 
-// nextElement returns the first element of a line that starts at a place or after it. One with an empty tag is
-// text.
+// nextElement returns the first element of a line that starts at or after at. An element with an empty tag is text.
 func nextElement(line []byte, at int) (e element, ok bool) {
 	for {
 		n := bytes.Index(line[at:], []byte(Opens))
@@ -213,7 +215,7 @@ func nextElement(line []byte, at int) (e element, ok bool) {
 	}
 }
 
-// mostFields is more than any element has. Further fields are not read.
+// mostFields is more fields than any element has. Further fields are ignored.
 const mostFields = 8
 
 func fieldsOf(text string) (fields []string) {
@@ -236,7 +238,7 @@ func indexColon(text string) int {
 	return -1
 }
 
-// isTag reports whether an element may be one of markup.
+// isTag reports whether an element may be an element of markup.
 func (e *element) isTag() bool {
 	for i := range len(e.tag) {
 		if e.tag[i] < 'a' || e.tag[i] > 'z' {
@@ -246,7 +248,8 @@ func (e *element) isTag() bool {
 	return true
 }
 
-// has reports whether an element has at least want fields. More than most are a problem, but do not matter.
+// has reports whether an element has at least want fields. More than most fields are reported as a problem, but
+// ignored.
 func (f *Filter) has(e *element, want, most int) bool {
 	switch n := len(e.fields); {
 	case n < want:

@@ -11,7 +11,7 @@ import (
 // invalid is LLVM's word for what is unknown.
 const invalid = "<invalid>"
 
-// orInvalid returns a name as people see it.
+// orInvalid returns a name for people: invalid if name is "".
 func orInvalid(name string) string {
 	if name == "" {
 		return invalid
@@ -19,7 +19,7 @@ func orInvalid(name string) string {
 	return text.Printable(name)
 }
 
-// symbol is {{{symbol:NAME}}}.
+// symbol handles {{{symbol:NAME}}}.
 func (f *Filter) symbol(e *element) {
 	if !f.has(e, 1, 1) {
 		return
@@ -30,7 +30,7 @@ func (f *Filter) symbol(e *element) {
 	f.Answered++
 }
 
-// pc is {{{pc:ADDR}}} or {{{pc:ADDR:KIND}}}.
+// pc handles {{{pc:ADDR}}} or {{{pc:ADDR:KIND}}}.
 func (f *Filter) pc(e *element) {
 	if !f.has(e, 1, 2) {
 		return
@@ -55,7 +55,7 @@ func (f *Filter) pc(e *element) {
 	f.Answered++
 }
 
-// frame is {{{bt:NUMBER:ADDR}}} or {{{bt:NUMBER:ADDR:KIND}}}.
+// frame handles {{{bt:NUMBER:ADDR}}} or {{{bt:NUMBER:ADDR:KIND}}}.
 func (f *Filter) frame(e *element) {
 	if !f.has(e, 2, 3) {
 		return
@@ -96,7 +96,7 @@ func (f *Filter) frame(e *element) {
 	f.restore()
 }
 
-// head appends the number of the frame, that of the inlined function in it, and the address.
+// head appends the number of the frame, the number of the inlined function in it, and the address.
 func (f *Filter) head(number, addr uint64, i, n int) {
 	digits := strconv.FormatUint(number, 10)
 	f.dst = append(append(f.dst, strings.Repeat(" ", max(5-len(digits), 0))...), '#')
@@ -121,7 +121,7 @@ func (f *Filter) inSource(at *Frame) {
 	f.dst = append(f.dst, ' ')
 }
 
-// data is {{{data:ADDR}}}.
+// data handles {{{data:ADDR}}}.
 func (f *Filter) data(e *element) {
 	if !f.has(e, 1, 1) {
 		return
@@ -141,7 +141,8 @@ func (f *Filter) data(e *element) {
 	f.Answered++
 }
 
-// place reads the address of an element, and finds its mapping. If there is none, it appends the element.
+// place reads the address of an element, and finds the mapping that contains it. If there is none, it
+// appends the element.
 func (f *Filter) place(e *element, field, kind int, without where) (addr uint64, m *mapping) {
 	addr, ok := f.address(e, field)
 	if !ok {
@@ -161,7 +162,7 @@ func (f *Filter) place(e *element, field, kind int, without where) (addr uint64,
 	return addr, m
 }
 
-// raw appends an element as it is, with other brackets, so that it is not read again.
+// raw appends an element unchanged except for its brackets, so that it is not read again.
 func (f *Filter) raw(e *element) {
 	f.highlight()
 	f.dst = append(f.dst, "[[["...)
