@@ -12,8 +12,7 @@ import (
 // two or three levels.
 const cfiMaxRemember = 256
 
-// cfiVM executes the instructions of one entry. Its memory is reused for the
-// next.
+// cfiVM executes the instructions of one entry. Its memory is reused for the next entry.
 type cfiVM struct {
 	r   *reader
 	s   *Section
@@ -29,8 +28,8 @@ type cfiVM struct {
 	stack []cfiSaved
 }
 
-// runCIE executes the initial instructions, which are the rest of c, and keeps
-// the rules in cie.
+// runCIE executes the initial instructions, which are the rest of c, and keeps the rules
+// in cie.
 func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
 	vm.s, vm.cie, vm.fde, vm.c = &vm.r.in.Sections[cie.section], cie, nil, *c
 	vm.cur.clear()
@@ -217,8 +216,7 @@ func (vm *cfiVM) to(loc uint64) {
 // last ends the row where the FDE ends.
 func (vm *cfiVM) last() { vm.to(vm.fde.hi) }
 
-// slotOf returns the slot of a column; ok is false for a register without a
-// name.
+// slotOf returns the slot of a column. It reports false for a register without a name.
 func (vm *cfiVM) slotOf(column uint64) (slot int, ok bool) {
 	if column == vm.cie.ra {
 		return cfiSlotRA, true
@@ -307,8 +305,8 @@ func (vm *cfiVM) remember() {
 	vm.cur.save(&vm.stack[len(vm.stack)-1])
 }
 
-// restoreState also restores the CFA, as GCC, LLVM and gdb do (DWARF 5,
-// 6.4.2.4: all rules).
+// restoreState also restores the CFA, as GCC, LLVM and gdb do (DWARF 5, 6.4.2.4: all
+// rules).
 func (vm *cfiVM) restoreState() {
 	n := len(vm.stack)
 	if n == 0 {
@@ -328,12 +326,12 @@ func (vm *cfiVM) defCFA(column uint64, offset int64) {
 	if vm.cie.regs.slot(column) == 0 {
 		vm.lostCFA("it is relative to " + vm.cie.regs.describe(column) + ", which has no name")
 	}
-	// A column beyond all numbers stays unnamed.
+	// A column above all known numbers stays unnamed.
 	vm.cur.cfa = cfiRule{kind: cfiReg, ref: uint32(min(column, 1<<32-1)), val: vm.cie.regs.wrap(offset)}
 }
 
-// defCFARegister keeps the offset. It is 0 if there is no CFA yet: the CIEs
-// that GNU as writes for MIPS and RISC-V begin with it.
+// defCFARegister keeps the offset. It is 0 if there is no CFA yet: the CIEs that GNU as
+// writes for MIPS and RISC-V begin with this instruction.
 func (vm *cfiVM) defCFARegister(column uint64) {
 	if k := vm.cur.cfa.kind; k != cfiReg && k != cfiNone {
 		vm.c.Fail("DW_CFA_def_cfa_register where the CFA is not a register and an offset")
@@ -363,7 +361,7 @@ func (vm *cfiVM) defCFAExpression(expr []byte) {
 	vm.cur.cfa = rule
 }
 
-// lost reports a rule that has no postfix form.
+// lost reports a rule that cannot be written as postfix.
 func (vm *cfiVM) lost(column uint64, why string) {
 	vm.r.stats.LostRules++
 	name := vm.cie.regs.describe(column)
@@ -378,8 +376,8 @@ func (vm *cfiVM) lostCFA(why string) {
 	vm.report("CFA", why)
 }
 
-// lostAt reports an expression that depends on the pc and has no postfix form
-// for one of its values.
+// lostAt reports an expression that depends on the pc and that cannot be written as
+// postfix for one of its values.
 func (vm *cfiVM) lostAt(form cfiForm, err error) {
 	if form == cfiExprCFA {
 		vm.lostCFA(err.Error())

@@ -10,23 +10,23 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// __unwind_info of macOS and iOS -> STACK CFI (<mach-o/compact_unwind_encoding.h>). A table of two levels has an
-// encoding of 32 bits for each range of code, which is true in the bodies of its functions. Where prologues and
-// epilogues are is not in it: compactflow.go follows the instructions for that.
+// __unwind_info of macOS and iOS -> STACK CFI (<mach-o/compact_unwind_encoding.h>). A two-level table gives each range
+// of code a 32-bit encoding, which holds in the bodies of its functions. It does not say where prologues and epilogues
+// are: compactflow.go follows the instructions to find them.
 //
 // Rules that the format leaves open, or that differ from other readers:
 //
 //   - Rows are exact at every instruction whose frame is known from the instructions before it. Mozilla writes the
-//     encoding's rule for the whole of a range, which is wrong in prologues and epilogues.
-//   - Linkers join neighbours of equal encodings: a range is cut where functions start (Input.Starts).
+//     encoding's rule for a whole range, which is wrong in prologues and epilogues.
+//   - Linkers join adjacent ranges with equal encodings: a range is cut where functions start (Input.Starts).
 //   - The instructions must reach the frame of the encoding, or return; otherwise its rule counts for the whole function.
-//   - Call frame information takes precedence; ranges that the table sends to it have no rules of their own.
+//   - Call frame information takes precedence; ranges that the table refers to it have no rules of their own.
 //   - A range without information (encoding 0) has rules if all its instructions are understood, and so has code that
-//     the table does not cover: linkers leave out functions without information at its end. Code in them that neither
-//     a function's begin nor a switch leads to has none.
-//   - Labels of interpreters in assembly, which are listed as functions, have none: their frame is that of the code that
+//     the table does not cover: linkers omit functions without information at its end. Code there that neither
+//     the start of a function nor a switch leads to has none.
+//   - Labels of interpreters in assembly, which are listed as functions, have none: their frame belongs to the code that
 //     jumps to them.
-//   - Stubs, which the table does not cover, have the rule of a function's first instruction, and that of their pushes.
+//   - Stubs, which the table does not cover, have the rule for a function's first instruction, adjusted for what they push.
 
 const (
 	compactVersion = 1
@@ -46,13 +46,13 @@ type compactReader struct {
 	flow   compactFlow
 
 	body  compactBody // of the entry being written
-	taken []takenRow  // of the FDE being written, else empty
+	taken []takenRow  // of the FDE being written; otherwise empty
 	plain bool        // its rows have no expressions
 	until uint64      // where its first row with an expression is
 	byFP  bool        // bodies have a frame pointer
 }
 
-// newCompact returns a reader of __unwind_info, nil for other binaries.
+// newCompact returns a reader of __unwind_info, or nil for other binaries.
 func (r *reader) newCompact() *compactReader {
 	if !r.in.Compact {
 		return nil
@@ -60,7 +60,8 @@ func (r *reader) newCompact() *compactReader {
 	return r.newFollower(&Section{Name: "code"})
 }
 
-// newFollower returns what makes rows of instructions, nil for a CPU whose instructions are not known.
+// newFollower returns a reader that derives rows from instructions, or nil for a CPU whose instructions it cannot
+// decode.
 func (r *reader) newFollower(section *Section) *compactReader {
 	c := &compactReader{}
 	c.r = r
@@ -168,7 +169,7 @@ func (c *compactReader) readPages() error {
 	return nil
 }
 
-// lose reports what is lost of the place at an offset.
+// lose reports what is lost because of an error at an offset of the section.
 func (c *compactReader) lose(at uint64, what string, err error) {
 	c.r.problems.add(c.place(at), fmt.Sprintf("%s at %#x", what, at), err)
 }
@@ -215,7 +216,7 @@ func (c *compactReader) page(at uint64, first, end uint32) error {
 	return errorf(c.section.Name, at, "page of kind %d, want %d or %d", kind, pageRegular, pageCompressed)
 }
 
-// encoding returns an encoding by its index: the common ones come before those of the page.
+// encoding returns an encoding by its index: the common ones come before the page's own.
 func (c *compactReader) encoding(own []byte, i uint32, at uint64) (uint32, error) {
 	if n := uint32(len(c.common) / 4); i < n {
 		return binary.LittleEndian.Uint32(c.common[4*i:]), nil
@@ -225,7 +226,8 @@ func (c *compactReader) encoding(own []byte, i uint32, at uint64) (uint32, error
 	return 0, errorf(c.section.Name, at, "encoding %d, there are %d", i+uint32(len(c.common)/4), (len(c.common)+len(own))/4)
 }
 
-// add adds count entries, of size bytes each from an offset on; each ends where the next begins, the last at end.
+// add adds count entries, read from records of size bytes each, starting at from. Each ends where the next begins, and
+// the last at end.
 func (c *compactReader) add(count, from uint64, size int, end uint32, entry func(i int) (lo, encoding uint32, err error)) error {
 	base := c.r.in.Base
 	for i := range int(count) {
@@ -247,11 +249,11 @@ func (c *compactReader) add(count, from uint64, size int, end uint32, entry func
 	return nil
 }
 
-// strangeStarts is how many of the entries may begin where no function does, 1 of that many: a few do, in assembly.
+// strangeStarts bounds the entries that may begin where no function does to one in so many: a few do, in assembly.
 const strangeStarts = 64
 
-// checkStarts reports that the functions of the table do not begin where the list of all functions says. One changed
-// byte of that moves all that follow.
+// checkStarts reports it if too many functions of the table do not begin where the list of all functions says. One
+// changed byte in that list moves all later functions.
 func (c *compactReader) checkStarts() {
 	if !c.r.in.AllStarts {
 		return
@@ -278,8 +280,8 @@ func (c *compactReader) problemOf(e *pdataEntry, format string, args ...any) *bi
 	return errorf(c.section.Name, e.offset, format, args...)
 }
 
-// addGaps makes entries without information of the code that neither entries nor blocks cover, from the first function
-// in it on.
+// addGaps makes entries without information for the code that neither entries nor blocks cover, from the first function
+// in each gap on.
 func (c *compactReader) addGaps() {
 	covered := c.covered(c.r.sortBlocks())
 	c.entries = c.entries[:0]

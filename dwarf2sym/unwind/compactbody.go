@@ -33,14 +33,14 @@ const (
 	arm64X30 = 30
 )
 
-// compactBody is the frame in the bodies of functions.
+// compactBody is the frame in the body of a function.
 type compactBody struct {
 	pdataFrame
 	none  bool   // the encoding has no information
 	saves uint32 // registers whose saves count
 }
 
-// decode returns the frame of an encoding; ok is false where call frame information has it.
+// decode returns the frame of an encoding. It reports false if call frame information describes it instead.
 func (c *compactReader) decode(e *pdataEntry) (b compactBody, ok bool, err error) {
 	entry := c.leafFrame()
 	b.pdataFrame = entry
@@ -50,7 +50,7 @@ func (c *compactReader) decode(e *pdataEntry) (b compactBody, ok bool, err error
 	return c.bodyAMD64(e, b)
 }
 
-// amd64Saved are the registers of an encoding, by number.
+// amd64Saved maps the register numbers of encodings to DWARF numbers.
 var amd64Saved = [7]uint8{0, 3, 12, 13, 14, 15, amd64RBP}
 
 const amd64CalleeSaved = 1<<3 | 1<<6 | 1<<12 | 1<<13 | 1<<14 | 1<<15
@@ -95,13 +95,13 @@ func (c *compactReader) bodyAMD64(e *pdataEntry, b compactBody) (compactBody, bo
 	return b, true, nil
 }
 
-// isIndirect reports whether the size of the frame is in the code of the function.
+// isIndirect reports whether the size of the frame is found in the function's code.
 func (c *compactReader) isIndirect(e *pdataEntry) bool {
 	return c.leafFrame().base != arm64SP && e.info&encodingMode>>24 == amd64Indirect
 }
 
-// bodyOfNext returns the frame of a function of an entry whose first function is another. Older linkers join
-// neighbours of one encoding even if it says where in the code the size is: then each has a size of its own.
+// bodyOfNext returns the frame for a function that is not the first of its entry. Older linkers join adjacent functions
+// with one encoding even if it says where in the code the size is: then each has its own size.
 func (c *compactReader) bodyOfNext(e *pdataEntry) compactBody {
 	body, _, err := c.decode(e)
 	if err != nil { // the function is too short for a frame
@@ -110,8 +110,8 @@ func (c *compactReader) bodyOfNext(e *pdataEntry) compactBody {
 	return body
 }
 
-// subtracts reports whether code has a size of a frame at an offset: whether that is the number of a sub $N, %rsp. Old
-// compilers took each push for a byte, and those of r12 to r15 have two.
+// subtracts reports whether the number at an offset of code is a frame size: the operand of sub $N, %rsp. Old compilers
+// counted each push as one byte, but pushes of r12 to r15 have two.
 func subtracts(code []byte, at int) bool {
 	return at >= 3 && string(code[at-3:at]) == "\x48\x81\xec"
 }
@@ -131,14 +131,14 @@ func (c *compactReader) frameless(e *pdataEntry, b compactBody, size int64) (com
 	return b, true, nil
 }
 
-// permuted decodes a permutation of count of six registers: a number of mixed radix, most significant first, whose
-// digits say which of those that are left follows.
+// permuted decodes a permutation of count of six registers: a mixed-radix number, most significant digit first, whose
+// digits select among the registers not yet used.
 func permuted(code uint32, count int) (regs []uint8, ok bool) {
 	if count > 6 {
 		return nil, false
 	}
 	left := []uint8{1, 2, 3, 4, 5, 6}
-	weight := uint32(1) // of the digit
+	weight := uint32(1) // of the current digit
 	digits := min(count, 5)
 	for i := 1; i < digits; i++ {
 		weight *= uint32(6 - i)
@@ -161,7 +161,7 @@ func permuted(code uint32, count int) (regs []uint8, ok bool) {
 	return regs, true
 }
 
-// arm64Pairs are the first registers of the pairs of an encoding, by its bits; vector registers take room only.
+// arm64Pairs are the first registers of the pairs in an encoding, by its bits; vector registers only take up space.
 var arm64Pairs = []struct {
 	bit uint32
 	reg uint8
@@ -204,15 +204,15 @@ func (c *compactReader) bodyARM64(e *pdataEntry, b compactBody) (compactBody, bo
 	return b, true, nil
 }
 
-// keepsFP reports whether the frame pointer points to where the caller's is saved, or is all that is known. In pieces of
-// prologues that LLVM's outliner made functions, the caller's may not be saved; where functions have no frame pointer, its
-// register may have the address of a variable.
+// keepsFP reports whether the frame pointer points to where the caller's is saved, or the stack pointer is unknown. In
+// prologue pieces that LLVM's outliner turned into functions, the caller's may not be saved; in functions without a
+// frame pointer, the register may hold the address of a variable.
 func (c *compactReader) keepsFP(f *insn.Stack) bool {
 	fp := c.framePointer()
 	return f.FPKnown && !f.Popped && f.Saved>>fp&1 != 0 && (!f.SPKnown || f.FP == -int64(f.At[fp]))
 }
 
-// calleeSaved returns the registers that functions save.
+// calleeSaved returns the mask of callee-saved registers.
 func (c *compactReader) calleeSaved() uint32 {
 	if c.leafFrame().base == arm64SP {
 		return arm64CalleeSaved
@@ -228,8 +228,8 @@ func (c *compactReader) framePointer() uint8 {
 	return amd64RBP
 }
 
-// frameOf returns the row for what instructions have done; ok is false if the CFA, or where the return address is, is
-// unknown. byFP prefers the frame pointer.
+// frameOf returns the row for what the instructions have done. It reports false if the CFA or the place of the return
+// address is unknown. byFP prefers the frame pointer.
 func (c *compactReader) frameOf(f *insn.Stack, byFP bool) (p pdataFrame, ok bool) {
 	p = c.leafFrame()
 	isARM := p.base == arm64SP

@@ -9,11 +9,12 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 )
 
-// Call frame information of macOS is synchronous: it is true where calls are, so that rows of arm64 begin at the end
-// of the prologue, and none describes an epilogue. An FDE whose rows the instructions reach has those of the
-// instructions instead, up to its first row with an expression, as vectors of unknown size (SVE) need. Any other has
-// its own: a signal frame, code that does not decode. One whose CFA is below the stack pointer is not believed at all: old
-// LLVM wrote such for the functions that its outliner makes, with the wrong sign.
+// Call frame information of macOS is synchronous: it is right only at calls. Rows of arm64 begin at the end of the
+// prologue, and none describes an epilogue. If the instructions of an FDE reach its rows, they are replaced by the
+// instructions' rows, up to its first row with an expression, as vectors of unknown size (SVE) need. Otherwise the FDE
+// keeps its own rows, as it does for a signal frame and for code that does not decode. An FDE whose CFA is below the
+// stack pointer is not trusted at all: old LLVM wrote such FDEs, with the wrong sign, for the functions that its
+// outliner makes.
 
 // takenRow is a row of an FDE.
 type takenRow struct {
@@ -48,14 +49,14 @@ func (r *reader) runFDE(f *cfiFDE, pieces []cfiPiece) {
 	w.taken = nil
 }
 
-// writeFDE writes the rows that an FDE has for pieces of its range.
+// writeFDE writes the FDE's own rows for pieces of its range.
 func (r *reader) writeFDE(f *cfiFDE, pieces []cfiPiece) {
 	r.w.start(pieces)
 	r.vm.runFDE(f)
 	r.w.close()
 }
 
-// cut returns what pieces have of a range.
+// cut returns the parts of pieces in [lo, hi).
 func cut(pieces []cfiPiece, lo, hi uint64) (out []cfiPiece) {
 	for _, p := range pieces {
 		if p.lo, p.hi = max(p.lo, lo), min(p.hi, hi); p.lo < p.hi {
@@ -65,7 +66,7 @@ func cut(pieces []cfiPiece, lo, hi uint64) (out []cfiPiece) {
 	return out
 }
 
-// take keeps the current row of the VM, which begins at lo.
+// take records the current row of the VM, which begins at lo.
 func (c *compactReader) take(lo uint64) {
 	vm := &c.r.vm
 	b := compactBody{pdataFrame: pdataFrame{base: uint8(vm.cur.cfa.ref), off: vm.cur.cfa.val}}
@@ -92,8 +93,8 @@ func (c *compactReader) take(lo uint64) {
 	c.taken = append(c.taken, takenRow{lo, b})
 }
 
-// retake replaces what was written of an FDE, which began with the block and row of these numbers, by the rows of its
-// instructions, if they reach all of its rows, and reports whether they do.
+// retake replaces the rows written for an FDE, which start at the given block and row numbers, by the rows of its
+// instructions if these reach all rows of the FDE. It reports whether it replaced them.
 func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) bool {
 	sp := c.leafFrame().base
 	impossible := slices.ContainsFunc(c.taken, func(r takenRow) bool { return r.body.base == sp && r.body.off < 0 })
@@ -110,11 +111,11 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 	return true
 }
 
-// entryOf returns the range of an FDE.
+// entryOf returns an entry with the range of an FDE.
 func entryOf(f *cfiFDE) *pdataEntry { return &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset} }
 
-// confirms reports whether the instructions of an FDE reach all of its rows; impossible means that it has others, and so
-// does not say what is saved.
+// confirms reports whether the instructions of an FDE reach all of its rows. impossible means that it also had rows
+// that cannot be right, and so does not say what is saved.
 func (c *compactReader) confirms(f *cfiFDE, impossible bool) bool {
 	e := entryOf(f)
 	if c.code = c.codeAt(e); len(c.code) == 0 {
@@ -143,8 +144,8 @@ func (c *compactReader) confirms(f *cfiFDE, impossible bool) bool {
 	return true
 }
 
-// dropMisplaced drops FDEs that linkers left at other places than their functions: where no function begins, and
-// whose rows the instructions do not reach.
+// dropMisplaced drops FDEs that linkers left in the wrong place: no function begins there, and the instructions do not
+// reach their rows.
 func (r *reader) dropMisplaced() {
 	c := r.compact
 	if c == nil || len(r.in.Starts) == 0 {
@@ -160,7 +161,7 @@ func (r *reader) dropMisplaced() {
 	})
 }
 
-// refutes reports whether the instructions of an FDE do not reach its rows before the next function begins.
+// refutes reports whether the instructions of an FDE fail to reach its rows before the next function begins.
 func (c *compactReader) refutes(f *cfiFDE) bool {
 	r, w := c.r, &c.r.w
 	stats, problems, blocks, rows := r.stats, len(r.problems.list), len(w.table.Blocks), len(w.table.Rows)
@@ -178,13 +179,14 @@ func (c *compactReader) refutes(f *cfiFDE) bool {
 	return known && len(c.codeAt(entryOf(&own))) > 0 && (!c.confirms(&own, false) || c.flow.pops())
 }
 
-// pops reports whether code takes more off the stack than it put there, as the end of a function does without its start.
+// pops reports whether code removes more from the stack than it put there, as the end of a function does without its
+// start.
 func (w *compactFlow) pops() bool {
 	return slices.ContainsFunc(w.state, func(s insn.Stack) bool { return s.SPKnown && s.SP < w.entry.SP })
 }
 
-// early reports whether the CFA is so close to the stack pointer that a saved register would be below it. LLVM describes
-// the registers of a prologue that probes a large frame before it says where the CFA is.
+// early reports whether the CFA is so close to the stack pointer that a saved register would be below it. In a prologue
+// that probes a large frame, LLVM describes the registers before it says where the CFA is.
 func (f *pdataFrame) early(sp uint8) bool {
 	for reg, at := range f.at {
 		if f.base == sp && f.saved>>reg&1 != 0 && at < -f.off {
@@ -194,7 +196,7 @@ func (f *pdataFrame) early(sp uint8) bool {
 	return false
 }
 
-// bodyAt returns what the FDE or the encoding says of an address.
+// bodyAt returns the frame that the FDE or the encoding gives for an address.
 func (c *compactReader) bodyAt(addr uint64) *compactBody {
 	if len(c.taken) == 0 {
 		return &c.body

@@ -7,53 +7,53 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 )
 
-// maxFlow is the number of instructions of a range that are followed, as the frames at them take memory.
+// maxFlow is the number of instructions of a range that are followed: each needs memory for its frame.
 const maxFlow = 1 << 17
 
-// What is guessed may be followed again and again. flowEffort is the number of instructions that are followed for each
-// byte of a range, and flowBase for any range; real code, whose instructions have more than two bytes, needs less than one.
+// Guesses may follow the same code repeatedly. For a range, flowBase instructions are followed, plus flowEffort for
+// each byte; real code, whose instructions have more than two bytes, needs less than one per byte.
 const (
 	flowEffort = 2
 	flowBase   = 1 << 12
 )
 
-// compactFlow is what is known of the frame at the instructions of a range.
+// compactFlow holds what is known about the frame at the instructions of a range.
 type compactFlow struct {
 	effect insn.Effect
-	fp     uint8 // the frame pointer
+	fp     uint8 // the frame pointer's DWARF number
 	lo     uint64
 	code   []byte
 	starts []uint64 // of functions in the range
 	entry  insn.Frame
 
-	codeAt   func(addr uint64) []byte // code of the file, or nothing
+	codeAt   func(addr uint64) []byte // returns code of the file, or nothing
 	outlined map[uint64]bool          // by targets of calls
 
-	found    []flowPlace // by offset
+	found    []flowPlace // by offset in code
 	at       []uint32    // the offsets of what was found, in that order
 	state    []insn.Stack
-	frame    insn.Frame // before the instruction that is followed
+	frame    insn.Frame // before the instruction being followed
 	now      []flowItem
 	later    []flowItem               // after calls, which may not return
 	last     []flowItem               // in other functions
-	jumps    []insn.Frame             // different ones at switches, the last one first
-	frames   []insn.Frame             // that are tried
-	whole    []uint32                 // where functions begin whose instructions return, without a contradiction
-	wrong    []uint32                 // where code begins that takes more from the stack than a function can
+	jumps    []insn.Frame             // the different frames at switches, the last one first
+	frames   []insn.Frame             // being tried
+	whole    []uint32                 // starts of functions whose instructions return without a contradiction
+	wrong    []uint32                 // starts of code that takes more from the stack than a function can
 	starting map[uint64]startEvidence // of starts
-	origin   uint32                   // where the function begins that is followed, or noOrigin
+	origin   uint32                   // start of the function being followed, or noOrigin
 	ended    bool                     // a return was reached
-	short    bool                     // code takes the return address from the stack before it returns
+	short    bool                     // code takes the return address off the stack before it returns
 	bad      bool                     // a return with another stack pointer than at the entry, or bytes that do not decode
 	full     bool                     // there were too many instructions
 	labels   bool                     // starts are labels of an interpreter
 	left     int                      // number of instructions that may still be followed
-	guess    bool                     // the frame where the path begins is not sure
+	guess    bool                     // the frame where the path begins is uncertain
 	deep     bool                     // code after calls is followed at once
 	unclean  bool                     // a jump out of the function with another stack pointer than at the entry
 }
 
-// noOrigin means that it is not known in which function the code is that is followed.
+// noOrigin means that it is unknown which function the code being followed belongs to.
 const noOrigin = math.MaxUint32
 
 type flowItem struct {
@@ -61,18 +61,18 @@ type flowItem struct {
 	frame insn.Frame
 }
 
-// flowPlace is what was found at an offset: 0 if no instruction is known to begin there, else the index of its frame in
-// compactFlow.state, plus 1, above four bits for its size. Most instructions leave the frame as it is.
+// flowPlace describes an offset: 0 if no instruction is known to begin there, otherwise the index of its frame in
+// compactFlow.state, plus 1, above four bits for its size. Most instructions leave the frame unchanged.
 type flowPlace uint32
 
 const flowSize = 15 // a mask; no instruction is longer
 
 func (p flowPlace) state() int { return int(p>>4) - 1 }
 
-// size returns the size of the instruction, at least a byte.
+// size returns the size of the instruction, at least one byte.
 func (p flowPlace) size() uint64 { return uint64(max(p&flowSize, 1)) }
 
-// begin prepares for a range.
+// begin prepares for following a range.
 func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.Frame) {
 	w.lo, w.code, w.starts, w.entry = lo, code, starts, entry
 	w.found = slices.Grow(w.found[:0], len(code))[:len(code)]
@@ -90,8 +90,8 @@ func (w *compactFlow) isStart(at uint32) bool {
 	return found
 }
 
-// try follows the instructions from an offset on. If that leads to a contradiction, and it is not sure, what was
-// found is forgotten.
+// try follows the instructions from an offset on, and reports whether there is no contradiction. If there is one, and
+// the frame was not sure, what was found is discarded.
 func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
 	if int(at) >= len(w.code) || w.found[at] != 0 {
 		return true
@@ -118,8 +118,8 @@ func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
 	return false
 }
 
-// next reports whether there is more to follow. What follows calls since the first is taken last, if it is followed at
-// once.
+// next reports whether there is more to follow. If code after calls is followed at once (deep), it comes last; first is
+// the index in later where that code begins.
 func (w *compactFlow) next(first int) bool {
 	if len(w.now) == 0 && w.deep && !w.bad && len(w.later) > first {
 		item := w.later[len(w.later)-1]
@@ -144,10 +144,10 @@ func (w *compactFlow) returns() {
 	}
 }
 
-// path follows instructions, the first of which has the current frame, up to one that does not continue.
+// path follows instructions, the first of which has the current frame, until one that does not continue.
 func (w *compactFlow) path(at uint32) {
-	f := &w.frame      // as effect may be any function, a variable here would be allocated for each path
-	last := -1         // the state of the instruction before
+	f := &w.frame      // effect may be any function, so a local variable would be allocated for each path
+	last := -1         // the state of the previous instruction
 	start := uint32(0) // of the next function, once it is looked up
 	for int(at) < len(w.code) {
 		if p := w.found[at]; p != 0 {
@@ -220,8 +220,8 @@ func (w *compactFlow) path(at uint32) {
 	}
 }
 
-// loops reports whether a branch leads back to code that was reached with another stack pointer: a loop that allocates a
-// large frame page by page, after which the stack pointer is not known.
+// loops reports whether a branch leads back to code that was reached with another stack pointer: a loop that allocates
+// a large frame page by page, after which the stack pointer is unknown.
 func (w *compactFlow) loops(target uint64, at uint32, f *insn.Frame) bool {
 	off := target - w.lo
 	if off > uint64(at) || w.found[off] == 0 {
@@ -231,11 +231,12 @@ func (w *compactFlow) loops(target uint64, at uint32, f *insn.Frame) bool {
 	return have.SPKnown && f.SPKnown && have.SP != f.SP
 }
 
-// maxOutlined is the maximum number of instructions of a piece of a prologue or epilogue in a function of its own.
+// maxOutlined is the maximum number of instructions in a piece of a prologue or epilogue that is a separate function.
 const maxOutlined = 16
 
-// call follows a function that leaves the stack pointer or the frame pointer elsewhere, or registers saved: a piece of prologues or
-// epilogues that LLVM's machine outliner has made a function, which programs that are optimized for their size share.
+// call follows a called function that changes the stack pointer, the frame pointer or the set of saved registers: a
+// piece of a prologue or epilogue that LLVM's machine outliner has turned into a function, shared by programs optimized
+// for size. The effects of other functions are ignored.
 func (w *compactFlow) call(target uint64) {
 	if is, known := w.outlined[target]; target == 0 || known && !is {
 		return
@@ -271,8 +272,8 @@ func (w *compactFlow) startAfter(at uint32) uint32 {
 	return uint32(w.starts[i] - w.lo)
 }
 
-// enters reports whether a path that goes on to next ends because a function begins at start. A guessed path that is
-// not where a function can begin is padding, or data.
+// enters reports whether a path that continues at next ends because a function begins at start. A guessed path that
+// reaches a place where a function cannot begin is padding or data.
 func (w *compactFlow) enters(start, next uint32, f *insn.Frame) bool {
 	if start == next && !w.guess {
 		w.note(w.lo+uint64(next), enteredFrom)

@@ -6,14 +6,14 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 )
 
-// Nothing that is followed leads to the cases of a switch. Their frame is that at the switch; a function may have
-// switches with several, as where some paths need no frame. The instructions of a case choose: with another's frame they
-// return with a wrong stack pointer, or lead to code that has another.
+// No instruction that can be followed leads to the cases of a switch. Their frame is the frame at the switch; a
+// function may have switches with several frames, since some paths may need none. The instructions of a case decide:
+// with a wrong frame they return with a wrong stack pointer, or lead to code that has another frame.
 
-// maxJumps is the number of different frames at switches that are remembered in a function.
+// maxJumps is the number of different switch frames that are remembered for a function.
 const maxJumps = 4
 
-// atSwitch remembers the frame at a switch, the last one first.
+// atSwitch remembers the frame at a switch, moving it to the front.
 func (w *compactFlow) atSwitch(f *insn.Frame) {
 	i := w.indexOf(f)
 	switch {
@@ -29,7 +29,8 @@ func (w *compactFlow) atSwitch(f *insn.Frame) {
 	w.jumps[0], w.jumps[i] = w.jumps[i], w.jumps[0]
 }
 
-// indexOf returns the index of the remembered frame that is f, but for a stack pointer that only one of them knows, or -1.
+// indexOf returns the index of the remembered frame that equals f, or -1. A stack pointer that only one of them knows
+// is ignored.
 func (w *compactFlow) indexOf(f *insn.Frame) int {
 	return slices.IndexFunc(w.jumps, func(j insn.Frame) bool {
 		a, b := j.Stack, f.Stack
@@ -40,13 +41,14 @@ func (w *compactFlow) indexOf(f *insn.Frame) int {
 	})
 }
 
-// afterSwitch follows code that nothing leads to with the frames at switches.
+// afterSwitch follows code that nothing leads to, with the frames at switches.
 func (w *compactFlow) afterSwitch(at uint32) bool {
 	return len(w.jumps) > 1 && w.best(at) || len(w.jumps) > 0 && w.try(at, w.jumps[0], false)
 }
 
-// best follows code with the first of the frames at switches with which there is no contradiction, calls included, and
-// with which it leaves the function as that was entered; else, with the first without a contradiction.
+// best follows code with the first switch frame that causes no contradiction, calls included, and with which the code
+// leaves the function with the stack pointer as at its entry. If there is none, it uses the first frame without a
+// contradiction.
 func (w *compactFlow) best(at uint32) bool {
 	w.frames = append(w.frames[:0], w.jumps...) // code may have more switches
 	w.deep = true
@@ -67,12 +69,12 @@ func (w *compactFlow) best(at uint32) bool {
 	return first >= 0 && w.try(at, w.frames[first], false)
 }
 
-// flowMark is how much was found at some time.
+// flowMark records how much had been found at some point.
 type flowMark struct{ at, states, later int }
 
 func (w *compactFlow) mark() flowMark { return flowMark{len(w.at), len(w.state), len(w.later)} }
 
-// forget forgets what was found since.
+// forget discards what was found since m.
 func (w *compactFlow) forget(m flowMark) {
 	for _, at := range w.at[m.at:] {
 		w.found[at] = 0
@@ -86,35 +88,35 @@ func (w *compactFlow) leaves(f *insn.Frame) {
 	w.unclean = w.unclean || f.SPKnown && f.SP != w.entry.SP
 }
 
-// startEvidence is what shows whether a function begins at a start.
+// startEvidence says what shows whether a function really begins at a start.
 type startEvidence uint8
 
 const (
-	inFunction   startEvidence = 1 << iota // it is in another function
-	usedFunction                           // it is called, or jumped to as in a tail call
-	enteredFrom                            // code before it goes on into it
-	ownFrame                               // it points the frame pointer to where it saved the caller's
-	outerFrame                             // it goes on in the frame of another function, as the handlers of interpreters do
+	inFunction   startEvidence = 1 << iota // is inside another function
+	usedFunction                           // is called, or jumped to as in a tail call
+	enteredFrom                            // code before it continues into it
+	ownFrame                               // points the frame pointer to where it saved the caller's
+	outerFrame                             // continues in the frame of another function, as the handlers of interpreters do
 )
 
-// note records evidence about the start at an address, if there is one.
+// note records evidence about the start at addr, if there is a start.
 func (w *compactFlow) note(addr uint64, e startEvidence) {
 	if off := addr - w.lo; off < uint64(len(w.code)) && w.isStart(uint32(off)) {
 		w.starting[addr] |= e
 	}
 }
 
-// dispatches notes an indirect jump behind code that uses the frame pointer of a frame that it did not make. JSC's
-// interpreter is one function in assembly, with a label for each instruction, to which jumps through a table lead.
-// Pieces of functions that LLVM's outliner made functions use such frames, too, but return.
+// dispatches notes an indirect jump in code that uses the frame pointer of a frame that it did not make. JSC's
+// interpreter is one function in assembly, with a label for each bytecode instruction, reached through a table of
+// jumps. Pieces of functions that LLVM's outliner turned into functions use such frames, too, but return.
 func (w *compactFlow) dispatches(f *insn.Frame) {
 	if f.Outer {
 		w.note(w.lo+uint64(w.origin), outerFrame)
 	}
 }
 
-// exits notes a return or jump with a stack pointer for which the return address is not on the stack any more, where calls
-// put it there. Pieces of epilogues that LLVM's outliner made functions of arm64 have such.
+// exits notes a return or jump for which the return address is no longer on the stack, where calls put it there.
+// Epilogue pieces that LLVM's outliner turned into functions do this on arm64.
 func (w *compactFlow) exits(f *insn.Frame) {
 	if f.SPKnown && f.SP < w.entry.SP && w.entry.SP > 0 {
 		w.short = true
@@ -122,8 +124,8 @@ func (w *compactFlow) exits(f *insn.Frame) {
 	}
 }
 
-// branches notes a jump to the start of a function. LC_FUNCTION_STARTS lists labels of assembly, too: one to which code
-// with a frame jumps is inside of a function.
+// branches notes a jump to the start of a function. LC_FUNCTION_STARTS also lists labels of assembly: a label that code
+// with a frame jumps to is inside a function.
 func (w *compactFlow) branches(target uint64, f *insn.Frame) {
 	switch {
 	case !f.SPKnown:
@@ -134,8 +136,8 @@ func (w *compactFlow) branches(target uint64, f *insn.Frame) {
 	}
 }
 
-// crosses reports whether a jump without a frame leads into the middle of another function. Tail calls lead to its
-// start; data that decodes as code has such jumps, and the functions that are there come first.
+// crosses reports whether a jump without a frame leads into the middle of another function. Tail calls lead to the
+// start; data that decodes as code has such jumps, so the functions there are followed first.
 func (w *compactFlow) crosses(target uint64, at uint32, f *insn.Frame) bool {
 	off := target - w.lo
 	if off >= uint64(len(w.code)) || f.SP != w.entry.SP || w.isStart(uint32(off)) {
@@ -146,14 +148,14 @@ func (w *compactFlow) crosses(target uint64, at uint32, f *insn.Frame) bool {
 	return from != to
 }
 
-// inside reports whether the start at an address is in another function. V8's functions jump to others with arguments
-// on the stack; those make frames of their own.
+// inside reports whether the start at addr is inside another function. V8's functions jump to others with arguments on
+// the stack, but those make their own frames.
 func (w *compactFlow) inside(addr uint64) bool {
 	return addr != w.lo && w.starting[addr]&(inFunction|usedFunction|ownFrame) == inFunction
 }
 
-// interpreter reports whether the starts are labels of an interpreter in assembly: some go on in a frame that others
-// made, and code goes on into many, which never happens between functions of compilers.
+// interpreter reports whether the starts are labels of an interpreter in assembly: some continue in a frame that
+// another one made, and code continues into many of them, which never happens between functions of compilers.
 func (w *compactFlow) interpreter() bool {
 	labels, frames := 0, 0
 	for _, e := range w.starting {

@@ -32,12 +32,12 @@ func (c *compactReader) entry(e *pdataEntry) error {
 	return nil
 }
 
-// maxPart is the number of bytes of a range that are followed at once; no instruction is shorter than a byte. Linkers
-// make one range of all code of a program that was compiled without tables, which is megabytes.
+// maxPart is the number of bytes of a range that are followed at once; an instruction has at least one byte. Linkers
+// make one range of megabytes from all the code of a program that was compiled without tables.
 const maxPart = maxFlow
 
-// cut returns where a part that begins at lo ends: at most maxPart bytes on, unless the function in it is larger, or
-// where the next function begins, if each is a part.
+// cut returns where a part that begins at lo ends: after at most maxPart bytes, unless the function in it is larger,
+// or, with each, where the next function begins.
 func (c *compactReader) cut(lo, hi uint64, each bool) uint64 {
 	starts := c.r.in.Starts
 	if each {
@@ -62,7 +62,7 @@ func (c *compactReader) cut(lo, hi uint64, each bool) uint64 {
 	return min(starts[i], hi)
 }
 
-// maxRounds is how many times a range is followed, each time without the starts that turned out to be labels.
+// maxRounds is the number of times a range is followed, each time without the starts that turned out to be labels.
 const maxRounds = 16
 
 // follow follows the instructions of a range.
@@ -95,7 +95,7 @@ func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 }
 
 // seeds follows code that nothing leads to: other functions of the range, the cases of a switch, landing pads. Without
-// an encoding, code that is not the start of a function has a frame only if a switch before it may lead to it.
+// an encoding, code that is not the start of a function has a frame only if an earlier switch may lead to it.
 func (c *compactReader) seeds(e *pdataEntry) {
 	w := &c.flow
 	for at := uint32(0); int(at) < len(w.code); {
@@ -130,7 +130,7 @@ func (c *compactReader) seeds(e *pdataEntry) {
 	}
 }
 
-// bodyState returns what the instructions of a prologue have done.
+// bodyState returns the frame after the instructions of a prologue.
 func (c *compactReader) bodyState(body *compactBody) insn.Frame {
 	f := insn.Enter(body.off, body.saves)
 	f.Listed = true
@@ -167,9 +167,9 @@ func (c *compactReader) functions(e *pdataEntry) {
 	}
 }
 
-// function writes the rows of a function: those of its instructions if they reach the frame of the encoding, or a
-// return in the state of the entry; else that frame for all of it. LLVM's encodings of functions in assembly with
-// directives for their epilogues are wrong.
+// function writes the rows of a function: the rows of its instructions if they reach the frame of the encoding, or a
+// return with the stack pointer as at the entry; otherwise that frame for the whole function. LLVM's encodings are
+// wrong for functions in assembly with directives for their epilogues.
 func (c *compactReader) function(lo, hi uint64) {
 	w, body := &c.flow, c.bodyAt(lo)
 	c.lo = lo
@@ -189,13 +189,13 @@ func (c *compactReader) function(lo, hi uint64) {
 	c.rows(from, to, body.none)
 }
 
-// rows writes the rows of the instructions between two offsets. Without an encoding (none), code whose frame is unknown,
-// or that was not followed, has no rules; padding has those of the code before it.
+// rows writes the rows of the instructions between two offsets. With none, meaning no encoding, code whose frame is
+// unknown or that was not followed has no rules. Padding has the rules of the code before it.
 func (c *compactReader) rows(from, to uint64, none bool) {
 	w := &c.flow
 	open, known := false, false
 	var last pdataFrame
-	before := -1 // the state of the instruction before; known if its frame is
+	before := -1 // the previous instruction's state, which is known if its frame is
 	var p flowPlace
 	padded := from // the end of padding
 	for at := from; at < to; at += p.size() {
@@ -249,13 +249,13 @@ func (c *compactReader) unpadded(from, to uint64) uint64 {
 	return from
 }
 
-// reaches reports whether the frame of the encoding is among those of the instructions. Without an encoding, all
+// reaches reports whether the frame of the encoding is among the frames of the instructions. Without an encoding, all
 // frames must be known.
 func (c *compactReader) reaches(from, to uint64, body *compactBody) bool {
 	w := &c.flow
 	found := false
 	byFP := body.base != c.leafFrame().base
-	before := -1 // the state of the instruction before
+	before := -1 // the previous instruction's state
 	var p flowPlace
 	for at := from; at < to; at += p.size() {
 		if p = w.found[at]; p == 0 || p.state() == before {
@@ -274,7 +274,7 @@ func (c *compactReader) reaches(from, to uint64, body *compactBody) bool {
 	return found
 }
 
-// within reports whether f has the CFA of o, and all that o saves at the same places.
+// within reports whether f has the CFA of o, and everything that o saves in the same places.
 func (f *pdataFrame) within(o *pdataFrame) bool {
 	if f.base != o.base || f.off != o.off || f.saved&o.saved != o.saved || o.ra != 0 && f.ra != o.ra {
 		return false
@@ -287,8 +287,8 @@ func (f *pdataFrame) within(o *pdataFrame) bool {
 	return true
 }
 
-// stubs writes the blocks of a section of stubs. All begin with the frame of a function's entry, but the code that
-// those of __stub_helper share, which is before them.
+// stubs writes the blocks of a section of stubs. All stubs begin with the frame of a function's entry; only the shared
+// code before those of __stub_helper does not.
 func (c *compactReader) stubs(e *pdataEntry) error {
 	c.code = c.codeAt(e)
 	c.body = compactBody{pdataFrame: c.leafFrame(), none: true}
@@ -302,13 +302,13 @@ func (c *compactReader) stubs(e *pdataEntry) error {
 		size, flow, _ := w.effect(c.code[at:], e.lo+uint64(at), &f)
 		at += uint32(max(size, 1))
 		if flow == insn.Jump {
-			at = 0 // a stub is first, which leads to the code that is shared
+			at = 0 // a stub comes first, and leads to the shared code
 		}
 		if flow == insn.Jump || flow == insn.Leave {
 			break
 		}
 	}
-	least := uint32(1) // bytes of an instruction
+	least := uint32(1) // size in bytes of the shortest instruction
 	if c.leafFrame().base == arm64SP {
 		least = 4
 	}

@@ -42,8 +42,8 @@ type cfiPending struct {
 	pos, end uint64 // of what follows the CIE pointer
 }
 
-// walk reads the entries of a section. As each begins with its length, damage
-// inside one does not spread; an impossible length ends the section.
+// walk reads the entries of a section. As each begins with its length, damage inside one does not spread; an impossible
+// length ends the section.
 func (r *reader) walk(section int) {
 	s := &r.in.Sections[section]
 	c := bin.New(s.Name, s.Data, r.in.Order)
@@ -115,9 +115,9 @@ func (r *reader) entry(s *Section, place cfiPlace, pos, end uint64, wide bool) {
 	}
 }
 
-// longPointer returns the CIE pointer of an FDE of 32-bit DWARF that has one of 8 bytes, as Free Pascal writes it for
-// 64-bit processors, and reports whether it has. The two readings never both hold: with 4 bytes, half of the address is
-// that of the pointer. A section may have FDEs of other compilers, too.
+// longPointer returns the CIE pointer of an FDE of 32-bit DWARF whose pointer has 8 bytes, as Free Pascal writes it for
+// 64-bit processors. It reports false for other FDEs. Both readings cannot be valid: in the 4-byte one, half of the
+// address would be part of the pointer. A section may also have FDEs of other compilers.
 func (r *reader) longPointer(s *Section, section int, pos, end uint64) (cie uint64, ok bool) {
 	if r.in.PtrSize != 8 || r.in.Exec == nil || end-pos < 24 {
 		return 0, false
@@ -129,17 +129,17 @@ func (r *reader) longPointer(s *Section, section int, pos, end uint64) (cie uint
 	cie, lo, size := word(0), word(8)+s.Moved, word(16)
 	_, known := r.lastCIE(cfiPlace{section, cie})
 	ok = known && size > 0 && r.in.Exec(lo) && r.in.Exec(lo+size-1)
-	// If the pointer has 4 bytes and the linker dropped the code, half of the word at 8 is that of an address of 0.
+	// With a 4-byte pointer, and if the linker dropped the code, half of the word at 8 belongs to an address of 0.
 	if start := word(8); !ok && known && uint32(start) != 0 && start < r.mask-1 && lo >= r.in.Base {
 		r.noteOdd(cfiPlace{section, pos - 4}, lo)
 	}
 	return cie, ok
 }
 
-// oddFDEs are the FDEs of a section that are for no code, whichever size their CIE pointers have.
+// oddFDEs counts the FDEs of a section that describe no code, whichever size their CIE pointers have.
 type oddFDEs struct {
 	first cfiPlace
-	start uint64 // where the code of the first would begin
+	start uint64 // where the code of the first one would begin
 	count int
 }
 
@@ -159,8 +159,8 @@ func (r *reader) reportOdd() {
 	}
 }
 
-// countBack returns the place of the CIE that a 4-byte pointer at pos leads
-// to: it is relative to itself, backwards. For a CIE after it, it wraps.
+// countBack returns the place of the CIE that a 4-byte pointer at pos leads to: it is relative to itself, backwards.
+// For a CIE after it, it wraps around.
 func countBack(pos, pointer uint64) uint64 {
 	if pointer <= pos {
 		return pos - pointer
@@ -168,7 +168,7 @@ func countBack(pos, pointer uint64) uint64 {
 	return uint64(uint32(pos) - uint32(pointer))
 }
 
-// fdeOf reads an FDE whose CIE is known, and otherwise keeps it for later.
+// fdeOf reads an FDE if its CIE is known, and otherwise keeps it for later.
 func (r *reader) fdeOf(p cfiPending, last bool) {
 	key := cfiPlace{p.section, p.cie}
 	cie, ok := r.lastCIE(key)
@@ -202,8 +202,7 @@ func (r *reader) resolveLater() {
 	r.later = nil
 }
 
-// reportBroken adds to the problem of each rejected CIE the number of FDEs
-// lost with it.
+// reportBroken adds to the problem of each rejected CIE the number of FDEs lost with it.
 func (r *reader) reportBroken() {
 	for i := range r.problems.list {
 		p := &r.problems.list[i]
@@ -235,12 +234,10 @@ func (r *reader) addCIE(c *bin.Cursor, s *Section, place cfiPlace) {
 	r.cies = append(r.cies, cie)
 }
 
-// cfiMaxAugmentation bounds the augmentation string; known ones have up to eight
-// letters.
+// cfiMaxAugmentation bounds the augmentation string; known ones have up to eight letters.
 const cfiMaxAugmentation = 32
 
-// read reads the fields up to the initial instructions. Errors are the
-// cursor's.
+// read reads the fields up to the initial instructions. Errors are left in the cursor.
 func (cie *cfiCIE) read(c *bin.Cursor, section string, in *Input) {
 	version := c.U8()
 	if c.Err() == nil && version != 1 && version != 3 && version != 4 {
@@ -273,9 +270,8 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *Input) {
 
 func cfiIsFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
 
-// augmentation reads what the augmentation string announces (LSB 10.6.1.1).
-// Unknown letters after "z" are skipped by the length; without "z" the start
-// of the instructions cannot be determined.
+// augmentation reads what the augmentation string announces (LSB 10.6.1.1). Unknown letters after "z" are skipped by
+// the length; without "z" the start of the instructions cannot be determined.
 func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *Input) {
 	data := *c
 	if len(aug) > 0 && aug[0] == 'z' {
@@ -332,7 +328,7 @@ func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *Input) {
 	cfiEncoded(c, enc, cie.ptrSize)
 }
 
-// cfiEncoded reads a value of a DW_EH_PE format, sign-extended where it says so.
+// cfiEncoded reads a value in a DW_EH_PE format, sign-extended if the format is signed.
 func cfiEncoded(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
 	switch enc & dw.EHFormat {
 	case dw.EHAbsPtr:
@@ -356,8 +352,8 @@ func cfiEncoded(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
 	return 0
 }
 
-// address reads an encoded code address; fn is the start of the function. A
-// pcrel, textrel or datarel zero is the null pointer.
+// address reads an encoded code address; fn is the start of the function. A zero that is pcrel, textrel or datarel is
+// the null pointer.
 func (r *reader) address(c *bin.Cursor, s *Section, cie *cfiCIE, fn uint64) uint64 {
 	enc := cie.encoding
 	if enc == dw.EHOmit || enc&dw.EHInd != 0 {
@@ -391,8 +387,8 @@ func (r *reader) address(c *bin.Cursor, s *Section, cie *cfiCIE, fn uint64) uint
 	return v & r.mask
 }
 
-// moved converts an absolute address to one in the binary. The values that
-// linkers write for dropped code are not changed.
+// moved converts an absolute address to an address in the binary. The values that linkers write for dropped code are
+// not changed.
 func (r *reader) moved(addr uint64, section int) uint64 {
 	if addr >= r.mask-1 {
 		return addr
@@ -425,9 +421,8 @@ func (r *reader) addFDE(p cfiPending, index int32) {
 	}
 }
 
-// wanted reports whether an FDE describes code of this module, and counts it
-// if not. Linkers mark the FDEs of dropped functions with an address of 0, -1
-// or -2.
+// wanted reports whether an FDE describes code of this module. If not, it counts the FDE. Linkers mark the FDEs of
+// dropped functions with an address of 0, -1 or -2.
 func (r *reader) wanted(f *cfiFDE, size uint64) bool {
 	switch {
 	case r.in.Compact && f.eh && size > 0 && !r.linked(f):
@@ -447,8 +442,8 @@ func (r *reader) wanted(f *cfiFDE, size uint64) bool {
 	return false
 }
 
-// linked reports whether an FDE of a linked file of macOS describes code, and its own only: linkers drop the FDEs of
-// dropped functions there.
+// linked reports whether the code of an FDE of a linked macOS file lies in one range of code. If not, it reports the
+// FDE as damage: linkers drop the FDEs of dropped functions there.
 func (r *reader) linked(f *cfiFDE) bool {
 	i, found := slices.BinarySearchFunc(r.in.Code, f.lo, func(c Range, addr uint64) int { return cmp.Compare(c.Lo, addr) })
 	if !found {

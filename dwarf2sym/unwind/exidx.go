@@ -8,44 +8,44 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// ARM's exception index tables -> STACK CFI. .ARM.exidx has two words for a
-// function: its start, and either its unwind instructions or their place,
-// usually in .ARM.extab (Exception Handling ABI for the Arm Architecture, IHI
+// ARM's exception index tables -> STACK CFI. .ARM.exidx has two words for each
+// function: its start, and either its unwind instructions or where they are,
+// usually .ARM.extab (Exception Handling ABI for the Arm Architecture, IHI
 // 0038, "Index table entries", "The generic model", "The compact model").
 // exidxop.go executes the instructions.
 //
 // Rules that the format leaves open, or that differ from other readers:
 //
 //   - An entry describes the body of a function: after its prologue, before its
-//     epilogue. It does not describe these, so a function is one STACK
+//     epilogue. Prologue and epilogue are not described, so a function is one STACK
 //     CFI INIT record without rows, which is right wherever the function calls
 //     another one. A crash in the prologue itself is walked wrongly.
-//   - So DWARF takes precedence: an entry applies only where neither .eh_frame nor
-//     .debug_frame has a rule, address by address.
+//   - DWARF therefore takes precedence: an entry applies only where neither .eh_frame
+//     nor .debug_frame has a rule, address by address.
 //   - An entry extends to the next one, and at most to the end of the section
 //     that it starts in, or of the segment if there are no section headers: the
 //     table has no sizes. Alignment, and functions of assembly without an entry,
 //     belong to the function before them; unwinders read it the same way.
-//   - The table need not be sorted. Of entries with equal start the last one
+//   - The table need not be sorted. Of entries with the same start, the last one
 //     applies; the others belong to functions without code.
 //   - "cantunwind" and "refuse to unwind" give no STACK CFI at all. They say that
 //     no exception passes, not that the stack ends: compilers write cantunwind
-//     for leaf functions of C and for what throws nothing, linkers write it for
-//     assembly, memcpy among it: 2801 of 3521 functions of Debian 12's libc for
+//     for leaf functions of C and for functions that throw nothing, linkers write
+//     it for assembly, including memcpy: 2801 of 3521 functions of Debian 12's libc for
 //     armhf. ".ra: 0" would cut the stack of every crash there; without a record
 //     walkers continue by other means.
 //   - Generic model: whatever the personality routine is, the next word has a
 //     count in its first byte, which the unwind instructions follow.
 //     The ABI leaves this to the routine, but GNU as and LLVM, which write the
-//     instructions, know no other layout, and those of C, C++, Objective-C, Rust
-//     and Go are read by the same code of libgcc. The routine cannot be
-//     identified: its address is usually that of a PLT entry. Breakpad leaves all
-//     these functions out: in C++ each that has something to destroy or to catch.
+//     instructions, know no other layout, and libgcc reads those of C, C++,
+//     Objective-C, Rust and Go with the same code. The routine cannot be
+//     identified: its address is usually that of a PLT entry. Breakpad leaves out
+//     all these functions: in C++, every one that has something to destroy or catch.
 //   - Reserved and spare instructions, and those for registers that must not be
 //     used, cost the entry and are reported.
 //   - The return address is r15 if that was popped, otherwise r14, otherwise lr.
-//   - The instructions for the code that authenticates a return address (PACBTI) move
-//     the stack pointer and has no other effect: lr itself is not signed.
+//   - The instructions for the code that authenticates a return address (PACBTI) only
+//     move the stack pointer: lr itself is not signed.
 //   - Numbers are in the data's byte order, for BE8 too, in which code is
 //     little-endian; instructions run from a word's most significant byte.
 //   - Bit 0 of a function's address (Thumb) is ignored.
@@ -62,8 +62,7 @@ type exidxReader struct {
 	work    int                   // number of instruction bytes that may still be executed
 }
 
-// exidxEntry is an entry of .ARM.exidx. The CPUs that use it have 32-bit
-// addresses.
+// exidxEntry is an entry of .ARM.exidx. The CPUs that use it have 32-bit addresses.
 type exidxEntry struct {
 	section int32 // index in Input.Index
 	offset  uint32
@@ -71,7 +70,7 @@ type exidxEntry struct {
 	word    uint32 // the second word
 }
 
-// exidxRules is the result of instructions.
+// exidxRules is the result of executing instructions.
 type exidxRules struct {
 	rules   cfiSaved
 	unnamed int // number of registers without a name
@@ -103,7 +102,7 @@ func (r *reader) readIndex() {
 	r.sortBlocks()
 }
 
-// place orders problems: after those of the other sections.
+// place orders problems after those of the other sections.
 func (x *exidxReader) place(section int, offset uint64) cfiPlace {
 	return cfiPlace{len(x.r.in.Sections) + section, offset}
 }
@@ -131,8 +130,7 @@ func (x *exidxReader) walk(section int) {
 	}
 }
 
-// prel31 returns the address that a word at place refers to, relative to
-// itself.
+// prel31 returns the address that a word at place refers to, relative to itself.
 func prel31(word uint32, place uint64) uint32 {
 	return uint32(int32(word<<1)>>1) + uint32(place)
 }
@@ -163,7 +161,7 @@ func (x *exidxReader) pieces() []cfiPiece {
 	return pieces
 }
 
-// write writes the blocks of entries; the pieces of one follow each other.
+// write writes the blocks of entries; the pieces of one entry follow each other.
 func (x *exidxReader) write(pieces []cfiPiece) {
 	w := &x.r.w
 	for k := 0; k < len(pieces); {
@@ -183,8 +181,8 @@ func (x *exidxReader) write(pieces []cfiPiece) {
 	}
 }
 
-// setRules sets the rules of the VM to those of an entry. It returns false for
-// an entry without rules.
+// setRules sets the rules of the VM to those of an entry. It reports whether the entry
+// has rules.
 func (x *exidxReader) setRules(e *exidxEntry) bool {
 	vm, s := &x.r.vm, &x.r.in.Index[e.section]
 	x.fde = cfiFDE{cfiPlace: x.place(int(e.section), uint64(e.offset)), lo: uint64(e.lo)}
@@ -202,7 +200,7 @@ func (x *exidxReader) setRules(e *exidxEntry) bool {
 	return vm.cur.cfa.kind != cfiNone
 }
 
-// run translates instructions, once for all entries that have the same ones.
+// run translates instructions, once for all entries with the same instructions.
 func (x *exidxReader) run(code *exidxCode) error {
 	vm := &x.r.vm
 	ops := code.ops
@@ -230,7 +228,7 @@ func (x *exidxReader) run(code *exidxCode) error {
 	return nil
 }
 
-// exidxCode is where unwind instructions are.
+// exidxCode says where unwind instructions are.
 type exidxCode struct {
 	section string
 	offset  uint64 // of the first word with instructions

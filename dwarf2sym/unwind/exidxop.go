@@ -8,10 +8,10 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Unwind instructions (IHI 0038, "Frame unwinding instructions"). They move a
-// virtual stack pointer, vsp, from the callee's frame to the caller's, whose
-// stack pointer it is in the end: the CFA. Nothing is loaded here: vsp is an
-// offset from a base, which is a register or a word in memory.
+// Unwind instructions (IHI 0038, "Frame unwinding instructions"). They move a virtual
+// stack pointer, vsp, from the callee's frame to the caller's. Its final value is the
+// caller's stack pointer: the CFA. Nothing is loaded here: vsp is an offset from a base,
+// which is a register or a word in memory.
 
 const exidxFinish = 0xb0
 
@@ -33,7 +33,7 @@ type exidxAddr struct {
 
 // exidxBase is what addresses are relative to.
 type exidxBase struct {
-	load bool // the word at from, otherwise the value of a register in the callee
+	load bool // the word at from; otherwise the value of a register in the callee
 	reg  uint64
 	from exidxAddr
 }
@@ -54,8 +54,7 @@ func (f *exidxFrame) reset() {
 	f.vsp, f.core, f.vfp, f.unnamed = exidxAddr{}, 0, 0, 0
 }
 
-// run executes instructions. refused means that one of them is "refuse to
-// unwind".
+// run executes instructions. refused reports that one of them is "refuse to unwind".
 func (f *exidxFrame) run(code *exidxCode) (refused bool, err error) {
 	f.reset()
 	c := bin.New("", code.ops, nil)
@@ -98,8 +97,8 @@ func (f *exidxFrame) run(code *exidxCode) (refused bool, err error) {
 	return false, nil
 }
 
-// group11 executes the instructions from 0xb1 to 0xbf; it returns false for a
-// reserved one.
+// group11 executes the instructions from 0xb1 to 0xbf. It returns false for a reserved
+// one.
 func (f *exidxFrame) group11(op uint8, c *bin.Cursor) bool {
 	switch {
 	case op == 0xb1:
@@ -149,8 +148,8 @@ func (f *exidxFrame) group12(op uint8, c *bin.Cursor) bool {
 	return true
 }
 
-// popCore pops the registers of a mask, the lowest one first. If the stack
-// pointer is among them, its value becomes vsp after all were popped.
+// popCore pops the registers of a mask, the lowest one first. If the stack pointer is
+// among them, its value becomes vsp after all have been popped.
 func (f *exidxFrame) popCore(mask uint16) {
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros16(m)
@@ -163,7 +162,7 @@ func (f *exidxFrame) popCore(mask uint16) {
 	f.core |= mask &^ (1 << armSP)
 }
 
-// setVSP sets vsp from a register as it is in the frame reached so far.
+// setVSP sets vsp from a register's value in the frame reached so far.
 func (f *exidxFrame) setVSP(reg int) bool {
 	switch {
 	case reg == armSP || reg == armPC:
@@ -181,8 +180,8 @@ func (f *exidxFrame) rebase(b exidxBase) {
 	f.bases = append(f.bases, b)
 }
 
-// popRange pops the VFP registers below limit that an operand names, counted
-// from above; pad is the space that FSTMFDX leaves after them.
+// popRange pops the VFP registers that an operand names, counted from above, which must
+// be below limit. pad is the space that FSTMFDX leaves after them.
 func (f *exidxFrame) popRange(operand uint8, above, limit int, pad int64) bool {
 	first, n := above+int(operand>>4), int(operand&0xf)+1
 	if first+n > limit {
@@ -207,8 +206,8 @@ func (f *exidxFrame) popOther(n int, size int64) {
 	f.unnamed += n
 }
 
-// rules sets the current rules of the VM to the frame's state. It returns
-// false if one has no postfix form, which is reported.
+// rules sets the current rules of the VM to the frame's state. It returns false if a rule
+// cannot be written as postfix, which is reported.
 func (f *exidxFrame) rules(vm *cfiVM, code *exidxCode) bool {
 	p := exidxPrinter{f: f, vm: vm, code: code}
 	vm.cur.cfa = p.cfa()
@@ -264,7 +263,7 @@ func (p *exidxPrinter) saved(a exidxAddr) cfiRule {
 	return rule
 }
 
-// value returns the rule of what has the value a.
+// value returns the rule for the value a.
 func (p *exidxPrinter) value(a exidxAddr, form cfiForm) (cfiRule, error) {
 	e := &p.vm.r.eval
 	e.regs, e.form, e.known, e.terms = p.vm.cie.regs, form, false, e.terms[:0]

@@ -11,8 +11,8 @@ import (
 
 // DWARF expressions (DWARF 5, 2.5 and 6.4.2) as Breakpad postfix. The expression is executed on a
 // stack of terms instead of values; the term left on top is written as postfix. Breakpad computes
-// modulo the word size, unsigned, and has + - * / % @ (align down) ^ (load a word); other
-// operations of DWARF are written with these only if the values are the same for every input.
+// modulo the word size, unsigned, and has + - * / % @ (align down) ^ (load a word). Other DWARF
+// operations are written with these only if the values are the same for every input.
 //
 // The pc is a term like any register. If an operator cannot be written for it, the expression is
 // executed again for each pc. In a file that may be loaded anywhere, only the low 12 bits of the
@@ -30,17 +30,17 @@ const (
 // Limits for one expression. Compilers write up to ten operations.
 const (
 	cfiMaxStack  = 64  // terms on the stack
-	cfiMaxTerms  = 512 // terms made
+	cfiMaxTerms  = 512 // terms created
 	cfiMaxSteps  = 256 // operations, including repeated ones
 	cfiMaxTokens = 128 // words of postfix
 	cfiPageBits  = 12
 
-	// cfiMaxWork bounds the operations of all expressions that are not bounded by
-	// a module's size: those that depend on the pc, and loops.
+	// cfiMaxWork bounds the operations that a module's size does not bound: those of expressions
+	// that depend on the pc, and of loops.
 	cfiMaxWork = 1 << 24
 )
 
-// cfiTerm is a node of an expression; a and b are indexes of terms.
+// cfiTerm is a node of an expression; a and b are indices of terms.
 type cfiTerm struct {
 	op   byte   // 'k' constant, 'r' register + val, 'c' CFA + val, or Breakpad's operator
 	pc   bool   // depends on the pc
@@ -86,7 +86,7 @@ type cfiPCExpr struct {
 	regs  *cfiRegs
 	form  cfiForm
 	data  []byte
-	bits  uint8              // the lowest bits of the pc that results depended on
+	bits  uint8              // the number of low bits of the pc that results depended on
 	cache map[uint64]cfiRule // by these bits
 	err   error              // the first error, until it is reported
 	bad   bool               // had an error
@@ -102,8 +102,8 @@ func (e *cfiEval) init(in *Input, names *cfi.Names) {
 	e.codes = make(map[string]uint32)
 }
 
-// rule translates an expression. For one that cannot be written it returns a
-// cfiLost rule and an error that says why, with the expression.
+// rule translates an expression. If it cannot be written, rule returns a cfiLost rule and an
+// error with the reason and the expression.
 func (e *cfiEval) rule(regs *cfiRegs, data []byte, form cfiForm) (cfiRule, error) {
 	e.key = append(append(e.key[:0], byte(form), byte(regs.id)), data...)
 	if rule, ok := e.byKey[string(e.key)]; ok {
@@ -160,8 +160,8 @@ func (e *cfiEval) translate(regs *cfiRegs, data []byte, form cfiForm, pc uint64,
 	return e.result(e.stack[len(e.stack)-1])
 }
 
-// result converts the term to a rule: a plain one if possible, so that equal
-// rules are equal values.
+// result converts the term to a rule: a plain one if possible, so that equal rules are equal
+// values.
 func (e *cfiEval) result(i int32) (cfiRule, error) {
 	t := &e.terms[i]
 	val := e.regs.wrap(int64(t.val))

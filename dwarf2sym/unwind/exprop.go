@@ -23,7 +23,7 @@ func cfiOperands(op uint8) int {
 	return 0
 }
 
-// step executes one operation; the stack has its operands.
+// step executes one operation, whose operands must be on the stack.
 func (e *cfiEval) step(op uint8, c *bin.Cursor) error {
 	switch {
 	case op >= dw.OpLit0 && op < dw.OpReg0:
@@ -121,7 +121,7 @@ func (e *cfiEval) pick(depth int) error {
 	return nil
 }
 
-// jump continues elsewhere; a condition must be known.
+// jump continues at another offset. The condition, if any, must be known.
 func (e *cfiEval) jump(op uint8, by int, c *bin.Cursor) error {
 	if op == dw.OpBra {
 		i := e.pop()
@@ -170,8 +170,7 @@ func (e *cfiEval) arithmetic(op uint8, a, b int32) (int32, error) {
 	return e.compare(op, a, b)
 }
 
-// signedDiv divides signed words (DWARF 5, 2.5.1.4); Breakpad's is
-// unsigned.
+// signedDiv divides signed words (DWARF 5, 2.5.1.4). Breakpad's division is unsigned.
 func (e *cfiEval) signedDiv(a, b int32) (int32, error) {
 	k, ok := e.isConst(b)
 	d := e.regs.wrap(int64(k))
@@ -210,8 +209,8 @@ func (e *cfiEval) shift(op uint8, a, b int32) (int32, error) {
 	return e.divide(a, 1<<k), nil
 }
 
-// orXor folds constants. With 0 and -1 there are other ways to write it, and
-// where no bit is set on both sides it is a sum.
+// orXor returns the term for an OR or XOR. It folds constants; an operation with 0 or -1
+// can be written in other ways, and one whose operands have no common bit is a sum.
 func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
 	if _, ok := e.isConst(a); ok {
 		a, b = b, a
@@ -236,8 +235,8 @@ func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
 	return 0, e.no(cfiOpName(op), a, b)
 }
 
-// disjoint reports whether x has zeros where y can have ones: y is small, and
-// the low bits of x are zeros by alignment.
+// disjoint reports whether x has zeros where y can have ones: y is small, and the low
+// bits of x are zero by alignment.
 func (e *cfiEval) disjoint(x, y cfiTerm) bool {
 	if x.op != '@' && x.op != '*' {
 		return false
@@ -246,7 +245,7 @@ func (e *cfiEval) disjoint(x, y cfiTerm) bool {
 	return ok && k&(k-1) == 0 && y.max < k && bits.OnesCount64(k) == 1
 }
 
-// compare compares signed words (DWARF 5, 2.5.1.5), if they are known.
+// compare compares signed words (DWARF 5, 2.5.1.5), which must be known.
 func (e *cfiEval) compare(op uint8, a, b int32) (int32, error) {
 	v, ok1 := e.isConst(a)
 	w, ok2 := e.isConst(b)

@@ -12,10 +12,9 @@ import (
 // cfiMaxPrinted bounds the operations that a message shows.
 const cfiMaxPrinted = 24
 
-// cfiOps has the names of operations and the form of their operands, one letter
-// for each: 1 2 4 8 unsigned bytes, b h w d signed ones, u ULEB128, s SLEB128, a
-// address, o section offset of 4 bytes, l ULEB128 length and that many bytes, r
-// ULEB128 register.
+// cfiOps maps operations to their names and the forms of their operands, one letter each:
+// 1 2 4 8 unsigned bytes, b h w d signed ones, u ULEB128, s SLEB128, a address, o section
+// offset of 4 bytes, l ULEB128 length and that many bytes, r ULEB128 register.
 var cfiOps = map[uint8]string{
 	0x03: "addr a", 0x06: "deref", 0x08: "const1u 1", 0x09: "const1s b", 0x0a: "const2u 2", 0x0b: "const2s h",
 	0x0c: "const4u 4", 0x0d: "const4s w", 0x0e: "const8u 8", 0x0f: "const8s d", 0x10: "constu u", 0x11: "consts s",
@@ -32,7 +31,7 @@ var cfiOps = map[uint8]string{
 	0xf3: "GNU_entry_value l",
 }
 
-// cfiOpName names an operation.
+// cfiOpName returns the name of an operation.
 func cfiOpName(op uint8) string {
 	form := cfiOps[op]
 	switch {
@@ -70,8 +69,7 @@ func cfiPrintExpr(data []byte, order binary.ByteOrder, regs *cfiRegs) string {
 	return b.String()
 }
 
-// cfiPrintOp formats one operation; it returns false if the next one cannot be
-// found.
+// cfiPrintOp formats one operation. It returns false if the next one cannot be found.
 func cfiPrintOp(b *strings.Builder, c *bin.Cursor, regs *cfiRegs) bool {
 	op := c.U8()
 	b.WriteString(cfiOpName(op))

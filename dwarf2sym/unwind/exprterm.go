@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// Terms are made here, and folded if possible: the constructors return the
-// index of a term with the value of the operation for every input.
+// Terms are made here, and folded if possible: the constructors return the index of a
+// term with the value of the operation for every input.
 
 func (e *cfiEval) mask() uint64 { return ^uint64(0) >> (64 - e.regs.bits) }
 
@@ -68,15 +68,15 @@ func (e *cfiEval) register(reg uint64, offset int64) (int32, error) {
 	return e.term(t), nil
 }
 
-// binary makes a term of an operator; folding has been done.
+// binary makes a term for an operator, after folding.
 func (e *cfiEval) binary(op byte, a, b int32, t cfiTerm) int32 {
 	t.op, t.a, t.b = op, a, b
 	t.pc = e.terms[a].pc || e.terms[b].pc
 	return e.term(t)
 }
 
-// no returns why an operator cannot be written: perhaps it can once the pc is
-// known.
+// no returns the reason why an operator cannot be written. If a pc is involved, it may
+// become possible once the pc is known.
 func (e *cfiEval) no(name string, operands ...int32) error {
 	if !e.known {
 		for _, i := range operands {
@@ -196,7 +196,7 @@ func (e *cfiEval) alignDown(a int32, n int) int32 {
 	return e.binary('@', a, e.constant(1<<n), t)
 }
 
-// and can be written for masks of one run of bits.
+// and returns the term for an AND. It can be written for masks that are one run of bits.
 func (e *cfiEval) and(a, b int32) (int32, error) {
 	if _, ok := e.isConst(a); ok {
 		a, b = b, a
@@ -223,7 +223,7 @@ func (e *cfiEval) and(a, b int32) (int32, error) {
 	return e.alignDown(a, from), nil
 }
 
-// load loads a word, or a smaller integer out of one.
+// load loads a word, or a smaller integer from part of one.
 func (e *cfiEval) load(a int32, size uint64) (int32, error) {
 	word := uint64(e.regs.bits / 8)
 	if size == 0 || size > word {

@@ -10,14 +10,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Index answers questions about single addresses with the blocks that Read would make. Every
-// entry is read when the Index is made: only then is known which FDE applies to an address. The
-// instructions of an FDE are executed when one of its addresses is first looked up, and its
-// blocks are kept, so that an Index never holds more than the table of Read.
+// Index answers questions about single addresses with the blocks that Read would make. Every entry
+// is read when the Index is made: only then is it known which FDE applies to an address. The
+// instructions of an FDE are executed when one of its addresses is first looked up, and its blocks
+// are kept, so that an Index never holds more than the table of Read.
 //
 // A block of .debug_frame depends on the rules of .eh_frame for the same code. So all FDEs of
-// .eh_frame in that code are executed before one of .debug_frame. ARM's index tables apply
-// wherever both leave code without rules: if a file has them, everything is executed at once.
+// .eh_frame in that code are executed before one of .debug_frame. ARM's index tables apply wherever
+// both leave code without rules: if a file has them, everything is executed at once.
 //
 // Its methods may be called concurrently.
 type Index struct {
@@ -29,16 +29,16 @@ type Index struct {
 	full  bool             // everything was executed: the blocks are in order of address
 }
 
-// cfiRun says where the blocks of an FDE are.
+// cfiRun locates the blocks of an FDE.
 type cfiRun struct {
 	first, count uint32
 	done         bool
 }
 
-// NewIndex returns the Index of the sections of in, which it keeps.
+// NewIndex returns the Index of the sections of in, which must not be changed afterwards.
 func NewIndex(in *Input) *Index {
 	r := newReader(context.Background(), in)
-	r.w.table.Rows = nil // its size is that of all rows
+	r.w.table.Rows = nil // the capacity is for all rows
 	r.entries()
 	x := &Index{r: r, table: &r.w.table, full: len(in.Index) > 0 || in.Compact}
 	if x.full {
@@ -62,8 +62,8 @@ func NewTableIndex(table *symfmt.CFITable) *Index {
 	return &Index{table: &t, full: true}
 }
 
-// Block returns a table whose only block is the one that contains an address. The table must not
-// be changed. It reports false if there is none.
+// Block returns a table whose only block is the one that contains rva. It reports false if there is
+// none. The table must not be changed.
 func (x *Index) Block(rva symfmt.RVA) (table symfmt.CFITable, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -71,7 +71,7 @@ func (x *Index) Block(rva symfmt.RVA) (table symfmt.CFITable, ok bool) {
 	if len(found) == 0 {
 		return table, false
 	}
-	table = *x.table // what is added later comes after the ends of its slices
+	table = *x.table // later additions come after the ends of its slices
 	table.Blocks = slices.Clone(found[:1])
 	return table, true
 }
@@ -101,7 +101,7 @@ func (x *Index) HasBlocks() bool {
 	return false
 }
 
-// Last returns the last address of all blocks, and whether there are any.
+// Last returns the last address of all blocks. It reports false if there are no blocks.
 func (x *Index) Last() (last symfmt.RVA, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -124,7 +124,7 @@ func (x *Index) Last() (last symfmt.RVA, ok bool) {
 	return last, ok
 }
 
-// Problems returns the damage that was found since the last call, in order of sections and offsets.
+// Problems returns the damage found since the last call, in order of sections and offsets.
 func (x *Index) Problems() []symfmt.Problem {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -164,7 +164,7 @@ func (x *Index) blocks(kinds int, first, last symfmt.RVA) (found []symfmt.CFIBlo
 // reaches reports whether b has code at or after rva.
 func reaches(b *symfmt.CFIBlock, rva symfmt.RVA) bool { return uint64(b.RVA)+b.Size > uint64(rva) }
 
-// blocksOf returns the blocks of an FDE, which is executed the first time.
+// blocksOf returns the blocks of an FDE, executing it the first time.
 func (x *Index) blocksOf(from int, fde int32) []symfmt.CFIBlock {
 	run, t := &x.runs[fde], x.table
 	if !run.done {
@@ -180,7 +180,7 @@ func (x *Index) blocksOf(from int, fde int32) []symfmt.CFIBlock {
 	return t.Blocks[run.first:][:run.count]
 }
 
-// piecesOf returns the code to which an FDE applies.
+// piecesOf returns the code that an FDE applies to.
 func (x *Index) piecesOf(from int, fde int32) (own []cfiPiece) {
 	all, f := x.from[from], &x.r.fdes[fde]
 	i := sort.Search(len(all), func(i int) bool { return all[i].lo >= f.lo })

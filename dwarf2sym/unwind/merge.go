@@ -13,10 +13,10 @@ import (
 //     process itself unwinds with. If an FDE of .eh_frame is damaged, or its
 //     CFA has no postfix form, .debug_frame fills the gap.
 //   - within a section kind, the one that starts last at or before the address:
-//     it is the one that a look-up in .eh_frame_hdr finds. After its end the
-//     one around it continues.
-//   - of those with equal start, the first of the section; a longer one applies
-//     to what is left;
+//     it is the one that a look-up in .eh_frame_hdr finds. After its end, the
+//     enclosing one continues.
+//   - among FDEs with the same start, the first in the section; a longer one
+//     applies to the rest;
 //   - an entry of .ARM.exidx where none of these has a rule;
 //   - in a Windows binary, .pdata before all of them, or after them (Input.PdataLast);
 //   - __unwind_info of macOS where none of these has a rule. There, the rows of an FDE are checked against the
@@ -47,8 +47,8 @@ func (r *reader) merge() {
 	r.sortBlocks()
 }
 
-// sortFDEs orders FDEs by kind of section, start, and place in the input. It
-// returns the number of those from .eh_frame, which come first.
+// sortFDEs orders FDEs by kind of section, start, and place in the input. It returns the number of FDEs from
+// .eh_frame, which come first.
 func (r *reader) sortFDEs() (eh int) {
 	type key struct { // much smaller than an FDE
 		lo    uint64
@@ -94,8 +94,8 @@ func (r *reader) sortBlocks() []symfmt.CFIBlock {
 	return blocks
 }
 
-// pieces cuts overlaps of r.fdes[from:to], which are sorted by start. The result
-// is ordered by FDE, then address.
+// pieces cuts overlaps of r.fdes[from:to], which must be sorted by start. The result is ordered by FDE, then
+// by address.
 func (r *reader) pieces(from, to int) []cfiPiece {
 	pieces := make([]cfiPiece, 0, to-from)
 	add := func(lo, hi uint64, i int) {
@@ -105,7 +105,7 @@ func (r *reader) pieces(from, to int) []cfiPiece {
 	}
 	var open []int // FDEs that contain the current address; the last one wins
 	var at uint64
-	// advance assigns the code up to an address.
+	// advance assigns the code up to limit.
 	advance := func(limit uint64) {
 		for len(open) > 0 && at < limit {
 			i := open[len(open)-1]
@@ -124,7 +124,7 @@ func (r *reader) pieces(from, to int) []cfiPiece {
 		for next < to && r.fdes[next].lo == r.fdes[i].lo {
 			next++
 		}
-		for j := next - 1; j >= i; j-- { // the first of equal start on top
+		for j := next - 1; j >= i; j-- { // of those with equal start, the first ends up on top
 			open = append(open, j)
 		}
 		i = next
@@ -157,7 +157,7 @@ func (r *reader) countCuts(pieces []cfiPiece, from, to int) {
 	}
 }
 
-// uncovered removes from pieces the code of blocks, which are sorted.
+// uncovered removes the code of blocks from pieces. blocks must be sorted.
 func (r *reader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
 	if len(blocks) == 0 {
 		return pieces
@@ -184,7 +184,7 @@ func (r *reader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfiPie
 	return out
 }
 
-// subtract appends what is left of a piece.
+// subtract appends what remains of a piece.
 func (r *reader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
 	base := r.in.Base
 	i, found := slices.BinarySearchFunc(blocks, symfmt.RVA(p.lo-base), func(b symfmt.CFIBlock, rva symfmt.RVA) int {
@@ -213,7 +213,7 @@ func (r *reader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) 
 	return out
 }
 
-// write executes the FDEs that have pieces. Those of an FDE follow each other.
+// write executes the FDEs that have pieces. The pieces of one FDE follow each other.
 func (r *reader) write(pieces []cfiPiece) {
 	r.w.table.Blocks = slices.Grow(r.w.table.Blocks, len(pieces))
 	for k := 0; k < len(pieces); {

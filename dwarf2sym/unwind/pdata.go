@@ -23,22 +23,22 @@ import (
 //     which is wrong at the returns of functions with a frame register. DWARF fills the gaps. Only
 //     Go's linker does the opposite: it writes one rule for functions with a frame pointer in .pdata, and
 //     exact rows in .debug_frame.
-//   - Of nested entries the inner one applies: LLVM writes entries that cover others which are
+//   - Of nested entries the inner one applies: LLVM writes entries that cover others, which are
 //     chained to them.
-//   - Code that no entry covers is a leaf, as for the system: the return address is where a call
+//   - Code that no entry covers is a leaf, as the system sees it: the return address is where a call
 //     leaves it. Padding there has no rules, nor does code that changes the stack pointer or calls:
 //     compilers omit the entries of functions through which no exception passes. A file without
 //     entries has no leaves, either.
-//   - An entry without codes says that its code is a leaf. Assembly that moves the stack pointer has such entries,
-//     too, with a handler that knows its frames: there, rows follow the instructions (pdataflow.go).
-//   - A chained entry begins where all prologues that it is chained to are done. What it saves is at
+//   - An entry without codes says that its code is a leaf. Assembly that moves the stack pointer also has such
+//     entries, with a handler that knows its frames: there, rows follow the instructions (pdataflow.go).
+//   - A chained entry begins where all prologues that it is chained to are complete. Its saves are at
 //     offsets from the stack pointer after its own prologue.
 //   - The caller's frame is unknown if it is a record of the system (arm64's trap frames and
 //     contexts): such code has no rules. x64's machine frames are known.
-//   - If frames have a register of their own, the CFA is an offset from that.
+//   - If there is a frame register, the CFA is an offset from it.
 
-// Entries of a damaged file may share codes: pdataWork bounds the steps that are executed for a
-// byte of .pdata, beyond pdataMinWork. Real files need 4.
+// Entries of a damaged file may share codes: pdataWork bounds the steps executed for each byte of .pdata, beyond
+// pdataMinWork. Real files need 4.
 const (
 	pdataWork    = 64
 	pdataMinWork = 1 << 20
@@ -54,7 +54,7 @@ type pdataReader struct {
 	work    int // number of steps that may still be executed
 	scan    uint64
 	stopped bool
-	flow    *compactReader // follows instructions; nil until it is needed
+	flow    *compactReader // follows instructions; nil until needed
 
 	// For the entry being written:
 	lo    uint64 // start of the row being built
@@ -71,14 +71,14 @@ type pdataEntry struct {
 	info   uint32 // RVA of .xdata, or packed codes
 }
 
-// pdataFrame is a row. Registers have their DWARF numbers, and places are relative to the CFA.
+// pdataFrame is a row. Registers have their DWARF numbers, and places are offsets from the CFA.
 type pdataFrame struct {
 	base   uint8 // register that the CFA is relative to
 	off    int64 // of the CFA from base
 	sp     int64 // of the CFA from the stack pointer, as far as the codes say
 	ra     int64 // place of the return address; 0 if it is in its register
 	signed bool  // arm64: the return address is signed
-	lost   bool  // the CFA is not known: there is no rule
+	lost   bool  // the CFA is unknown: there is no rule
 	saved  uint32
 	at     [32]int64 // places of the registers in saved
 }
@@ -127,13 +127,13 @@ func (r *reader) readPdata() *pdataReader {
 	return p
 }
 
-// place orders problems: after those of the other sections.
+// place orders problems after those of the other sections.
 func (p *pdataReader) place(offset uint64) cfiPlace {
 	return cfiPlace{len(p.r.in.Sections), offset}
 }
 
-// readEntries reads the entries, of size bytes each. entry returns the end of the code, or 0 for
-// an entry without code.
+// readEntries reads the entries, of size bytes each. entry sets the end of the code, or leaves it 0 for an entry
+// without code.
 func (p *pdataReader) readEntries(size int, entry func(e *pdataEntry, words []byte) error) {
 	data := p.section.Data
 	p.entries = make([]pdataEntry, 0, len(data)/size)
@@ -166,9 +166,9 @@ func (p *pdataReader) problem(e *pdataEntry, err error) {
 	p.r.problems.add(p.place(e.offset), fmt.Sprintf("entry at %#x for %#x", e.offset, e.lo), err)
 }
 
-// pieces sorts the entries and returns the code of each that no inner one describes.
+// pieces sorts the entries and returns the code of each entry without the code of entries nested in it.
 func (p *pdataReader) pieces() []cfiPiece {
-	// Of entries that begin together, the one that ends first is the inner one.
+	// Of entries with the same start, the one that ends first is the inner one.
 	slices.SortStableFunc(p.entries, func(a, b pdataEntry) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
 	})
@@ -183,7 +183,7 @@ func (p *pdataReader) pieces() []cfiPiece {
 	return pieces
 }
 
-// write writes the blocks of entries; the pieces of one follow each other.
+// write writes the blocks of entries; the pieces of one entry follow each other.
 func (p *pdataReader) write(pieces []cfiPiece, run func(e *pdataEntry) error) {
 	w := &p.r.w
 	for k := 0; k < len(pieces); {
@@ -263,7 +263,7 @@ func (p *pdataReader) set(f *pdataFrame) {
 	put(cfiSlotRA, rule)
 }
 
-// bytesAt returns the file's contents in memory at an RVA, up to the end of its section.
+// bytesAt returns the file's contents in memory from an RVA to the end of its section, and the section.
 func (p *pdataReader) bytesAt(rva uint32) (Section, []byte, bool) {
 	addr := p.r.in.Base + uint64(rva)
 	t, ok := p.r.in.Tables(addr)
@@ -273,7 +273,7 @@ func (p *pdataReader) bytesAt(rva uint32) (Section, []byte, bool) {
 	return t, t.Data[addr-t.Addr:], true
 }
 
-// charge charges steps, and returns an error if there are too many.
+// charge charges n steps. It returns an error if the limit is exceeded.
 func (p *pdataReader) charge(n int) error {
 	if p.work -= n; p.work < 0 {
 		return errorf(p.section.Name, 0, "entries share codes so often that they have too many")

@@ -84,14 +84,14 @@ type arm64Data struct {
 	at      uint64 // offset of the codes in the section
 	codes   []byte
 	scopes  []arm64Scope
-	handled bool // it has a handler of exceptions
+	handled bool // it has an exception handler
 }
 
 // arm64Scope is an epilogue.
 type arm64Scope struct {
 	at    uint64 // address
 	index int    // index of the first byte of its codes
-	last  bool   // it ends with the function, wherever it begins
+	last  bool   // the epilogue ends with the function, wherever it begins
 }
 
 func (p *pdataReader) unpacked(e *pdataEntry) error {
@@ -132,8 +132,8 @@ func (p *pdataReader) unpacked(e *pdataEntry) error {
 	return nil
 }
 
-// prologue writes the rows of a prologue, whose codes are in the reverse order of execution; only
-// the first own of them are instructions here. It returns the frame of the body, or false if
+// prologue writes the rows of a prologue, whose codes are in reverse order of execution; only the
+// first own of them are instructions of this entry. It returns the frame of the body, or false if
 // there are no rules.
 func (p *pdataReader) prologue(e *pdataEntry, ops []arm64Op, own int) (pdataFrame, bool) {
 	f := p.leafFrame()
@@ -152,7 +152,7 @@ func (p *pdataReader) prologue(e *pdataEntry, ops []arm64Op, own int) (pdataFram
 	return f, true
 }
 
-// epilogue writes the rows of an epilogue: before each instruction, the codes after it are still
+// epilogue writes the rows of an epilogue: before each instruction, the remaining codes are still
 // to be undone.
 func (p *pdataReader) epilogue(e *pdataEntry, at uint64, ops []arm64Op, body *pdataFrame) {
 	end := at + 4*uint64(len(ops)+1) // including the return
@@ -172,7 +172,7 @@ func (p *pdataReader) epilogue(e *pdataEntry, at uint64, ops []arm64Op, body *pd
 	p.from(min(end, e.hi), body)
 }
 
-// run executes the first instruction of ops; those after it were executed before.
+// run executes the first instruction of ops; the others have already been executed.
 func (f *pdataFrame) run(ops []arm64Op) {
 	o := ops[0]
 	switch o.kind {
@@ -194,7 +194,7 @@ func (f *pdataFrame) run(ops []arm64Op) {
 	}
 }
 
-// pairBehind returns the meaning of save_next: the pair after the one saved before.
+// pairBehind returns the meaning of save_next: the pair after the one saved before it.
 func pairBehind(ops []arm64Op) arm64Op {
 	n := int64(0)
 	for _, o := range ops {
@@ -269,13 +269,13 @@ func (p *pdataReader) data(e *pdataEntry) (d arm64Data, err error) {
 	return d, nil
 }
 
-// arm64Sizes are the sizes in bytes of codes from 0xe0 on; 0 is reserved.
+// arm64Sizes has the sizes in bytes of codes from 0xe0 on; 0 means reserved.
 var arm64Sizes = [32]int{
 	0x00: 4, 0x01: 1, 0x02: 2, 0x03: 1, 0x04: 1, 0x05: 1, 0x06: 1, 0x07: 3,
 	0x08: 1, 0x09: 1, 0x0a: 1, 0x0b: 1, 0x0c: 1, 0x1c: 1,
 }
 
-// codes decodes the codes from a byte on, up to their end. They are in the reverse order of
+// codes decodes the codes from a byte on, up to their end. They are in reverse order of
 // execution; each is an instruction. The result is valid until the next call.
 func (p *pdataReader) codes(d *arm64Data, index int) ([]arm64Op, error) {
 	p.ops = p.ops[:0]
@@ -371,13 +371,14 @@ func oneOf(reg uint8, off, pre int64) arm64Op {
 	return arm64Op{kind: arm64Save, reg: reg, n: 1, off: off, pre: pre}
 }
 
-// floats saves floating-point registers, of which only the change of the stack pointer matters.
+// floats returns the code for saving floating-point registers, whose only effect here is the
+// change of the stack pointer.
 func floats(n uint8, off, pre int64) arm64Op {
 	return arm64Op{kind: arm64Save, reg: arm64NoReg, also: arm64NoReg, n: n, off: off, pre: pre}
 }
 
 // anyReg decodes save_any_reg: 0pxrrrrr, then 00oooooo or, for d and q registers, 01 and 10. p
-// means a pair, x that the stack pointer is lowered by the offset.
+// means a pair, x that the stack pointer is decremented by the offset.
 func anyReg(c []byte) arm64Op {
 	pair, pre, reg := c[1]>>6&1 != 0, c[1]>>5&1 != 0, c[1]&31
 	off := int64(c[2] & 0x3f)

@@ -15,26 +15,27 @@ import (
 //	pop reg ...                         in the reverse order of the prologue
 //	ret, or a jump to other code
 //
-// An epilogue must leave the stack pointer where it was at the call. GCC's leave and mov rsp,
-// rbp, pops of registers that were only pushed to align the stack, mov rsp, r11, which
-// Microsoft's compiler writes after restores through r11, clang's vzeroupper and Go's nop before
-// the return are accepted, too. Version 2 says where the pops begin.
+// An epilogue must leave the stack pointer where it was at the call. Also accepted are GCC's leave
+// and mov rsp, rbp; pops of registers that were only pushed to align the stack; mov rsp, r11, which
+// Microsoft's compiler writes after restores through r11; clang's vzeroupper and Go's nop before
+// the return. Version 2 says where the pops begin.
 
-// x64Body is the code of an entry, in which epilogues are looked for.
+// x64Body is the code of an entry, which is searched for epilogues.
 type x64Body struct {
 	p     *pdataReader
 	e     *pdataEntry
-	code  []byte // of the entry, and of an epilogue that goes on in the next one
+	code  []byte // of the entry, and of an epilogue that continues in the next one
 	at    int
-	frame *pdataFrame // that applies at it
-	found bool        // an epilogue
+	frame *pdataFrame // that applies at this offset
+	found bool        // an epilogue was found
 
 	walked  int // end of the instructions that branches has seen
 	detours []x64Detour
 }
 
-// x64Detour is code that the prologue branches to before it is done, and that does not go on behind itself: Go's
-// functions begin with a test of the stack's size, and end with the call that makes it larger and a jump to the begin.
+// x64Detour is code after the prologue that a branch within the prologue leads to, and that does not continue into the
+// code after it: Go's functions begin with a test of the stack's size, and end with the call that grows the stack and
+// a jump to the start.
 type x64Detour struct {
 	lo, hi int
 	frame  pdataFrame
@@ -52,10 +53,10 @@ func (p *pdataReader) body(e *pdataEntry, f *pdataFrame) x64Body {
 	return b
 }
 
-// x64MaxDetour is the maximum size in bytes of a detour: one that keeps and loads again all registers of arguments.
+// x64MaxDetour is the maximum size in bytes of a detour: one that saves and reloads all argument registers.
 const x64MaxDetour = 1 << 10
 
-// branches notes where the instructions up to an offset of the prologue, which ends at prolog, branch to.
+// branches notes where the instructions before offset end branch to. prolog is where the prologue ends.
 func (b *x64Body) branches(end, prolog int) {
 	for b.walked < min(end, len(b.code)) {
 		var f insn.Frame
@@ -77,7 +78,7 @@ func (b *x64Body) branches(end, prolog int) {
 	}
 }
 
-// leaves returns the end of the instruction that ends a path from an offset on, or 0 if there is none.
+// leaves returns the end of the instruction that ends the path from an offset on, or 0 if there is none.
 func (b *x64Body) leaves(at int) int {
 	for end := at + x64MaxDetour; at < min(end, len(b.code)) && uint64(at) < b.e.hi-b.e.lo; {
 		var f insn.Frame
@@ -92,7 +93,7 @@ func (b *x64Body) leaves(at int) int {
 	return 0
 }
 
-// epilogs writes the rows of the epilogues that begin before an offset in the entry, and of the detours.
+// epilogs writes the rows of the detours and of the epilogues that begin before an offset in the entry.
 func (b *x64Body) epilogs(end uint64) {
 	for b.at < len(b.code) && uint64(b.at) < min(end, b.e.hi-b.e.lo) {
 		if i := slices.IndexFunc(b.detours, func(d x64Detour) bool { return d.lo == b.at }); i >= 0 {
@@ -115,7 +116,8 @@ func (b *x64Body) epilogs(end uint64) {
 	}
 }
 
-// scanned charges the decoding of n bytes of code, which overlapping entries share.
+// scanned charges the decoding of n bytes of code, as overlapping entries share code. It returns false once the budget
+// is exhausted.
 func (p *pdataReader) scanned(n uint64) bool {
 	if n > p.scan {
 		if !p.stopped {
@@ -128,12 +130,12 @@ func (p *pdataReader) scanned(n uint64) bool {
 	return true
 }
 
-// epilog writes the rows of the epilogue at an offset of the code, and returns its length; 0 if there
-// is none.
+// epilog writes the rows of the epilogue at an offset of the code. It returns the epilogue's length, or 0 if there is
+// none.
 func (p *pdataReader) epilog(e *pdataEntry, code []byte, at int, body *pdataFrame) int {
 	x := x64Epilogue{code: code, at: at, lo: e.lo, hi: e.hi, f: *body, steps: p.steps[:0], p: p}
 	if sp := 8 + 8*int64(pops(code[at:])); returns(code[at:]) && sp != x.f.sp {
-		// The entry begins inside an epilogue, or the codes are wrong: what is returned to is where these pops end.
+		// The entry begins inside an epilogue, or the codes are wrong: the return address is where these pops end.
 		x.f.base, x.f.sp, x.f.off = x64SP, sp, sp
 		x.f.free()
 		x.steps = append(x.steps, pdataStep{e.lo + uint64(at), x.f})
@@ -149,8 +151,8 @@ func (p *pdataReader) epilog(e *pdataEntry, code []byte, at int, body *pdataFram
 	return x.at - at
 }
 
-// declared writes the epilogues that version 2 declares and whose instructions were not
-// recognised: pops of all pushed registers begin there.
+// declared writes the epilogues that version 2 declares and whose instructions were not recognised: each begins with
+// pops of all pushed registers.
 func (p *pdataReader) declared(e *pdataEntry, info *x64Info, f *pdataFrame) {
 	if len(info.epilogs) == 0 {
 		return
@@ -189,7 +191,7 @@ func (p *pdataReader) popAll(lo, hi uint64, body *pdataFrame) {
 	p.from(hi, body)
 }
 
-// pushed returns the registers that were pushed, in order, by their numbers in codes.
+// pushed returns the pushed registers, in order, by their numbers in codes.
 func (p *pdataReader) pushed() (regs []byte) {
 	for i := len(p.infos) - 1; i >= 0; i-- {
 		for _, c := range p.infos[i].codes {
@@ -201,7 +203,7 @@ func (p *pdataReader) pushed() (regs []byte) {
 	return regs
 }
 
-// free drops what was saved below the stack pointer, which was restored before.
+// free drops what was saved below the stack pointer, as it has been restored.
 func (f *pdataFrame) free() {
 	for reg := range f.at {
 		if f.saved>>reg&1 != 0 && f.at[reg] < -f.sp {
@@ -210,7 +212,7 @@ func (f *pdataFrame) free() {
 	}
 }
 
-// pop moves the stack pointer above a register, which has its value back.
+// pop moves the stack pointer above a register, whose value has been restored.
 func (f *pdataFrame) pop(reg uint8) {
 	if f.saved>>reg&1 != 0 && f.at[reg] == -f.sp {
 		f.saved &^= 1 << reg
@@ -229,7 +231,7 @@ type x64Epilogue struct {
 	p      *pdataReader
 }
 
-// read decodes an epilogue. It reports false if there is none.
+// read decodes an epilogue. It reports whether there is one.
 func (x *x64Epilogue) read() bool {
 	entry := int64(8)
 	if x.f.saved>>x64SP&1 != 0 {
@@ -255,9 +257,9 @@ func (x *x64Epilogue) read() bool {
 // x64MaxLate is the maximum number of instructions between the pop of the frame register and the end of the function.
 const x64MaxLate = 128
 
-// leavesLate decodes up to the end of an epilogue that goes on after the frame register has its value back, as V8's
-// built-in functions do: they free arguments whose number a register has, or call the next handler of bytecode by a
-// jump. Code that such a branch skips has the frame of the branch.
+// leavesLate decodes the rest of an epilogue that continues after the frame register has been restored, as in V8's
+// built-in functions: they free a number of arguments given in a register, or jump to the next bytecode handler. Code
+// after a branch's skipped part has the frame at the branch.
 func (x *x64Epilogue) leavesLate() bool {
 	f, late := insn.Enter(8, 0), map[int]insn.Frame{}
 	at := x.at
@@ -287,13 +289,13 @@ func (x *x64Epilogue) leavesLate() bool {
 	return false
 }
 
-// next records an instruction of a size, after which the frame applies.
+// next records an instruction of the given size, after which the frame applies.
 func (x *x64Epilogue) next(size int) {
 	x.at += size
 	x.steps = append(x.steps, pdataStep{x.lo + uint64(x.at), x.f})
 }
 
-// release decodes the instruction that frees what is not popped, if there is one.
+// release decodes the instruction that frees the part of the frame that is not popped, if there is one.
 func (x *x64Epilogue) release() {
 	c := x.code[x.at:]
 	switch {
@@ -308,7 +310,7 @@ func (x *x64Epilogue) release() {
 		x.f.free()
 		x.f.pop(x.f.base)
 		x.next(1)
-	case bytes.HasPrefix(c, []byte{0x49, 0x8b, 0xe3}): // mov rsp, r11, which was computed before
+	case bytes.HasPrefix(c, []byte{0x49, 0x8b, 0xe3}): // mov rsp, r11, computed before
 		x.freed(3, 8+8*int64(pops(c[3:])))
 	default:
 		if size, disp, ok := leaSP(c, x.f.base); ok {
@@ -333,8 +335,8 @@ func returns(c []byte) bool {
 	return len(c) > 0 && c[0]&0xfe == 0xc2
 }
 
-// popped counts the pops at the start of code, and returns the set of the DWARF numbers of their registers, and the
-// code behind them.
+// popped counts the pops at the start of code. It returns their number, the set of the DWARF numbers of their
+// registers, and the code after them.
 func popped(c []byte) (n int, regs uint32, behind []byte) {
 	for {
 		reg, size := popOf(c)
@@ -345,7 +347,8 @@ func popped(c []byte) (n int, regs uint32, behind []byte) {
 	}
 }
 
-// popOf decodes a pop: the number of the register in codes, and the size; 0 if there is none. No epilogue pops rsp.
+// popOf decodes a pop. It returns the register's number in codes and the size, or 0 if there is none. No epilogue pops
+// rsp.
 func popOf(c []byte) (reg byte, size int) {
 	if len(c) > 1 && (c[0]&0xfe == 0x40 || c[0] == 0x48) { // REX; 48 has no effect
 		reg, size, c = c[0]&1<<3, 1, c[1:]
@@ -357,8 +360,8 @@ func popOf(c []byte) (reg byte, size int) {
 }
 
 // raised records that a number was added to the stack pointer. The codes of a function with a frame register need not
-// say what it took off the stack after setting that register, as Go's do not: then the pops say how deep the stack
-// pointer is, of those before a return or those that give the frame register its value back.
+// say what it took off the stack after setting that register, and Go's do not. Then the pops show where the stack
+// pointer is, if they come before a return or restore the frame register.
 func (x *x64Epilogue) raised(size int, n int64) {
 	sp, behind := x.f.sp-n, x.code[x.at+size:]
 	if x.f.base != x64SP {
@@ -371,7 +374,7 @@ func (x *x64Epilogue) raised(size int, n int64) {
 	x.freed(size, sp)
 }
 
-// freed records that the stack pointer was set.
+// freed records that the stack pointer was set to sp.
 func (x *x64Epilogue) freed(size int, sp int64) {
 	x.f.base, x.f.sp, x.f.off = x64SP, sp, sp
 	x.f.free()
@@ -426,7 +429,8 @@ func (x *x64Epilogue) pop() bool {
 	return true
 }
 
-// idle returns the size of what may stand before the return: clang's vzeroupper in functions with vectors, Go's nop.
+// idle returns the size of an instruction that may precede the return: clang's vzeroupper in functions with vectors,
+// Go's nop.
 func idle(c []byte) int {
 	switch {
 	case bytes.HasPrefix(c, []byte{0xc5, 0xf8, 0x77}):
@@ -477,8 +481,8 @@ func (x *x64Epilogue) leaves() bool {
 	return true
 }
 
-// within reports whether a direct jump, after its first byte, stays in the code: then it is not
-// one to another function.
+// within reports whether a direct jump, whose opcode follows prefix bytes, stays in the entry's code: then it is not a
+// jump to another function.
 func (x *x64Epilogue) within(jump []byte, prefix int) bool {
 	by := int64(int8(jump[1]))
 	if len(jump) == 5 {

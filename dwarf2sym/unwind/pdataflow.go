@@ -2,10 +2,10 @@ package unwind
 
 import "github.com/symtool/symtool/internal/insn"
 
-// uncoded writes the rows of an entry without codes, which the system takes for a leaf. Where that is wrong, as in
-// assembly that moves the stack pointer, rows follow the instructions, and code whose frame they do not say has no
-// rules. If there is a handler, it may know another frame than the leaf's at the first instruction: a return that
-// contradicts the leaf's leaves the entry without rules.
+// uncoded writes the rows of an entry without codes, which the system treats as a leaf. Where that is wrong, as in
+// assembly that moves the stack pointer, rows follow the instructions, and code whose frame they do not show has
+// no rules. If there is a handler, it may know that the frame at the first instruction is not a leaf's: if a
+// return contradicts the leaf's frame, the entry has no rules.
 func (p *pdataReader) uncoded(e *pdataEntry, handled bool) {
 	code := p.codeAt(e)
 	if !p.scanned(2 * uint64(len(code))) {
@@ -24,7 +24,7 @@ func (p *pdataReader) uncoded(e *pdataEntry, handled bool) {
 	p.flow.uncoded(e, code, handled)
 }
 
-// codeAt returns the bytes of an entry's code that the file has.
+// codeAt returns the bytes of an entry's code that are in the file.
 func (p *pdataReader) codeAt(e *pdataEntry) []byte {
 	_, code, ok := p.bytesAt(uint32(e.lo - p.r.in.Base))
 	if !ok {
@@ -46,7 +46,7 @@ func (p *pdataReader) staysLeaf(code []byte) bool {
 	return true
 }
 
-// The registers that functions of Windows keep: on x64, rsi and rdi, too.
+// The callee-saved registers on Windows: on x64, they include rsi and rdi.
 const pdataSaved = amd64CalleeSaved | 1<<4 | 1<<5
 
 // uncoded writes the rows of the instructions of an entry without codes.

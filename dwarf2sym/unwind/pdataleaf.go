@@ -31,7 +31,8 @@ func (p *pdataReader) writeLeaves() {
 	p.r.sortBlocks()
 }
 
-// covered returns the code that blocks or entries describe, in order; an entry may have no rules.
+// covered returns the code that blocks or entries describe, in order. An entry may describe code
+// without having rules.
 func (p *pdataReader) covered(blocks []symfmt.CFIBlock) []Range {
 	all := make([]Range, 0, len(blocks)+len(p.entries))
 	for _, b := range blocks {
@@ -66,7 +67,7 @@ func (p *pdataReader) leaves(lo, hi uint64) {
 	}
 }
 
-// leafStep returns the leafStep of the CPU.
+// leafStep returns the leafStep for the CPU.
 func (p *pdataReader) leafStep() leafStep {
 	if p.r.in.Arch == arch.ARM64 {
 		return leafStepARM64
@@ -74,11 +75,13 @@ func (p *pdataReader) leafStep() leafStep {
 	return leafStepX64
 }
 
-// leafStep decodes an instruction: its size, or 0 if the bytes do not decode; whether a leaf may
-// have it; and whether the code after it may belong to another function.
+// leafStep decodes an instruction. It returns the size, or 0 if the bytes do not decode; whether
+// a leaf may contain the instruction; and whether the code after it may belong to another
+// function.
 type leafStep func(code []byte) (size int, leaf, ends bool)
 
-// function returns the end of the function that begins at an offset, and whether it is a leaf.
+// function returns the end of the function that begins at an offset, and reports whether it is a
+// leaf.
 func (p *pdataReader) function(code []byte, at int, step leafStep) (end int, leaf bool) {
 	leaf = true
 	for ended := false; at < len(code); {
@@ -119,13 +122,13 @@ func leafStepX64(code []byte) (size int, leaf, ends bool) {
 		rex = code[i]
 		i++
 	}
-	modRM := byte(0) // also of opcodes without it, where it does not matter
+	modRM := byte(0) // also read for opcodes without it, where it does not matter
 	if i+1 < size {
 		modRM = code[i+1]
 	}
 	field, isReg := modRM>>3&7, modRM>>6 == 3
 	toReg := field == 4 && rex&4 == 0           // rsp is the register that ModRM names first
-	toRM := isReg && modRM&7 == 4 && rex&1 == 0 // rsp is the one that it names second
+	toRM := isReg && modRM&7 == 4 && rex&1 == 0 // rsp is the register that ModRM names second
 	switch op := code[i]; {
 	case op>>4 == 5, op == 0x68, op == 0x6a, op == 0x8f, op == 0x9c, op == 0x9d, op == 0xc8, op == 0xc9: // push, pop, enter, leave
 	case op == 0xff && field == 6: // push

@@ -2,9 +2,9 @@ package unwind
 
 import "slices"
 
-// packed writes the rows of an entry whose codes are packed into a word, which stands for a
-// prologue of a fixed form, and for its mirror at the end of the function (Microsoft, "ARM64
-// exception handling", "Packed unwind data").
+// packed writes the rows of an entry whose codes are packed into one word. The word stands
+// for a prologue of a fixed form, and for its mirror image at the end of the function
+// (Microsoft, "ARM64 exception handling", "Packed unwind data").
 func (p *pdataReader) packed(e *pdataEntry) error {
 	w := packedWord{
 		floats: int64(e.info >> 13 & 7), ints: int64(e.info >> 16 & 15), home: e.info>>20&1 != 0,
@@ -26,7 +26,7 @@ func (p *pdataReader) packed(e *pdataEntry) error {
 	}
 	body, _ := p.prologue(e, ops, own)
 	if !fragment {
-		// The frame register is not restored, and arguments are not loaded again.
+		// The frame register is not restored, and arguments are not reloaded.
 		undone := slices.DeleteFunc(ops, func(o arm64Op) bool { return o.kind == arm64SetFP || o.kind == arm64Nop })
 		at := e.hi - min(4*uint64(len(undone)+1), e.hi-e.lo)
 		p.epilogue(e, at, undone, &body)
@@ -35,7 +35,7 @@ func (p *pdataReader) packed(e *pdataEntry) error {
 	return nil
 }
 
-// packedWord has the fields of packed codes.
+// packedWord holds the fields of packed codes.
 type packedWord struct {
 	floats int64 // RegF: number of registers, one more than RegF unless it is 0
 	ints   int64 // RegI: number of registers from x19 on
@@ -94,7 +94,7 @@ func (w *packedWord) prologue() (ops []arm64Op) {
 	case len(ops) == first:
 	case ops[first].kind == arm64Nop:
 		ops[first] = arm64Op{kind: arm64Alloc, off: w.saved()}
-	case w.ints == 1 && w.chain == packedLR: // save_lrpair has no form that does
+	case w.ints == 1 && w.chain == packedLR: // no form of save_lrpair does
 		ops = slices.Insert(ops, first, arm64Op{kind: arm64Alloc, off: w.saved()})
 	default:
 		ops[first].pre = w.saved()
@@ -119,7 +119,7 @@ func (w *packedWord) saveInts(ops []arm64Op) []arm64Op {
 	return ops
 }
 
-// locals lowers the stack pointer by the rest of the frame.
+// locals allocates the rest of the frame.
 func (w *packedWord) locals(ops []arm64Op) []arm64Op {
 	left := w.frame - w.saved()
 	chained := w.chain == packedChain || w.chain == packedSigned

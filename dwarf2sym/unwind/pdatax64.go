@@ -35,7 +35,7 @@ type x64Info struct {
 	scaled  int64     // offset of that register from the stack pointer
 	codes   []x64Code // in the order of execution
 	epilogs []x64Code // of version 2
-	handled bool      // it has a handler of exceptions
+	handled bool      // it has an exception handler
 	chained bool
 	parent  [3]uint32 // the entry that it is chained to
 }
@@ -54,8 +54,8 @@ const (
 	x64MaxChain    = 32 // as in the system
 )
 
-// entryX64 reads an entry: begin, end, RVA of its codes. If bit 0 of the last is set, it is the
-// RVA of another entry.
+// entryX64 reads an entry: begin, end, RVA of its codes. If bit 0 of the last word is set, it is the RVA of
+// another entry.
 func (p *pdataReader) entryX64(e *pdataEntry, words []byte) error {
 	e.hi = p.r.in.Base + uint64(binary.LittleEndian.Uint32(words[4:]))
 	e.info = binary.LittleEndian.Uint32(words[8:])
@@ -78,8 +78,8 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 	for _, c := range own.codes {
 		p.step(&whole, own, c, 0)
 	}
-	// Saves are relative to the stack pointer after the prologue, or where the frame register was
-	// set.
+	// Saves are relative to the stack pointer after the prologue or, if there is a frame register, at the point
+	// where it was set.
 	base := whole.sp
 	if whole.base != x64SP {
 		for i := range p.infos {
@@ -91,8 +91,8 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 	}
 	p.runParents(&f, base)
 	p.from(e.lo, &f)
-	// Registers may be saved late, when some paths have returned: epilogues are looked for from where the stack
-	// pointer has its place.
+	// Registers may be saved late, after some paths have returned: the search for epilogues begins where the
+	// stack pointer has its final place.
 	body := p.body(e, &f)
 	for _, c := range own.codes {
 		body.branches(int(c.off), int(own.prolog))
@@ -110,7 +110,7 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 	return nil
 }
 
-// runParents executes the codes of the infos that the first is chained to, the outermost first.
+// runParents executes the codes of the infos that the first info is chained to, the outermost first.
 func (p *pdataReader) runParents(f *pdataFrame, base int64) {
 	for i := len(p.infos) - 1; i > 0; i-- {
 		for _, c := range p.infos[i].codes {
@@ -139,12 +139,12 @@ func (p *pdataReader) step(f *pdataFrame, info *x64Info, c x64Code, base int64) 
 	}
 }
 
-// chain reads the codes of an entry, and of those that it is chained to.
+// chain reads the codes of an entry, and of the entries that it is chained to.
 func (p *pdataReader) chain(e *pdataEntry) error {
 	p.infos = p.infos[:0]
 	rva := e.info
 	for range x64MaxChain {
-		if rva&1 != 0 { // another entry has them
+		if rva&1 != 0 { // another entry has the codes
 			_, data, ok := p.bytesAt(rva &^ 1)
 			if !ok || len(data) < 12 {
 				return errorf(p.section.Name, e.offset+8, "another entry at RVA %#x, where the file has no data", rva&^1)
@@ -235,10 +235,10 @@ func (info *x64Info) read(slots []byte) error {
 	return nil
 }
 
-// code decodes the first code in slots, and returns how many of them it takes.
+// code decodes the first code in slots, and returns the number of slots that it uses.
 func (info *x64Info) code(slots []byte) (c x64Code, used int, err error) {
 	c = x64Code{off: slots[0], op: slots[1] & 15, arg: slots[1] >> 4}
-	size, unit := 0, int64(1) // of the operand behind it, in bytes
+	size, unit := 0, int64(1) // of the operand after it, in bytes
 	switch c.op {
 	case x64Push, x64Machine:
 	case x64AllocLarge:

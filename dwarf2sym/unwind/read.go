@@ -3,7 +3,7 @@
 //
 // ehframe.go reads CIEs and FDEs, cfa.go executes their instructions, expr.go converts DWARF
 // expressions to postfix, merge.go decides which FDE applies to an address, write.go makes blocks
-// and rows, exidx.go reads what ARM has in place of .eh_frame, and index.go reads what single
+// and rows, exidx.go reads what ARM has instead of .eh_frame, and index.go reads what single
 // addresses need. Formats: DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's symbol files,
 // "STACK CFI records".
 //
@@ -15,9 +15,9 @@
 //     If the column is not a general register (x86), a missing rule is ".undef".
 //   - An undefined return address ends the stack (DWARF 5,
 //     6.4.4). It is written ".ra: 1" (cfi.EndOfStack): Breakpad and rust-minidump
-//     stop at a return address below 4096, but take ".ra: .undef" for broken
-//     CFI, as Breakpad's walker for x86-64 does ".ra: 0"; they continue by frame
-//     pointer and scanning, into frames that do not exist.
+//     stop at a return address below 4096, but treat ".ra: .undef" as broken
+//     CFI, as Breakpad's walker for x86-64 does with ".ra: 0": they continue by
+//     frame pointer and scanning, into frames that do not exist.
 //   - An undefined register is ".undef", but only where its absence would be
 //     taken for "unchanged": for callee-saved ones, and after another rule in
 //     the same block. Breakpad's walker gives up a frame that has ".undef".
@@ -25,7 +25,7 @@
 //   - Stack pointer without a rule: the CFA, as the format says. On s390x,
 //     where the CFA is 160 bytes above it, its rule is written.
 //   - Pointer authentication (arm64) leaves no trace in the text: walkers strip
-//     the bits. The rows' marks have what SFrame can represent of it.
+//     the bits. The rows' marks record as much of it as SFrame can represent.
 //   - A CFA that cannot be written ends the block; the next row that can be
 //     written starts another. A register that cannot be written is ".undef".
 //   - Damage in an FDE's instructions: rows that end before it are kept, and code
@@ -35,8 +35,9 @@
 //   - A zero length does not end .eh_frame: linkers leave several
 //     terminators when they join tables.
 //   - Free Pascal writes CIE pointers of 8 bytes into FDEs of 32-bit DWARF in
-//     .debug_frame, for 64-bit processors. An FDE is read so if it then is for
-//     code, and otherwise is not. Those for no code in either way are reported.
+//     .debug_frame, for 64-bit processors. An FDE is read this way if it then
+//     describes code, and otherwise does not. FDEs that describe no code either
+//     way are reported.
 //   - 64-bit DWARF in .eh_frame has a CIE pointer of 4 bytes (LSB 10.6.1).
 package unwind
 
@@ -61,8 +62,8 @@ type Input struct {
 	TextAddr uint64 // .text, for DW_EH_PE_textrel
 	DataAddr uint64 // .got (or .got.plt), for DW_EH_PE_datarel
 
-	// Fixed means that link-time addresses are those of the process (ET_EXEC).
-	// Otherwise only the bits below a page are the same.
+	// Fixed means that link-time addresses are also the addresses in the process (ET_EXEC). Otherwise only the bits
+	// below a page are the same.
 	Fixed bool
 
 	Sections []Section // .eh_frame and .debug_frame
@@ -71,34 +72,35 @@ type Input struct {
 	// addresses at which expressions that depend on the pc are evaluated.
 	CodeBytes uint64
 
-	// Index has ARM's index tables. Tables returns the section with the data at an address, CodeEnd
-	// the end of the section with the code at one. For a Windows binary (Pdata), Index is its
-	// .pdata, and Tables finds its code, too.
+	// Index has ARM's index tables. Tables returns the section that contains the data at addr, CodeEnd the end of the
+	// section that contains the code at addr. For a Windows binary (Pdata), Index is its .pdata, and Tables also
+	// finds its code.
 	Index   []Section
 	Tables  func(addr uint64) (Section, bool)
 	CodeEnd func(addr uint64) (uint64, bool)
 
-	// Pdata means that Index is .pdata, PdataLast that DWARF takes precedence over it.
+	// Pdata means that Index is .pdata. PdataLast means that DWARF takes precedence over it.
 	Pdata, PdataLast bool
 
-	// Compact means that Index is __unwind_info of macOS; Tables finds the code. Starts has the addresses at which
-	// functions begin (AllStarts: of all functions), and Stubs the code that jumps to other modules; both are sorted.
+	// Compact means that Index is the __unwind_info of a macOS binary, for which Tables finds the code. Starts has
+	// the addresses at which functions begin, of all functions if AllStarts is set. Stubs is the code that jumps to
+	// other modules. Both are sorted.
 	Compact   bool
 	Starts    []uint64
 	AllStarts bool
 	Stubs     []Range
 
-	// Code has the ranges of executable code of a binary of Windows or macOS, in order. Padding returns the
-	// length of the padding at the start of code.
+	// Code has the ranges of executable code of a Windows or macOS binary, in order. Padding returns the length of
+	// the padding at the start of code.
 	Code    []Range
 	Padding func(code []byte) int
 
-	// Exec reports whether an address is in code; an FDE that starts elsewhere is
-	// dead. If nil, an FDE that starts at 0 is dead.
+	// Exec reports whether an address is in code; an FDE that starts elsewhere is dead. If Exec is nil, an FDE that
+	// starts at 0 is dead.
 	Exec func(addr uint64) bool
 }
 
-// Range is code from Lo up to Hi.
+// Range is the code in [Lo, Hi).
 type Range struct{ Lo, Hi uint64 }
 
 // ranges joins Ranges.
@@ -112,9 +114,9 @@ type Section struct {
 	Name  string
 	Addr  uint64 // in the binary
 	Data  []byte
-	EH    bool   // .eh_frame's format, otherwise .debug_frame's
+	EH    bool   // the format is that of .eh_frame, not .debug_frame
 	File  string // path, for messages
-	Moved uint64 // added to absolute addresses in it, modulo 2^64
+	Moved uint64 // added to absolute addresses in the section, modulo 2^64
 }
 
 // Stats counts what was found and what was lost.
@@ -125,29 +127,28 @@ type Stats struct {
 	Terminators int // zero lengths in .eh_frame
 
 	IndexEntries int // of .ARM.exidx, .pdata or __unwind_info
-	CantUnwind   int // of these, entries that forbid unwinding
+	CantUnwind   int // IndexEntries that forbid unwinding
 
-	Dead       int // FDEs and entries of code that the linker dropped
+	Dead       int // FDEs and entries for code that the linker dropped
 	Empty      int // FDEs and entries without code
 	Duplicates int // FDEs and entries whose code others describe entirely
 	Cut        int // FDEs and entries whose code others describe in part
 
-	LostCFA   int // rules for the CFA that have no postfix form
-	LostRules int // rules for registers that have no postfix form
+	LostCFA   int // rules for the CFA that cannot be written as postfix
+	LostRules int // rules for registers that cannot be written as postfix
 	Unnamed   int // rules for registers that Breakpad has no name for
 	PerPC     int // addresses at which an expression was evaluated
 
-	Signal int // pieces of code of signal handlers' frames
+	Signal int // pieces of code with the frames of signal handlers
 }
 
 const (
-	// cfiMaxProblems bounds the list of problems; others are counted. A damaged
-	// section could have one in every 12 bytes.
+	// cfiMaxProblems bounds the list of problems; the others are only counted. A damaged section could have one in
+	// every 12 bytes.
 	cfiMaxProblems = 1000
 
-	// cfiMaxPC bounds the addresses at which expressions that depend on the pc
-	// are evaluated: enough for a PLT of 130,000 entries. Files with less code
-	// have a lower bound.
+	// cfiMaxPC bounds the addresses at which expressions that depend on the pc are evaluated: enough for a PLT of
+	// 130,000 entries. Files with less code have a lower bound.
 	cfiMaxPC = 1 << 21
 
 	// cfiRulesFactor bounds the memory of rule sets, as a multiple of the
@@ -174,7 +175,7 @@ type reader struct {
 	eval    cfiEval
 	vm      cfiVM
 	w       writer
-	compact *compactReader // of a binary of macOS whose instructions can be followed, else nil
+	compact *compactReader // of a macOS binary whose instructions can be followed; otherwise nil
 }
 
 // Result is the result of Read.
@@ -184,7 +185,7 @@ type Result struct {
 	Problems []symfmt.Problem // in the order of sections and offsets
 }
 
-// Read reads all sections. The error is the context's.
+// Read reads all sections. It returns an error only if ctx is done.
 func Read(ctx context.Context, in *Input) (*Result, error) {
 	r := newReader(ctx, in)
 	r.entries()
@@ -199,7 +200,7 @@ func Read(ctx context.Context, in *Input) (*Result, error) {
 	}
 	sections := slices.Concat(in.Sections, in.Index)
 	if len(sections) == 0 {
-		sections = []Section{{Name: "code"}} // which was followed without a table
+		sections = []Section{{Name: "code"}} // the code was followed without a table
 	}
 	return &Result{table, r.stats, r.problems.sorted(sections)}, nil
 }
@@ -241,14 +242,13 @@ func newReader(ctx context.Context, in *Input) *reader {
 	return r
 }
 
-// cfiPlace is an entry of a section.
+// cfiPlace locates an entry by its section and its offset there.
 type cfiPlace struct {
 	section int
 	offset  uint64
 }
 
-// cfiProblems collects problems, which are found in a different order than
-// that of the input.
+// cfiProblems collects problems, which are not found in the order of the input.
 type cfiProblems struct {
 	list    []cfiProblem
 	dropped int

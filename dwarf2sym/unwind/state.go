@@ -57,7 +57,7 @@ type cfiRule struct {
 	val  int64
 }
 
-// cfiState is a row: the CFA's rule and those of all slots. Slots that are not
+// cfiState is a row: the rule of the CFA and the rules of all slots. Slots that are not
 // in set have the zero rule.
 type cfiState struct {
 	cfa   cfiRule
@@ -94,7 +94,7 @@ func (s *cfiState) clear() {
 	s.set, s.perPC, s.cfa, s.signed = cfiMask{}, cfiMask{}, cfiRule{}, false
 }
 
-// cfiSaved is a state with only the rules that are set, for CIEs and
+// cfiSaved is a state that stores only the rules that are set, for CIEs and
 // DW_CFA_remember_state.
 type cfiSaved struct {
 	cfa    cfiRule
@@ -135,8 +135,8 @@ func (c *cfiSaved) rule(slot int) cfiRule {
 	return cfiRule{}
 }
 
-// cfiRegs is what the decoder needs to know about a CPU and one numbering of
-// its registers.
+// cfiRegs is what the decoder needs to know about a CPU and one numbering of its
+// registers.
 type cfiRegs struct {
 	id      uint32 // distinguishes the numberings of a CPU
 	table   *cfi.Names
@@ -153,8 +153,7 @@ type cfiRegs struct {
 // cfiMaxColumn is above all DWARF numbers of named registers.
 const cfiMaxColumn = 2048
 
-// newCFIRegs returns the register numbers of CIEs whose return-address column
-// is ra.
+// newCFIRegs returns the register numbers for CIEs whose return-address column is ra.
 func newCFIRegs(table *cfi.Names, ra uint64, id uint32) *cfiRegs {
 	a := table.Arch()
 	r := &cfiRegs{
@@ -185,8 +184,8 @@ func newCFIRegs(table *cfi.Names, ra uint64, id uint32) *cfiRegs {
 	return r
 }
 
-// slot returns the slot of a DWARF register number, or 0 if Breakpad has no
-// name for it.
+// slot returns the slot of a DWARF register number, or 0 if Breakpad has no name for the
+// register.
 func (r *cfiRegs) slot(column uint64) int {
 	if column < uint64(len(r.slots)) {
 		return int(r.slots[column])
@@ -197,7 +196,7 @@ func (r *cfiRegs) slot(column uint64) int {
 // reg returns the register with a DWARF number, which must have a slot.
 func (r *cfiRegs) reg(column uint64) cfi.Reg { return r.regs[r.slot(column)] }
 
-// describe names a register in a message.
+// describe returns the name of a register for messages.
 func (r *cfiRegs) describe(column uint64) string {
 	if r.slot(column) != 0 {
 		return r.table.Name(r.reg(column))

@@ -10,13 +10,13 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// writer converts rows to blocks and records. Rule sets are looked up by the
-// rules that changed, so that most rows cost one look-up.
+// writer converts rows to blocks and records. Rule sets are looked up by the rules that
+// changed, so that most rows cost one look-up.
 type writer struct {
 	r      *reader
 	table  symfmt.CFITable
-	sets   map[string]cfiInterned // by key
-	near   [1024]cfiInterned      // the last ones by hash, looked up before sets
+	sets   map[string]cfiInterned // by key: all sets
+	near   [1024]cfiInterned      // recent sets by hash, looked up before sets
 	key    []byte                 // describes the record being made
 	set    cfi.Rules              // storage of intern
 	hash   uint64                 // of key
@@ -24,13 +24,13 @@ type writer struct {
 	toPC   int                    // number of addresses at which expressions may still be evaluated
 	mostPC int                    // the initial value of toPC
 
-	taken  func(lo uint64) // if not nil, called with the start of each row of an FDE
+	taken  func(lo uint64) // if non-nil, called with the start of each row of an FDE
 	pieces []cfiPiece      // what the FDE may cover, ascending
 	open   bool            // there is a block to continue
 	lo     uint64          // its start
 	end    uint64          // end of its last row
-	said   cfiState        // rules in force in it, as the records have them
-	marks  symfmt.CFIMarks // in force in it
+	said   cfiState        // rules in force in the block, as the records give them
+	marks  symfmt.CFIMarks // in force in the block
 	pc     uint64          // where the current row starts
 	full   bool            // a limit ended this FDE
 }
@@ -64,7 +64,7 @@ func (w *writer) start(pieces []cfiPiece) {
 	w.pieces, w.open, w.full = pieces, false, false
 }
 
-// row takes the rules of the VM for [lo, hi), which follows the last row.
+// row takes the rules of the VM for [lo, hi), which follows the previous row.
 func (w *writer) row(lo, hi uint64) {
 	if w.taken != nil && lo < hi {
 		w.taken(lo)
@@ -170,7 +170,7 @@ func (vm *cfiVM) marks() (m symfmt.CFIMarks) {
 	return m
 }
 
-// writable reports whether a CFA rule has an expression.
+// writable reports whether the CFA rule can be written.
 func (w *writer) writable(cfa cfiRule) bool {
 	switch cfa.kind {
 	case cfiReg:
@@ -181,7 +181,7 @@ func (w *writer) writable(cfa cfiRule) bool {
 	return false
 }
 
-// resolve computes a rule that depends on the pc.
+// resolve evaluates a rule at w.pc if it depends on the pc.
 func (w *writer) resolve(rule cfiRule) cfiRule {
 	if rule.kind != cfiPC {
 		return rule
@@ -195,8 +195,8 @@ func (w *writer) resolve(rule cfiRule) cfiRule {
 	return out
 }
 
-// effect returns a slot's rule in the form of a record: none means that
-// nothing needs to be written.
+// effect returns a slot's rule in the form used in records; cfiNone means that nothing
+// needs to be written.
 func (w *writer) effect(slot int) cfiRule {
 	cie := w.r.vm.cie
 	rule, said := w.resolve(w.r.vm.cur.regs[slot]), w.said.regs[slot].kind != cfiNone
@@ -338,7 +338,7 @@ func (w *writer) close() {
 	}
 }
 
-// stop ends the FDE where a limit is reached.
+// stop ends the FDE because a limit was reached.
 func (w *writer) stop(format string, args ...any) {
 	w.close()
 	if w.full {
