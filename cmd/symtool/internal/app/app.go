@@ -26,7 +26,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/walk"
 )
 
-// Run runs the program with its arguments, the first of which is its name, and returns the exit status.
+// Run runs the program and returns its exit status. The first of args is the name of the program.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return cli.Run(ctx, Commands, dropin.Args(args), stdin, stdout, stderr)
 }

@@ -21,13 +21,13 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// addedFile is the result for a file.
+// addedFile is the result of adding a file.
 type addedFile struct {
-	addition *store.Addition // nil on an error
+	addition *store.Addition // nil if there was an error
 	err      error
 }
 
-// add adds files to the store. A file that cannot be read costs only itself.
+// add adds files to the store. A file that cannot be read is reported and skipped.
 func (r *storeRun) add(ctx context.Context) error {
 	files := r.addFiles()
 	var done []*store.Addition
@@ -72,7 +72,7 @@ func (r *storeRun) addFiles() (files []string) {
 			files = append(files, operand)
 			continue
 		}
-		if err := filekind.NotSymbolFile(operand); err != nil { // a bundle of macOS
+		if err := filekind.NotSymbolFile(operand); err != nil { // it may be a macOS bundle
 			r.fail(cli.FileError(operand, err))
 			continue
 		}
@@ -95,7 +95,7 @@ func (r *storeRun) addFiles() (files []string) {
 	return files
 }
 
-// fail reports an error that costs one file.
+// fail reports an error that affects only one file.
 func (r *storeRun) fail(err error) {
 	status := &cli.StatusError{Status: cli.StatusInput, Err: err}
 	errors.As(err, &status)
@@ -127,7 +127,7 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 	return a, r.addError(name, err)
 }
 
-// addError returns the error of adding a file, with the name of what failed.
+// addError returns the error of adding a file, with the name of the store or of the file, whichever failed.
 func (r *storeRun) addError(name string, err error) error {
 	var writing *store.WriteError
 	switch {
@@ -139,7 +139,7 @@ func (r *storeRun) addError(name string, err error) error {
 	return cli.FileError(name, err)
 }
 
-// reportAdded prints the outcome for a file.
+// reportAdded prints the result for a file.
 func (r *storeRun) reportAdded(file string, f addedFile) {
 	if file == "-" {
 		file = "standard input"
@@ -164,7 +164,7 @@ func (r *storeRun) reportAdded(file string, f addedFile) {
 	}
 }
 
-// keepLast removes older versions of the modules that were added.
+// keepLast removes old versions of the modules that were added.
 func (r *storeRun) keepLast(ctx context.Context, done []*store.Addition) error {
 	modules, these := map[string]bool{}, map[string]bool{}
 	for _, a := range done {

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// removalWords are the reasons for a removal.
+// removalWords maps the reasons for a removal to words for messages.
 var removalWords = map[string]string{
 	"leftover": "from an interrupted write",
 	"empty":    "an empty folder",
@@ -23,7 +23,7 @@ var removalWords = map[string]string{
 	"size":     "the store is too large",
 }
 
-// storeGCJSON is what gc --format json prints.
+// storeGCJSON is the document that gc --format json prints.
 type storeGCJSON struct {
 	Store    string             `json:"store"`
 	DryRun   bool               `json:"dry_run"`
@@ -35,7 +35,8 @@ type storeGCJSON struct {
 	Future   []storeFutureJSON  `json:"future,omitempty"`
 }
 
-// storeFutureJSON is a file dated in the future, which keeps its version from becoming old.
+// storeFutureJSON is a file dated in the future, which would keep its version from ever
+// becoming old.
 type storeFutureJSON struct {
 	Path string    `json:"path"`
 	Time time.Time `json:"time"`
@@ -47,7 +48,7 @@ type storeRemovalJSON struct {
 	Why   string `json:"why"`
 }
 
-// gc removes versions by the policy.
+// gc removes the versions that the policy does not keep.
 func (r *storeRun) gc(ctx context.Context) error {
 	doc := storeGCJSON{Store: r.dir, DryRun: r.policy.DryRun, Removed: []storeRemovalJSON{}}
 	r.policy.Removed = func(x store.Removal) {

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// storeListJSON is what ls --format json prints.
+// storeListJSON is the document that ls --format json prints.
 type storeListJSON struct {
 	Store   string            `json:"store"`
 	Bytes   int64             `json:"bytes"`
@@ -93,15 +93,15 @@ func (r *storeRun) listing(l *store.Listing) *storeListJSON {
 	return doc
 }
 
-// storeMissingJSON is what ls --missing prints with --format json.
+// storeMissingJSON is the document that ls --missing --format json prints.
 type storeMissingJSON struct {
 	Store   string        `json:"store"`
 	Asked   int           `json:"asked"`
 	Missing []cli.Absence `json:"missing"`
 }
 
-// lsMissing prints the modules of a list that are not in the store, each once, in the order of the
-// list.
+// lsMissing prints the modules in a list that are not in the store, without duplicates and in the
+// order of the list.
 func (r *storeRun) lsMissing() error {
 	name, in := r.missing, r.stdin
 	if name == "-" {

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// addProgram adds a Windows program or a PDB as it is.
+// addProgram adds a Windows program or a PDB unchanged.
 func (r *storeRun) addProgram(ctx context.Context, f *os.File, file string) (*store.Addition, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *storeRun) addProgram(ctx context.Context, f *os.File, file string) (*st
 	return a, r.addError(file, err)
 }
 
-// programSuffixes returns what ends the names of the Windows programs and PDBs that are added from a folder.
+// programSuffixes returns the suffixes of the Windows programs and PDBs that are added from a folder.
 func programSuffixes() []string {
 	return slices.Concat(formats.Named("pe").Exts, formats.Named("pdb").Exts)
 }

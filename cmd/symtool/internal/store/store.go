@@ -58,7 +58,7 @@ Examples:
   symtool store gc --keep-last 5 --older-than 90d --dry-run symbols
 `
 
-// storeVerb is a kind of work on a store.
+// storeVerb is an operation on a store.
 type storeVerb struct {
 	name string
 	run  func(*storeRun, context.Context) error
@@ -125,7 +125,7 @@ type storeRun struct {
 	status int
 }
 
-// flags returns the flags of the command. Their values go to r.
+// flags returns the flags of the command. Parsing them sets fields of r.
 func (r *storeRun) flags() []cli.Flag {
 	add, gc, ls := onlyFor("add"), onlyFor("gc"), onlyFor("ls")
 	answers := onlyFor("verify", "gc", "ls")
@@ -150,7 +150,8 @@ func (r *storeRun) flags() []cli.Flag {
 	}
 }
 
-// onlyFor wants one of some verbs. A wrong verb is an error of its own.
+// onlyFor requires one of some verbs. If the verb is not a verb at all, another
+// error says so.
 func onlyFor(verbs ...string) cli.Condition {
 	return func(c *cli.Context, flag string) error {
 		verb := c.Args().First()
@@ -161,7 +162,8 @@ func onlyFor(verbs ...string) cli.Condition {
 	}
 }
 
-// swapped says what to do if one of the files is a folder, which may be the store.
+// swapped says what to do if one of the files is a folder, since the user may have
+// swapped the store and the files.
 func swapped(files []string) string {
 	if i := slices.IndexFunc(files, cli.IsFolder); i >= 0 {
 		return fmt.Sprintf("write %s before the files", files[i])
@@ -211,7 +213,7 @@ func (r *storeRun) operands(args []string) error {
 	return cli.NotInput(r.output, r.missing)
 }
 
-// parseAge reads hours, days or weeks.
+// parseAge parses a number of hours, days or weeks.
 func parseAge(text string) (time.Duration, bool) {
 	if text == "" {
 		return 0, false
@@ -251,7 +253,7 @@ func (r *storeRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// raise raises the status.
+// raise sets the status to status if that is higher.
 func (r *storeRun) raise(status int) { r.status = max(r.status, status) }
 
 // reportProblems reports what could not be read.
@@ -262,7 +264,7 @@ func (r *storeRun) reportProblems(problems []bin.Problem) {
 	}
 }
 
-// reportLayouts reports files that all verbs but verify ignore.
+// reportLayouts reports files that only verify does not ignore.
 func (r *storeRun) reportLayouts(files map[string]int, done string) {
 	if r.quiet {
 		return
@@ -272,7 +274,7 @@ func (r *storeRun) reportLayouts(files map[string]int, done string) {
 	}
 }
 
-// print writes the answer.
+// print writes the result.
 func (r *storeRun) print(write func(io.Writer) error) error {
 	return cli.PrintTo(r.output, r.stdout, write)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// storeVerifyJSON is what verify --format json prints.
+// storeVerifyJSON is the document that verify --format json prints.
 type storeVerifyJSON struct {
 	Store    string             `json:"store"`
 	Files    int                `json:"files"`

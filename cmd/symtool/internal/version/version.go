@@ -40,8 +40,8 @@ func Command() *cli.Command {
 	}
 }
 
-// build is the document of `version --format json`: how the program was built. Fields may be added;
-// none changes its meaning. Unknown fields are left out.
+// build is the document that `version --format json` prints: how the program was built. Fields may
+// be added, but none may change its meaning. Unknown fields are omitted.
 type build struct {
 	Schema   int    `json:"schema"`
 	Version  string `json:"version"`
