@@ -20,7 +20,7 @@ type content struct {
 	refs   int // number of parts that use it
 }
 
-// inMemory is the size up to which a member is kept in memory.
+// inMemory is the maximum size in bytes of a member that is kept in memory.
 const inMemory = 64 << 10
 
 // keep copies a member of at most limit bytes. An error of the member itself is r's own error or a *bin.SizeError;

@@ -63,7 +63,7 @@ func (cfg *dumpConfig) finishDepfile() error {
 	return notDepfile(d.path, append(append(slices.Clone(cfg.files), cfg.DebugFile, cfg.Options.Package), cfg.maps.Inputs()...)...)
 }
 
-// sameName reports whether two names refer to one file, which need not exist.
+// sameName reports whether two names refer to the same file, which need not exist.
 func sameName(a, b string) bool { return b != "" && filepath.Clean(a) == filepath.Clean(b) }
 
 func notDepfile(path string, inputs ...string) error {
@@ -163,7 +163,7 @@ func relative(path string) string {
 // something else.
 const notInDepfiles = "\n\r;|"
 
-// text returns the depfile. The first of files is the operand.
+// text returns the depfile. files begins with the operand.
 func (f *depfile) text(targets, files []string) (string, error) {
 	for _, name := range append(slices.Clone(targets), files...) {
 		if strings.ContainsAny(name, notInDepfiles) || strings.HasSuffix(name, `\`) {

@@ -105,7 +105,7 @@ type dumpConfig struct {
 	gzip, zstd     bool
 	digest         bool
 	checkCFI       bool
-	minCFI         float64 // percentage of the code that satisfies checkCFI
+	minCFI         float64 // percentage of the code that must have CFI for checkCFI
 	verbose        bool
 	quiet          bool
 	json           bool
@@ -277,7 +277,7 @@ func parseInfo(line string) (symfmt.Info, error) {
 	return symfmt.Info{Key: m[1], Value: m[2]}, nil
 }
 
-// operands sets the names of the inputs.
+// operands checks the operands and sets the names of the inputs.
 func (cfg *dumpConfig) operands(args []string) error {
 	for _, arg := range args {
 		switch arg {

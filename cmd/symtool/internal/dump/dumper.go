@@ -40,9 +40,9 @@ type dumper struct {
 // dumpResult is the result for one file.
 type dumpResult struct {
 	binfile.Result
-	number  int           // of its file or package, for the progress
-	cpu     string        // of the binary to read, in a file with several
-	debug   string        // path of its debug file or PDB, if that is known
+	number  int           // of its file or package, for the progress bar
+	cpu     string        // of the binary to read in a file that has several
+	debug   string        // path of its debug file or PDB, if known
 	pending []pendingFile // with --store
 	stack   []byte        // from a panic
 
@@ -52,7 +52,7 @@ type dumpResult struct {
 	damaged    bool                      // a problem with a package; nothing is dumped
 }
 
-// pendingFile is complete but not yet renamed.
+// pendingFile is a file that is complete but does not have its final name yet.
 type pendingFile struct {
 	*store.Pending
 	place string // relative to the store
@@ -327,7 +327,7 @@ func (d *dumper) place(r *dumpResult) {
 		}
 		p.Abort()
 	}
-	r.pending = nil // each holds a buffer
+	r.pending = nil // each pending file holds a buffer
 }
 
 func (d *dumper) placeFile(r *dumpResult, p pendingFile) {

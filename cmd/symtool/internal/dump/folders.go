@@ -111,7 +111,7 @@ func newResult(file, cpu string) *dumpResult {
 // programs.
 const dsymExtension = ".dSYM"
 
-// isFolder reports whether an operand is a folder in which all binaries are dumped.
+// isFolder reports whether an operand is a folder in which every binary is dumped.
 func isFolder(path string) bool {
 	if !cli.IsFolder(path) {
 		return false

@@ -118,7 +118,7 @@ func (d *dumper) known(f *supplier.BinaryFile, name string) bool {
 	return true
 }
 
-// skip reports whether a build is in the index.
+// skip reports whether a build is in the index. If so, it reports with --verbose that the build is skipped.
 func (d *dumper) skip(b *build) bool {
 	f := cmp.Or(b.binary, b.debug)
 	if f == nil || len(d.since) == 0 || !d.known(&f.BinaryFile, cmp.Or(f.name, filepath.Base(f.Path))) {

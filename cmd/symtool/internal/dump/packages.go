@@ -46,7 +46,7 @@ func formatOf(path string) *archive.Format {
 	return archive.FindAt(f, st.Size(), supplier.IsBinary)
 }
 
-// listPackages returns the packages below a folder, in order of path. Links are not followed.
+// listPackages returns the packages below a folder, in the order of their paths. It does not follow links.
 func listPackages(ctx context.Context, dir string) (paths []string) {
 	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if ctx.Err() != nil {

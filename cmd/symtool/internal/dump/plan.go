@@ -65,7 +65,7 @@ func (p *plan) add(f *part) *build {
 	return p.addTo(b, f)
 }
 
-// addTo is like add, for a build that may be new.
+// addTo is like add, for the given build, which may be new.
 func (p *plan) addTo(b *build, f *part) *build {
 	if b.binary == nil && b.debug == nil && !b.taken {
 		p.builds[f.ID] = b
@@ -141,7 +141,7 @@ func (b *build) files() []*part {
 	return slices.DeleteFunc([]*part{b.binary, b.debug}, func(f *part) bool { return f == nil })
 }
 
-// parts returns the files that are read to dump a build.
+// parts returns all files that are read to dump a build.
 func (p *plan) parts(b *build) (all []*part) {
 	for _, f := range b.files() {
 		all = append(all, f)
@@ -160,7 +160,7 @@ func (p *plan) isComplete(b *build) bool {
 	return !slices.ContainsFunc(b.files(), func(f *part) bool { return f.Supplement != "" && p.supplements[f.Supplement] == nil })
 }
 
-// readable reports whether all parts are files, or members that are kept.
+// readable reports whether all parts of a build can be read: they are files, or members that are still kept.
 func (p *plan) readable(b *build) bool {
 	return !slices.ContainsFunc(p.parts(b), func(f *part) bool { return f.size > 0 && f.kept == nil })
 }
@@ -219,12 +219,12 @@ func (b *build) size() (n int64) {
 	return n
 }
 
-// supplementary reports whether a build is a file that dwz made for others.
+// supplementary reports whether a build is a file that dwz made for other builds.
 func (p *plan) supplementary(b *build) bool {
 	return b.binary == nil && b.debug != nil && (b.debug.ID == "" || len(p.users[b.debug.SupplementID]) > 0)
 }
 
-// hold adds a member to those that wait.
+// hold adds a member to the waiting ones.
 func (p *plan) hold(f *part) {
 	f.held = p.held.PushBack(f)
 	p.bytes += f.size

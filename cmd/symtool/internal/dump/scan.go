@@ -176,7 +176,7 @@ func newScanQueue(packages int, limit int64) *scanQueue {
 	return q
 }
 
-// put adds what was found in a package. It waits while too much is ahead of the reader.
+// put adds something found in a package. It waits while too much is ahead of the reader.
 func (q *scanQueue) put(ctx context.Context, pkg int, f found) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -24,7 +24,7 @@ type dumpSummary struct {
 // report prints the problems and notes of one file.
 func (d *dumper) report(r *dumpResult) {
 	if d.json && d.toStdout() {
-		return // standard error must hold nothing but the document
+		return // standard error must contain only the document
 	}
 	if !d.quiet {
 		lines := make([]string, len(r.Lines))

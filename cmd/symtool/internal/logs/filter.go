@@ -34,7 +34,7 @@ type Filter struct {
 
 	BadReport bool // the text after the first line of a crash report (.ips) is not a report, or does not end
 
-	odd    []string // names with bytes that isNameByte rejects, the longest first
+	odd    []string // names with bytes that isNameByte rejects, longest first
 	known  map[string]bool
 	listed bool // odd and known have been filled in
 	perf   perfMaps
@@ -47,7 +47,7 @@ type Filter struct {
 
 // Place is a code location in a log.
 type Place struct {
-	Name   string // of the module; "" if the log does not say
+	Name   string // of the module; "" if the log does not name it
 	Build  string // build-id in lower-case hexadecimal digits, or ""
 	Addr   uint64
 	Counts Counting

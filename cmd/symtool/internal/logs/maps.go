@@ -25,7 +25,7 @@ type mapped struct {
 	base       uint64 // address from which addresses in the module count
 }
 
-// Add adds a module that is at [start, end).
+// Add adds a module at the addresses [start, end).
 func (m *Maps) Add(name, build string, start, end uint64) {
 	m.ranges = append(m.ranges, mapped{start, end, name, build, start})
 }

@@ -26,7 +26,7 @@ const (
 	decimalOffset    // N ... 0xADDR ... + N
 	numbered         // N: 0xADDR or N# 0xADDR
 
-	coredumpText // of systemd-coredump, without numbers
+	coredumpText // text of systemd-coredump, without numbers
 )
 
 // markTexts are the texts of the first marks. Each line with a place contains at least one of them. They end with
@@ -126,7 +126,7 @@ func endsInBracket(text []byte) bool {
 	return n > 0 && text[n] == '(' && bytes.IndexByte([]byte("\t\n\f\r "), text[n-1]) < 0
 }
 
-// indexByLast is bytes.Index for a text whose last byte is rarer than its first.
+// indexByLast is like bytes.Index, for a text whose last byte is rarer than its first.
 func indexByLast(text []byte, mark string) int {
 	for pos := 0; ; {
 		n := bytes.IndexByte(text[pos:], mark[len(mark)-1])

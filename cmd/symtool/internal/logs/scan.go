@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// scan and placeAt find NAME+0xADDR, and
+// scan and placeAt find NAME+0xADDR and these forms:
 //
 //	NAME + 0xADDR                      of systemd-coredump
 //	(NAME+0xADDR) (BuildId: DIGITS)    of sanitizers, which may leave the id out

@@ -50,7 +50,7 @@ func (f *Filter) colored(color byte) {
 	f.sequence("0;3" + string(color) + "m")
 }
 
-// highlight begins an answer.
+// highlight sets the color of an answer, at its beginning or after a value.
 func (f *Filter) highlight() {
 	if f.style.color == blue {
 		f.colored(cyan)
@@ -59,7 +59,7 @@ func (f *Filter) highlight() {
 	f.colored(blue)
 }
 
-// value appends a value in an answer.
+// value appends a value in the color of values.
 func (f *Filter) value(text string) {
 	f.colored(green)
 	f.dst = append(f.dst, text...)

@@ -91,7 +91,7 @@ const Opens = "{{{"
 // Open reports whether the line that was appended last is unfinished, so that mappings may be added to it.
 func (f *Filter) Open() bool { return f != nil && f.open != nil }
 
-// Line appends a line, which ends with \n, with its elements replaced.
+// Line appends to dst a line, which must end with \n, with its elements replaced.
 func (f *Filter) Line(dst, line []byte) []byte {
 	f.dst, f.end = dst, "\n"
 	if bytes.HasSuffix(line, []byte("\r\n")) {
@@ -179,7 +179,7 @@ func (f *Filter) text(text []byte) {
 
 func (f *Filter) problem(e *element, what string) { f.Problem(what, e.text) }
 
-// element is {{{TAG:FIELD:FIELD...}}}.
+// element is an element of the form {{{TAG:FIELD:FIELD...}}}.
 type element struct {
 	text       string
 	tag        string

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// invalid is LLVM's word for what is unknown.
+// invalid is LLVM's word for something unknown.
 const invalid = "<invalid>"
 
 // orInvalid returns a name for people: invalid if name is "".

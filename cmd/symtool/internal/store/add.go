@@ -65,7 +65,8 @@ func (r *storeRun) add(ctx context.Context) error {
 	})
 }
 
-// addFiles returns the operands, with folders replaced by the symbol files, Windows programs and PDBs below them.
+// addFiles returns the operands, with each folder replaced by the symbol files, Windows programs and PDBs below
+// it.
 func (r *storeRun) addFiles() (files []string) {
 	for _, operand := range r.files {
 		if !cli.IsFolder(operand) {
@@ -119,7 +120,7 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 		in = f
 	}
 	text := bufio.NewReader(bin.ContextReader(ctx, in))
-	head, _ := text.Peek(cli.ModuleHead) // the error will recur
+	head, _ := text.Peek(cli.ModuleHead) // reading on will return the error again
 	if err := filekind.NotSymbols(head); err != nil {
 		return nil, cli.InputError(name, err)
 	}

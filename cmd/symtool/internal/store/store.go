@@ -171,7 +171,7 @@ func swapped(files []string) string {
 	return ""
 }
 
-// instead says what to do if DIR is a file.
+// instead returns advice for the case that DIR is a file.
 func (r *storeRun) instead() string {
 	switch r.verb.name {
 	case "add":

@@ -48,7 +48,7 @@ type build struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`                 // OS/CPU
 	Module   string `json:"module,omitempty"`         // path of the Go module
-	ModuleAt string `json:"module_version,omitempty"` // "(devel)" for a build from a folder
+	ModuleAt string `json:"module_version,omitempty"` // "(devel)" for a build in a folder
 	VCS      string `json:"vcs,omitempty"`            // "git"
 	Revision string `json:"revision,omitempty"`
 	Time     string `json:"revision_time,omitempty"` // RFC 3339

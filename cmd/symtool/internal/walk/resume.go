@@ -51,8 +51,8 @@ type doneLine struct {
 	} `json:"symtool"`
 }
 
-// With --resume, skipDone removes from w.files the dumps for which the output already has lines. It
-// returns the size in bytes of the output's whole lines.
+// skipDone removes from w.files, with --resume, the dumps for which the output already has lines.
+// It returns the size in bytes of the output's whole lines.
 func (w *walkCall) skipDone() (keep int64, err error) {
 	if !w.resume {
 		return 0, nil
