@@ -26,22 +26,21 @@ const CFA = ^Reg(0)
 type abi struct {
 	name  string // as in the specification
 	order byteOrder
-	big   bool // which of the two that is
+	big   bool // whether that is big-endian
 
 	sp, fp, ra Reg
 
-	fixedRA int8   // offset of the return address from the CFA; 0 if rows have it
-	v1Block uint32 // size of a PLT entry, which version 1 does not record; 0 if it makes no FDE for them
+	fixedRA int8   // offset of the return address from the CFA; 0 if rows have their own
+	v1Block uint32 // size of a PLT entry, which version 1 does not record; 0 if PLT entries have no FDE
 
-	// A word for the CFA stands for word*scale+bias; the caller's stack pointer
-	// is CFA-bias.
+	// A word w for the CFA means w*scale+bias; the caller's stack pointer is CFA-bias.
 	scale, bias int64
 
-	// slotRegs means that in version 2 a word for RA or FP with its lowest
-	// bit set names the register that holds it.
+	// slotRegs means that in version 2 a word for RA or FP with its lowest bit set names
+	// the register that holds the value.
 	slotRegs bool
 
-	padRA bool // a word of 0 for RA, before that for FP, means that RA is not saved
+	padRA bool // a word of 0 for RA, which precedes the word for FP, means that RA is not saved
 	keys  bool // return addresses are signed, with one of two keys
 }
 
@@ -66,11 +65,11 @@ func (a ABI) info() *abi {
 	return nil
 }
 
-// Known reports whether rows of the ABI can be decoded. The other methods are
-// for known ABIs.
+// Known reports whether rows of the ABI can be decoded. Do not call the other methods
+// except String on an unknown ABI.
 func (a ABI) Known() bool { return a.info() != nil }
 
-// String returns the specification's name.
+// String returns the specification's name of the ABI.
 func (a ABI) String() string {
 	if i := a.info(); i != nil {
 		return i.name
@@ -81,18 +80,18 @@ func (a ABI) String() string {
 // Order returns the byte order of the ABI's sections.
 func (a ABI) Order() binary.ByteOrder { return a.info().order }
 
-// SP returns the stack pointer.
+// SP returns the stack pointer's DWARF number.
 func (a ABI) SP() Reg { return a.info().sp }
 
-// FP returns the frame pointer.
+// FP returns the frame pointer's DWARF number.
 func (a ABI) FP() Reg { return a.info().fp }
 
-// RA returns the register that holds the return address at a function's entry, or
-// the column that stands for it where it is on the stack (AMD64).
+// RA returns the register that holds the return address at a function's entry or, if it
+// is on the stack (AMD64), the column that stands for it.
 func (a ABI) RA() Reg { return a.info().ra }
 
-// FixedRA returns the offset in bytes of the return address from the CFA that
-// producers write into the header; 0 if rows have it.
+// FixedRA returns the offset in bytes of the return address from the CFA that producers
+// write into the header, or 0 if rows have their own.
 func (a ABI) FixedRA() int8 { return a.info().fixedRA }
 
 // CallerSP returns the caller's stack pointer, given the CFA.

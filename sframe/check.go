@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Profile is a reader against whose requirements a section is checked.
+// Profile is a reader whose requirements a section is checked against.
 type Profile uint8
 
 // The profiles.
@@ -17,10 +17,11 @@ const (
 
 var profileNames = [...]string{Spec: "spec", Binutils: "binutils", Kernel: "kernel"}
 
-// String returns the profile's name, as ParseProfile takes it.
+// String returns the profile's name, as [ParseProfile] accepts it.
 func (p Profile) String() string { return profileNames[p] }
 
-// ParseProfile returns the profile of a name.
+// ParseProfile returns the profile with the given name. It reports false for an unknown
+// name.
 func ParseProfile(name string) (p Profile, ok bool) {
 	i := slices.Index(profileNames[:], name)
 	return Profile(max(i, 0)), i >= 0
@@ -31,7 +32,7 @@ type Severity uint8
 
 // The severities.
 const (
-	SeverityNote    Severity = iota + 1 // of no consequence for the profile's reader
+	SeverityNote    Severity = iota + 1 // has no consequences for the profile's reader
 	SeverityWarning                     // the reader accepts the section, but gets wrong rules, or none, for some code
 	SeverityError                       // the profile does not allow it: its reader refuses the section, crashes, or gets all rules wrong
 )
@@ -63,15 +64,15 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%#x: %s: %s [%s] (%s)", f.Offset, f.Severity, f.Msg, f.Rule, f.Ref)
 }
 
-// Context is what a check may use in addition to the section's bytes. Rules
-// that need a nil field report nothing.
+// Context is what a check may use in addition to the section's bytes. Rules that need a
+// field that is nil report nothing.
 type Context struct {
 	Section func(addr uint64) string // returns the name of the ELF section at an address, or ""
-	Code    func(lo, hi uint64) bool // whether [lo, hi) is in an executable section
-	Object  bool                     // the section is that of a relocatable object
+	Code    func(lo, hi uint64) bool // reports whether [lo, hi) is in an executable section
+	Object  bool                     // the section belongs to a relocatable object
 }
 
-// rule is one thing that is checked, by the one function that is set.
+// rule is one check. Exactly one of its functions is set.
 type rule struct {
 	id  string
 	in  levels
@@ -108,11 +109,12 @@ const (
 	refKernel   = "Linux, proposed reader of SFrame V3"
 )
 
-// rules are all rules, by what they examine.
+// rules lists all rules, grouped by what they examine.
 var rules = slices.Concat(sectionRules, headerRules, fdeRules, rowRules, flexRules)
 
-// Check returns the findings for the profile's reader, by offset. It names known mistakes
-// of producers. ctx is what is known of the binary; its zero value is nothing.
+// Check returns the findings for the profile's reader, in order of offset. It names known
+// mistakes of producers. ctx is what is known about the binary; its zero value means that
+// nothing is.
 func (s *Section) Check(p Profile, ctx Context) []Finding {
 	c := checker{s: s, p: p, ctx: ctx, shared: s.shared()}
 	c.choose()

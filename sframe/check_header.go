@@ -10,8 +10,7 @@ var sectionRules = []*rule{
 	{id: "overlap", in: "EWW", ref: refSpec + "2.3", section: checkOverlap},
 }
 
-// damage is what Decode and Rows cannot read; every part of a check may find
-// it.
+// damage reports what Decode and Rows cannot read; every part of a check may find it.
 var damage = &rule{id: "damage", in: "EEE", ref: refSpec + "2", section: func(c *checker) {
 	for _, p := range c.s.Problems {
 		c.damage(p.Err)
@@ -45,7 +44,7 @@ func checkOverlap(c *checker) {
 		i := c.s.at(k)
 		f := &c.s.FDEs[i]
 		if f.Size == 0 {
-			continue // reported by a rule of its own
+			continue // another rule reports it
 		}
 		if last >= 0 && f.Start <= far {
 			c.report(c.s.Offset(i), "function at %#x overlaps FDE %d, up to %#x", f.Start, last, far)
@@ -134,8 +133,8 @@ var headerRules = []*rule{
 	}},
 }
 
-// checkNumFREs compares the header's count with the sum of the functions'
-// counts, unless some of them are lost.
+// checkNumFREs compares the header's count with the sum of the functions' counts, unless
+// some functions are lost.
 func checkNumFREs(c *checker, h *Header) {
 	if len(c.s.Problems) != 0 {
 		return
@@ -158,8 +157,8 @@ func checkParts(c *checker, h *Header) {
 	}
 }
 
-// checkRowsOverlap reports rows that functions share in part. They may have
-// all rows in common.
+// checkRowsOverlap reports functions that share only some of their rows. Sharing all rows
+// is allowed.
 func checkRowsOverlap(c *checker, h *Header) {
 	for k := 1; k < len(c.extents); k++ {
 		a, b := c.extents[k-1], c.extents[k]

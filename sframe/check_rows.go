@@ -82,8 +82,8 @@ var rowRules = []*rule{
 	{id: "plt", in: "WWW", ref: refBinutils + "ld up to 2.47", row: checkPLT},
 }
 
-// limit returns where a function's rows must end: rows of PCMASK repeat in
-// each block.
+// limit returns where a function's rows must end. Rows of PCMASK functions repeat in each
+// block.
 func (v *visit) limit() uint32 {
 	if v.f.Mask {
 		return v.f.Block
@@ -98,8 +98,8 @@ func (v *visit) unit() string {
 	return "function"
 }
 
-// checkPLT finds entries of a single jump for which ld writes the rule of an
-// entry that has pushed a number.
+// checkPLT finds PLT entries of a single jump for which ld writes the rule of an entry
+// that has pushed a number.
 func checkPLT(c *checker, v *visit) {
 	cfa := v.rows.Row.CFA
 	if c.ctx.Section == nil || v.h.ABI != AMD64 || v.rows.Row.Start != 0 || cfa != (Rule{Value, AMD64.SP(), 16}) {
@@ -140,7 +140,7 @@ var flexRules = []*rule{
 	}},
 }
 
-// padded reports whether the row's last word means that there is no rule.
+// padded reports whether the row's last word stands for no rule.
 func (v *visit) padded() (last bool) {
 	for i := 0; i < v.rows.Form.Words; i++ {
 		if last = v.rows.unsigned(i) == 0; !last {
@@ -150,7 +150,7 @@ func (v *visit) padded() (last bool) {
 	return last
 }
 
-// registers has the number of registers that DWARF numbers and a walker may
+// registers gives the number of registers that have DWARF numbers and that a walker may
 // know.
 var registers = [...]uint32{AArch64BE: 32, AArch64LE: 32, AMD64: 17, S390X: 32}
 

@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// maxFindings is the number of findings of a rule that are reported; the
-// others are counted. A producer's mistake is in every function.
+// maxFindings is the number of findings that are reported for each rule; the others are
+// only counted. A producer's mistake is usually in every function.
 const maxFindings = 20
 
 // checker is one run of the rules.
@@ -26,16 +26,16 @@ type checker struct {
 	visit   visit
 	extents []extent // rows of the header's functions
 	shared  shared
-	left    bool // there were more rows than shared allows
+	left    bool // there were more rows than shared allowed
 }
 
 // tally counts a rule's findings beyond maxFindings.
 type tally struct {
 	n     int
-	first uint64 // the lowest offset of the findings that are not reported
+	first uint64 // the lowest offset of the unreported findings
 }
 
-// visit is a function under check and, for rules of rows, one of its rows.
+// visit is a function being checked and, for rules of rows, one of its rows.
 type visit struct {
 	i    int // of the FDE
 	f    *FDE
@@ -95,7 +95,7 @@ func (c *checker) findings() []Finding {
 			c.add(r, t.first, fmt.Sprintf("%d more of this rule", t.n-maxFindings))
 		}
 	}
-	// The functions of package sort, not slices, as those would be instantiated
+	// Package sort is used because functions of package slices would be instantiated
 	// anew.
 	sort.SliceStable(c.found, func(i, j int) bool {
 		a, b := &c.found[i], &c.found[j]
@@ -147,8 +147,7 @@ func (c *checker) checkFunc(v *visit) {
 	c.rowsEnd(v)
 }
 
-// rowsEnd records the range of the function's rows, and the damage that ended
-// them.
+// rowsEnd records the range of the function's rows, and the damage that ended them.
 func (c *checker) rowsEnd(v *visit) {
 	e := extent{c.s.RowsOffset(v.i), v.h.fres + uint64(v.rows.pos)}
 	c.shared.took(&v.rows)

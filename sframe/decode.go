@@ -17,9 +17,9 @@ type Options struct {
 	Name string // of the section, in errors; ".sframe" if empty
 	Addr uint64 // address of the section's first byte
 
-	// Relocated means that the bytes are from a relocatable object whose
-	// relocations have been applied: each start is relative to its field,
-	// whatever the flags say, as the relocations of all producers are.
+	// Relocated means that the bytes are from a relocatable object whose relocations have
+	// been applied: each start is relative to its field, whatever the flags say, because
+	// all producers write such relocations.
 	Relocated bool
 
 	// Segment means that the bytes are from a program header. Some versions of
@@ -38,8 +38,8 @@ type format struct {
 	flags   Flags  // the flags that the version defines
 	fdeSize uint64 // bytes
 
-	// fde decodes an FDE from fdeSize bytes and, since version 3, from the
-	// attributes in rows. It sets Start to the field's value, sign-extended.
+	// fde decodes an FDE from fdeSize bytes and, since version 3, from the attributes in
+	// rows. It sets Start to the field's value, sign-extended.
 	fde func(f *FDE, b, rows []byte, abi *abi) error
 
 	write *layout // nil for a version that is only read
@@ -57,13 +57,13 @@ func formatOf(version uint8) *format {
 
 func (h *Header) format() *format { return formats[h.Version] }
 
-// Decode decodes a section. The error is non-nil if nothing in the section can
-// be read. Damage to parts is reported in Section.Problems. The section refers
-// to data.
+// Decode decodes a section. It returns an error only if nothing in the section can be
+// read. Damage to parts is reported in Section.Problems. The section refers to data,
+// which must not be changed.
 func Decode(data []byte, o Options) (*Section, error) {
 	s := &Section{Name: cmp.Or(o.Name, ".sframe"), Addr: o.Addr, data: data}
 	if len(data) == 0 {
-		return s, nil // as ld leaves it if it can merge nothing
+		return s, nil // as ld leaves it if there is nothing to merge
 	}
 	for at := uint64(0); ; {
 		h, err := s.header(at)
@@ -89,8 +89,8 @@ func (s *Section) lose(what string, err error) {
 	s.Problems = append(s.Problems, Problem{Lost: what, Err: err})
 }
 
-// maxProblems is the number of problems reported, the last of which stands for
-// the rest: a Problem takes more memory than the damage it describes.
+// maxProblems is the number of problems reported, of which the last stands for the rest:
+// a Problem takes more memory than the damage it describes.
 const maxProblems = 1000
 
 // loseRows is like lose, for an FDE's rows.
@@ -111,8 +111,8 @@ func sectionError(name string, offset uint64, format string, args ...any) error 
 	return &Error{Section: name, Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Magic returns the byte order of a section that starts with data, or nil if it
-// is not an SFrame section.
+// Magic returns the byte order of the SFrame section that starts with data, or nil if it
+// is not one.
 func Magic(data []byte) binary.ByteOrder {
 	if len(data) >= 2 {
 		for _, order := range [...]binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -124,7 +124,7 @@ func Magic(data []byte) binary.ByteOrder {
 	return nil
 }
 
-// header reads the header at an offset, and finds the parts that it describes.
+// header reads the header at an offset and finds the parts that it describes.
 func (s *Section) header(at uint64) (h Header, err error) {
 	b := s.data[at:]
 	order := Magic(b)
@@ -157,8 +157,7 @@ func (s *Section) header(at uint64) (h Header, err error) {
 	return h, nil
 }
 
-// parts finds the FDEs and the rows after the header, as far as the section
-// has them.
+// parts finds the FDEs and the rows after the header, as far as they are in the section.
 func (s *Section) parts(h *Header, end uint64) {
 	size, fdeSize := uint64(len(s.data)), h.format().fdeSize
 	h.fdes, h.fres = end+uint64(h.FDEOff), end+uint64(h.FREOff)
@@ -182,8 +181,8 @@ func (s *Section) parts(h *Header, end uint64) {
 	h.end = max(end, fdesEnd, fresEnd)
 }
 
-// nextHeader returns the offset of another section that a linker put after the
-// end of one, or 0. Linkers align sections to 8 bytes and fill with zeros.
+// nextHeader returns the offset of another section that a linker put after end, where one
+// section ends, or 0. Linkers align sections to 8 bytes and fill the gap with zeros.
 func (s *Section) nextHeader(end uint64, o *Options) uint64 {
 	rest := s.data[end:]
 	for i, b := range rest {
@@ -217,11 +216,11 @@ func (s *Section) readFDEs(h *Header) {
 	}
 }
 
-// place converts starts to addresses. Headers that may have been copied
-// without their flag are either all read with it or all without it: for some
-// functions both readings are in code.
+// place converts starts to addresses. Headers that may have been copied without their
+// flag are read either all with it or all without it: for some functions, both readings
+// are in code.
 func (s *Section) place(o *Options) {
-	var field, section int // number of functions in code, by what starts are relative to
+	var field, section int // number of functions in code if starts are relative to their field, or to the section
 	for i := range s.Headers {
 		if h := &s.Headers[i]; h.undecided(o) {
 			field += s.inCode(h, true, o)
@@ -238,8 +237,8 @@ func (s *Section) place(o *Options) {
 	}
 }
 
-// undecided reports whether starts may be relative to their fields without a
-// flag that says so.
+// undecided reports whether starts may be relative to their fields although no flag says
+// so.
 func (h *Header) undecided(o *Options) bool {
 	return !o.Relocated && h.Flags&(PCRelative|Sorted) == 0 && h.Version <= 2 && o.Code != nil
 }
@@ -254,7 +253,7 @@ func (s *Section) start(h *Header, i int, pcRelative bool) uint64 {
 	return start
 }
 
-// inCode counts the functions that are in code for one reading of starts.
+// inCode counts the functions that are in code for one interpretation of starts.
 func (s *Section) inCode(h *Header, pcRelative bool, o *Options) (n int) {
 	for i := range h.Count {
 		lo := s.start(h, i, pcRelative)

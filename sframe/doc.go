@@ -8,9 +8,9 @@
 // addresses are absolute, and a row has rules for the frame address, the
 // return address and the frame pointer.
 //
-// Func is a function with its rows, independent of versions. Section.Funcs
-// returns them and Encode writes them, in version 2 or 3; Section.Convert does
-// both. Encode's comment says what is lost, and why.
+// Func is a function with its rows, in a form that does not depend on the
+// version. Section.Funcs returns functions and Encode writes them, in version 2
+// or 3; Section.Convert does both. Encode's comment says what is lost, and why.
 //
 // Formats: "The SFrame format" of binutils 2.40 (version 1), 2.44 (version 2),
 // 2.45 (errata of version 2) and 2.46 (version 3).

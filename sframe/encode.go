@@ -19,10 +19,10 @@ type Target struct {
 type layout struct {
 	near    bool   // starts have 32 bits
 	flex    bool   // rows may name their base registers
-	signal  bool   // functions may be those of signal frames
+	signal  bool   // functions may be frames of signal handlers' callers
 	maxRows uint32 // maximum number of rows of a function
 
-	// appendFDE appends an FDE, appendAttr what precedes its rows.
+	// appendFDE appends an FDE. appendAttr appends the attributes before its rows.
 	appendFDE  func(b []byte, order byteOrder, f *FDE, start int64) []byte
 	appendAttr func(b []byte, order byteOrder, f *FDE) []byte
 }
@@ -30,16 +30,16 @@ type layout struct {
 // Encode encodes a section as the assembler and ld would: FDEs ascend by
 // address with starts relative to their own fields, and rows follow in the
 // same order. It uses the smallest form of each row, and omits rows that
-// repeat the one before or cover no address. Of an outermost frame nothing
-// else is written.
+// repeat the one before or cover no address. For an outermost frame, it writes
+// nothing else.
 //
 // What the target cannot represent is reported as a Problem that names the
-// function by its address. A function is lost as a whole if one of its rules
-// has no form: no row can say "unknown", so the row before would stay in
-// force. Version 3 has a second form, FLEX, for all rows of a function; it is
-// used only if a row needs it, as not all readers know it. Of functions that
-// start at the same address the largest is kept, because readers require FDEs
-// in strictly ascending order.
+// function by its address. A whole function is lost if one of its rules
+// cannot be represented: no row can say "unknown", so the row before would stay
+// in force. Version 3 has a second form, FLEX, for all rows of a function; it is
+// used only if a row needs it, as not all readers support it. If several
+// functions start at the same address, only the largest is kept, because readers
+// require FDEs in strictly ascending order.
 //
 // Functions do not share rows, though the format allows it and it would save
 // 18 % of a C++ object's section: on a machine of the other byte order,
@@ -47,9 +47,9 @@ type layout struct {
 // shared, and then refuses the section.
 //
 // Binutils before 2.45 refuses sections of version 2 whose starts are relative
-// to their fields; later versions find nothing in any others.
+// to their fields; later versions find nothing in any other section.
 //
-// The error is non-nil if nothing can be written for the target.
+// Encode returns an error only if nothing can be written for the target.
 func Encode(funcs []Func, t Target) ([]byte, []Problem, error) {
 	format := formatOf(t.Version)
 	if format == nil || format.write == nil {
@@ -63,9 +63,9 @@ func Encode(funcs []Func, t Target) ([]byte, []Problem, error) {
 	return e.section(), e.problems, nil
 }
 
-// Convert encodes the section's functions in another version, for the same
-// address. The result is one section, even if the linker had concatenated
-// several.
+// Convert encodes the section's functions in another version, for the same address. The
+// result is one section, even if the linker had concatenated several. The problems are
+// those of Encode and of reading the rows.
 func (s *Section) Convert(version uint8) ([]byte, []Problem, error) {
 	if len(s.Headers) == 0 {
 		return nil, nil, fmt.Errorf("%s is empty", s.Name)
@@ -93,8 +93,8 @@ type encoder struct {
 	numFDEs, numFREs uint32
 	problems         []Problem
 
-	fde, last FDE   // the current FDE, and the last one written
-	rows      []Row // rows of the current function that are written
+	fde, last FDE   // the current FDE, and the one written last
+	rows      []Row // rows of the current function that will be written
 	rowWords
 }
 
@@ -117,8 +117,8 @@ func (e *encoder) addAll(funcs []Func) {
 	}
 }
 
-// byAddress sorts functions by start, and the largest first where starts are
-// equal.
+// byAddress sorts functions by start and, where starts are equal, by decreasing size. It
+// returns their indices.
 func byAddress(funcs []Func) []int {
 	order := make([]int, len(funcs))
 	for i := range order {
@@ -168,7 +168,7 @@ func (e *encoder) add(f *Func) error {
 	return nil
 }
 
-// fits checks everything about a function but its rows.
+// fits checks everything about a function except its rows.
 func (e *encoder) fits(f *Func) error {
 	switch {
 	case f.Size == 0:
@@ -190,7 +190,7 @@ func (e *encoder) choose(f *Func) error {
 		if i > 0 && r.Start < f.Rows[i-1].Start {
 			return fmt.Errorf("row at +%#x after one at +%#x", r.Start, f.Rows[i-1].Start)
 		}
-		// The assembler writes rows at the very end, and two at the same place:
+		// The assembler writes rows at the very end, and two rows at the same address:
 		// nothing is lost.
 		if r.Start < end {
 			e.keep(r)
@@ -202,15 +202,15 @@ func (e *encoder) choose(f *Func) error {
 	}
 	switch n := uint64(len(e.rows)); {
 	case n == 0 && !(f.Signal && e.signal):
-		return fmt.Errorf("it has no rows") // for a signal frame, the assembler writes an FDE even so
+		return fmt.Errorf("it has no rows") // for a signal frame, the assembler writes an FDE anyway
 	case n > uint64(e.maxRows):
 		return fmt.Errorf("%d rows, want at most %d", n, e.maxRows)
 	}
 	return nil
 }
 
-// keep adds a row, replacing one that covers nothing, unless it is the same as
-// the one before.
+// keep adds a row, replacing a previous row that covers nothing, unless it equals the row
+// before.
 func (e *encoder) keep(r Row) {
 	if n := len(e.rows); n > 0 && e.rows[n-1].Start == r.Start {
 		e.rows = e.rows[:n-1]
@@ -225,8 +225,8 @@ func (e *encoder) keep(r Row) {
 	e.rows = append(e.rows, r)
 }
 
-// plain returns the row without what has no effect, so that equivalent rows
-// are equal.
+// plain returns the row without parts that have no effect, so that equivalent rows are
+// equal.
 func plain(r Row) Row {
 	if r.Outermost() {
 		return Row{Start: r.Start, RA: Rule{Kind: Undefined}}
@@ -239,8 +239,8 @@ func plain(r Row) Row {
 	return r
 }
 
-// startSize returns the size in bytes of the rows' starts: the last one is the
-// greatest.
+// startSize returns the size in bytes of the rows' starts, which the last row determines:
+// its start is the greatest.
 func startSize(rows []Row) uint8 {
 	if len(rows) == 0 {
 		return 1
@@ -268,7 +268,7 @@ func (e *encoder) info(f *Func, addrSize uint8) uint8 {
 	return info
 }
 
-// reportAttributes reports which attributes of a written function were lost.
+// reportAttributes reports the attributes of a written function that were lost.
 func (e *encoder) reportAttributes(f *Func) {
 	if f.KeyB && !e.abi.keys {
 		e.lose(fmt.Sprintf("key B of the function at %#x", f.Start), fmt.Errorf("%s signs no return addresses", e.ABI))
@@ -296,8 +296,8 @@ func (e *encoder) appendFunc(d *FDE) error {
 	return nil
 }
 
-// again removes what was written of a function that starts where the last one
-// does, which is a loss unless the two are equal.
+// again removes the rows written for d, which starts at the same address as the last
+// function. Unless the two are equal, it returns an error.
 func (e *encoder) again(d *FDE) error {
 	was, is := e.fres[e.last.rows:d.rows], e.fres[d.rows:]
 	e.fres = e.fres[:d.rows]
@@ -308,7 +308,7 @@ func (e *encoder) again(d *FDE) error {
 	return fmt.Errorf("another function, of %d bytes, starts there", e.last.Size)
 }
 
-// section combines header and parts.
+// section combines the header and the parts.
 func (e *encoder) section() []byte {
 	order := e.abi.order
 	b := make([]byte, 0, headerSize+len(e.fdes)+len(e.fres))

@@ -33,8 +33,8 @@ func (n *noForm) String() string {
 	return fmt.Sprintf("%s: *(%s%+d)", n.what, base, n.rule.Offset)
 }
 
-// appendRows appends e.rows. If a rule has no form, it returns the rule and
-// the row's index.
+// appendRows appends e.rows. If a rule cannot be represented, it returns the rule and the
+// row's index.
 func (e *encoder) appendRows(addrSize uint8, flex bool) (int, *noForm) {
 	for i := range e.rows {
 		r := &e.rows[i]
@@ -134,7 +134,7 @@ func (e *encoder) fixed(r *Row) (info uint8, none *noForm) {
 	return info, nil
 }
 
-// defaultRA reports whether a row needs no words for the return address.
+// defaultRA reports whether rule needs no word for the return address.
 func (e *encoder) defaultRA(rule Rule) bool {
 	if e.abi.fixedRA == 0 {
 		return rule.Kind == Same
@@ -144,7 +144,7 @@ func (e *encoder) defaultRA(rule Rule) bool {
 
 // slotWord adds the word that Rows.slot reads.
 func (e *encoder) slotWord(rule Rule) bool {
-	regs := e.abi.slotRegs && !e.flex // FLEX replaced them
+	regs := e.abi.slotRegs && !e.flex // FLEX replaces them
 	switch {
 	case rule.Kind == Same:
 		return e.offset(0)
@@ -175,8 +175,8 @@ func (e *encoder) flexible(r *Row) *noForm {
 	return nil
 }
 
-// controlWord adds the control word of a rule. CFA plus an offset has none: it
-// would be 0, which stands for no rule.
+// controlWord adds the control word of a rule. CFA plus an offset cannot be written: the
+// word would be 0, which stands for no rule.
 func (e *encoder) controlWord(rule Rule) bool {
 	var control int64
 	switch rule.Kind {

@@ -2,8 +2,7 @@ package sframe
 
 import "fmt"
 
-// Func is a function with all its rows, independent of any section, in the
-// form that Encode takes.
+// Func is a function with all its rows, independent of any section. [Encode] takes this form.
 type Func struct {
 	Start  uint64 // address of the first byte
 	Size   uint32 // bytes
@@ -13,9 +12,8 @@ type Func struct {
 	Rows   []Row  // ascending
 }
 
-// Func returns FDE i with its rows. With an error it has the rows before the
-// damage. A function that version 3 marks as outermost by having no rows gets
-// one that says so.
+// Func returns FDE i with its rows. If it returns an error, the rows before the damage are set. A
+// function that version 3 marks as outermost by giving it no rows gets one row that says so.
 func (s *Section) Func(i int) (Func, error) {
 	f := &s.FDEs[i]
 	rows := s.Rows(i)
@@ -43,12 +41,12 @@ func (r *Rows) atMost() uint64 {
 }
 
 // sharedRows is the number of rows that Funcs returns in addition to one for each byte of the
-// section's rows. Unshared rows have at least two bytes; but all functions of a section may refer
+// section's rows. Unshared rows have at least two bytes, but all functions of a section may refer
 // to the same thousands of rows.
 const sharedRows = 1 << 12
 
-// Funcs returns the functions of all headers. A function with damaged rows is
-// left out, as the rows before the damage would be in force up to its end.
+// Funcs returns the functions of all headers. A function with damaged rows is left out, as the
+// rows before the damage would otherwise be in force up to its end.
 func (s *Section) Funcs() (funcs []Func, problems []Problem) {
 	funcs = make([]Func, 0, len(s.FDEs))
 	left := s.RowBytes() + sharedRows
@@ -64,7 +62,8 @@ func (s *Section) Funcs() (funcs []Func, problems []Problem) {
 	return funcs, problems
 }
 
-// funcOf implements Func, with errors for what rows do not have.
+// funcOf implements Funcs for FDE i. It returns an error if there are more than maxRows rows, or
+// for a PCMASK function without a block.
 func (s *Section) funcOf(i int, maxRows uint64) (Func, error) {
 	d := &s.FDEs[i]
 	rows := s.Rows(i)

@@ -9,8 +9,8 @@ import (
 )
 
 // WriteJSON writes the section as one JSON object, without a newline after it, so that it can be
-// a member of another. Addresses and offsets in the section are hexadecimal strings, sizes and
-// offsets of rules numbers, in bytes. Members of a row that are false, 0 or empty may be absent.
+// a member of another. Addresses and offsets in the section are hexadecimal strings; sizes and
+// offsets of rules are numbers, in bytes. Members of a row that are false, 0 or empty may be absent.
 // Fields may be added; none is renamed or gets another unit.
 //
 //	section, addr     name and address of the first byte
@@ -34,7 +34,7 @@ import (
 // number, not for cfa) and offset; for ra and fp, given is where the rule comes
 // from: row, padding (a word that stands for no rule) or default (header or ABI).
 //
-// The error is the writer's.
+// WriteJSON returns the writer's error.
 func (s *Section) WriteJSON(w io.Writer) error {
 	p := s.printer(w)
 	o := object{p.w.AvailableBuffer()}
@@ -58,9 +58,8 @@ func (s *Section) WriteJSON(w io.Writer) error {
 	return p.w.Flush()
 }
 
-// WriteJSONAt writes the result of Section.PrintAt as one JSON object: pc,
-// function as in WriteJSON without its rows, row, and error if either is
-// damaged.
+// WriteJSONAt writes the result of Section.PrintAt as one JSON object: pc, function as in
+// WriteJSON without its rows, row, and error if the function or the row is damaged.
 func (s *Section) WriteJSONAt(w io.Writer, pc uint64) error {
 	o := object{}
 	o.open()
@@ -147,7 +146,7 @@ func (p *printer) functionJSON(s *Section, i int) {
 	p.put(o.b)
 }
 
-// object builds an object. Encoding structs took six times the processor time, and eight
+// object builds a JSON object. Encoding structs took six times the processor time, and eight
 // allocations a row.
 type object struct{ b []byte }
 
@@ -185,7 +184,7 @@ func (o *object) flag(name string, v bool) {
 	o.b = strconv.AppendBool(o.b, v)
 }
 
-// word writes a string that needs no escapes.
+// word writes a string member that needs no escapes.
 func (o *object) word(name, v string) {
 	o.key(name)
 	o.b = append(o.b, '"')
@@ -225,7 +224,7 @@ func (o *object) failure(err error, lost string) {
 	o.close()
 }
 
-// function writes a function without its rows and its end.
+// function writes the members of a function except its rows, without ending the object.
 func (o *object) function(s *Section, i int) {
 	f := &s.FDEs[i]
 	o.open()
@@ -245,8 +244,7 @@ func (o *object) function(s *Section, i int) {
 	o.flag("flex", f.Flex)
 }
 
-// row writes the current row. One made for a function without rows has no
-// offset.
+// row writes the current row. A row made for a function without rows has no offset.
 func (o *object) row(r *Rows) {
 	o.open()
 	if r.h != nil {

@@ -3,8 +3,8 @@ package sframe
 import "fmt"
 
 // maxShared bounds the bytes of rows that are read for all functions together, as a multiple of
-// the rows' size: functions may share rows, and in a damaged section each of many may refer to
-// all of them.
+// the rows' size: functions may share rows, and in a damaged section many functions may each
+// refer to all of them.
 const maxShared = 2
 
 // RowBytes returns the number of bytes of rows in the section.
@@ -16,12 +16,12 @@ func (s *Section) RowBytes() uint64 {
 	return min(sum, uint64(len(s.data)))
 }
 
-// shared is the number of those bytes that may still be read.
+// shared is the number of bytes of rows that may still be read.
 type shared uint64
 
 func (s *Section) shared() shared { return shared(1<<12 + maxShared*s.RowBytes()) }
 
-// next returns the rows of FDE i, or only an error if too many were read.
+// next returns the rows of FDE i, or only an error if too many rows have been read.
 func (b *shared) next(s *Section, i int) Rows {
 	rows := s.Rows(i)
 	if *b == 0 {
@@ -31,11 +31,10 @@ func (b *shared) next(s *Section, i int) Rows {
 	return rows
 }
 
-// took charges the rows that were read.
+// took charges the rows that have been read.
 func (b *shared) took(rows *Rows) { *b -= min(*b, shared(rows.pos-rows.f.rows)) }
 
-// Damage calls report for everything that cannot be read: Problems, and
-// damaged rows.
+// Damage calls report for everything that cannot be read: Problems, and damaged rows.
 func (s *Section) Damage(report func(Problem)) {
 	known := map[string]bool{}
 	for _, p := range s.Problems {

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // Row is a frame row (FRE, 2.4): the rules from Start up to the next row.
 type Row struct {
-	Start  uint32 // in bytes from the function's start, for PCMASK from that of each block
+	Start  uint32 // in bytes from the function's start; for PCMASK, from the start of each block
 	CFA    Rule
 	RA     Rule
 	FP     Rule
@@ -19,7 +19,7 @@ type Kind uint8
 
 // The kinds of rules.
 const (
-	Same      Kind = iota // the register has the caller's value
+	Same      Kind = iota // the register still has the caller's value
 	Undefined             // there is no value; for RA, the frame is outermost
 	Value                 // base + offset
 	Memory                // the word in memory at base + offset
@@ -39,7 +39,7 @@ type Form struct {
 	Words    int // data words
 	WordSize int // in bytes
 	RA, FP   Presence
-	Surplus  int // number of words without meaning
+	Surplus  int // number of unused words
 }
 
 // Presence says how a rule is encoded.
@@ -48,11 +48,12 @@ type Presence uint8
 // Where a rule comes from.
 const (
 	Absent  Presence = iota // not at all: the header's or the ABI's rule applies
-	Padding                 // by a word that does not stand for a rule
+	Padding                 // by a word that stands for no rule
 	Given
 )
 
-// Rows iterates over the rows of a function.
+// Rows iterates over the rows of a function. Next must be called before each row, including the
+// first.
 type Rows struct {
 	Row  Row
 	Form Form
@@ -82,18 +83,17 @@ func (r *Rows) init(s *Section, i int) {
 	}
 }
 
-// Outermost reports whether FDE i says of the whole function, by having no
-// rows, that it has no caller. For a signal frame, the lack of rows only means
-// that its rules have no form.
+// Outermost reports whether FDE i says, by having no rows, that the whole function has no caller.
+// For a signal frame, the lack of rows only means that its rules cannot be represented.
 func (s *Section) Outermost(i int) bool {
 	f := &s.FDEs[i]
 	return f.NumRows == 0 && !f.Signal && !f.lost && s.Header(i).Version >= 3
 }
 
-// Err returns the error that ended Next before the last row.
+// Err returns the error that stopped Next before the last row, or nil.
 func (r *Rows) Err() error { return r.err }
 
-// Next reads the next row, if there is one.
+// Next reads the next row. It returns false if there is none, or after damage.
 func (r *Rows) Next() bool {
 	if r.left == 0 || r.err != nil {
 		return false
@@ -111,7 +111,7 @@ func (r *Rows) Next() bool {
 	return true
 }
 
-// head reads start and info of the row at pos, and finds its data words.
+// head reads the start and info of the row at pos, and finds its data words.
 func (r *Rows) head() (start uint32, info uint8, ok bool) {
 	n := uint64(r.f.addrSize)
 	if n == 0 {
@@ -134,7 +134,7 @@ func (r *Rows) head() (start uint32, info uint8, ok bool) {
 	return start, info, true
 }
 
-// skip skips the row whose head was read.
+// skip skips the row whose head has been read.
 func (r *Rows) skip() {
 	r.pos += uint32(r.f.addrSize) + 1 + uint32(len(r.data))
 	r.left--
@@ -162,7 +162,7 @@ func (r *Rows) signed(i int) int64 {
 	return int64(int32(r.unsigned(i)<<shift) >> shift)
 }
 
-// seek reads the last row that starts at or before off, as far as rows ascend.
+// seek reads the last row that starts at or before off, assuming that rows ascend.
 func (r *Rows) seek(off uint32) bool {
 	pos, left := r.pos, uint32(0)
 	for r.left > 0 {
@@ -201,7 +201,7 @@ func (r *Rows) interpret() bool {
 	return true
 }
 
-// defaults sets the rules that the header has.
+// defaults sets the rules that the header gives.
 func (r *Rows) defaults() {
 	if r.h.FixedRA != 0 {
 		r.Row.RA = Rule{Memory, CFA, int64(r.h.FixedRA)}
@@ -211,7 +211,7 @@ func (r *Rows) defaults() {
 	}
 }
 
-// fixed reads CFA, then RA and FP unless the header has them (3).
+// fixed reads the CFA, then RA and FP unless the header gives them (3).
 func (r *Rows) fixed() {
 	base := r.abi.sp
 	if r.Form.Info&1 == 0 {
@@ -230,8 +230,8 @@ func (r *Rows) fixed() {
 	r.Form.Surplus = r.Form.Words - next
 }
 
-// slot reads where RA or FP was saved. For RA, 0 means that it was not saved:
-// the word is there because one for FP follows.
+// slot reads where RA or FP was saved. For RA, 0 means that it was not saved: the word is there
+// because a word for FP follows.
 func (r *Rows) slot(rule *Rule, presence *Presence, i int) {
 	w := r.signed(i)
 	*presence = Given
@@ -272,8 +272,7 @@ func (r *Rows) flexible() bool {
 	return true
 }
 
-// The bits of a control word in version 3; the register's number is above
-// them.
+// The bits of a control word in version 3. The register's number is above them.
 const (
 	controlReg   = 1
 	controlDeref = 2
@@ -291,9 +290,8 @@ func flexRule(control uint32, offset int64) Rule {
 	return rule
 }
 
-// Find returns the index of the FDE and the row for an address. Errors are
-// ErrNoFDE, ErrNoRow or an *Error that reports damage. Only the latter is
-// allocated.
+// Find returns the index of the FDE that covers pc and the row in force there. The error is
+// [ErrNoFDE], [ErrNoRow] or an *Error that reports damage. Only the last is allocated.
 func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 	i := s.FindFDE(pc)
 	if i < 0 {
@@ -318,8 +316,8 @@ func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 	return i, rows.Row, nil
 }
 
-// offset returns the offset that rows' starts are compared with for an address in the function. A
-// PCMASK function must have a block.
+// offset returns the offset of pc that rows' starts are compared with; pc must be in the
+// function. A PCMASK function must have a block.
 func (f *FDE) offset(pc uint64) uint32 {
 	off := uint32(pc - f.Start)
 	if f.Mask {

@@ -29,8 +29,8 @@ var flagNames = [...]struct {
 	{PCRelative, "SFRAME_F_FDE_FUNC_START_PCREL"},
 }
 
-// Names lists the specification's names of the flags; bits without one are one
-// hexadecimal number at the end.
+// Names lists the specification's names of the flags that are set. Bits without a name
+// are combined into one hexadecimal number at the end.
 func (f Flags) Names() (names []string) {
 	for _, n := range flagNames {
 		if f&n.flag != 0 {
@@ -53,8 +53,8 @@ type Header struct {
 	Version uint8
 	Flags   Flags
 	ABI     ABI
-	FixedFP int8 // offset of the caller's frame pointer from the CFA; 0 if rows have it
-	FixedRA int8 // likewise for the return address
+	FixedFP int8 // offset of the caller's frame pointer from the CFA; 0 if rows have their own
+	FixedRA int8 // offset of the return address from the CFA; 0 if rows have their own
 	Aux     []byte
 
 	NumFDEs, NumFREs uint32 // the header's counts
@@ -86,15 +86,15 @@ type FDE struct {
 	Signal bool // the frame of a signal handler's caller, interrupted at its return address; version 3
 	Flex   bool // rows name their base registers; version 3
 
-	Info, Info2, Rep uint8 // as they are in the section
+	Info, Info2, Rep uint8 // as in the section
 
 	header   int32
 	rows     uint32 // offset of the first row in Header.rows
 	addrSize uint8  // size of a row's start in bytes; 0 for an invalid type
-	lost     bool   // its rows are lost, to damage reported in Section.Problems
+	lost     bool   // its rows are lost because of damage reported in Section.Problems
 }
 
-// Contains reports whether pc is in the function.
+// Contains reports whether pc, an address, is in the function.
 func (f *FDE) Contains(pc uint64) bool { return pc >= f.Start && pc-f.Start < uint64(f.Size) }
 
 // last returns the address of a function's last byte, if it has one. Damage
@@ -106,8 +106,8 @@ func (f *FDE) last() uint64 {
 	return math.MaxUint64
 }
 
-// Section is a decoded .sframe section. It refers to the bytes from which it
-// was decoded. Its methods may be called concurrently.
+// Section is a decoded .sframe section. It refers to the bytes from which it was decoded.
+// Its methods may be called concurrently.
 type Section struct {
 	Name     string
 	Addr     uint64    // address of the section's first byte
@@ -116,8 +116,8 @@ type Section struct {
 	Problems []Problem // what could not be read
 
 	data   []byte
-	sorted []uint32 // FDEs by address; nil if they are in that order
-	reach  []uint64 // by index in that order: the last address up to there; nil if no functions overlap
+	sorted []uint32 // FDEs by address; nil if they are already in that order
+	reach  []uint64 // by index in that order: the highest last address so far; nil if no functions overlap
 
 	// The addresses from first on are divided into equal parts of 1<<shift bytes,
 	// about as many as there are FDEs: starts[i] FDEs start before part i.
@@ -147,8 +147,8 @@ var (
 // Size returns the size of the section in bytes.
 func (s *Section) Size() uint64 { return uint64(len(s.data)) }
 
-// FindFDE returns the index of the FDE that covers an address, or -1. Where
-// functions overlap, it is the one that starts last.
+// FindFDE returns the index of the FDE that covers pc, or -1. Where functions overlap, it
+// is the one that starts last.
 func (s *Section) FindFDE(pc uint64) int {
 	lo, hi := s.near(pc)
 	for lo < hi {
@@ -169,8 +169,7 @@ func (s *Section) FindFDE(pc uint64) int {
 	return -1
 }
 
-// near returns two indices between which the FDEs that start at or before pc
-// end.
+// near returns two indices between which the FDEs that start at or before pc end.
 func (s *Section) near(pc uint64) (lo, hi int) {
 	if len(s.FDEs) == 0 || pc < s.first {
 		return 0, 0
@@ -182,7 +181,7 @@ func (s *Section) near(pc uint64) (lo, hi int) {
 	return int(s.starts[part]), int(s.starts[part+1])
 }
 
-// at returns the index of the FDE that is at a place in the order by address.
+// at returns the index of the FDE at a position in the order by address.
 func (s *Section) at(place int) int {
 	if s.sorted == nil {
 		return place
@@ -190,8 +189,7 @@ func (s *Section) at(place int) int {
 	return int(s.sorted[place])
 }
 
-// ByAddress returns the index of the FDE that is at a place in the order by
-// address.
+// ByAddress returns the index of the FDE at a position in the order by address.
 func (s *Section) ByAddress(place int) int { return s.at(place) }
 
 // index prepares look-ups.
@@ -205,7 +203,7 @@ func (s *Section) index() {
 		slices.SortStableFunc(s.sorted, func(a, b uint32) int { return byStart(s.FDEs[a], s.FDEs[b]) })
 	}
 	s.indexStarts()
-	// A function of size 0 covers nothing: one before it may extend beyond it.
+	// A function of size 0 covers nothing: an earlier one may extend beyond it.
 	for k := 1; k < len(s.FDEs); k++ {
 		a, b := &s.FDEs[s.at(k-1)], &s.FDEs[s.at(k)]
 		if a.Size != 0 && a.last() >= b.Start {

@@ -10,8 +10,8 @@ import (
 // textBuffer is the size of Print's and WriteJSON's writes, in bytes.
 const textBuffer = 64 << 10
 
-// ruleWidth is the width of a column of rules. As in objdump, the first
-// column's heading is narrower.
+// ruleWidth is the width of a column of rules. As in objdump, the first column's heading
+// is narrower.
 const ruleWidth = 10
 
 const blanks = "          "
@@ -20,20 +20,20 @@ const blanks = "          "
 // 2.47: each header, its functions and their rows.
 //
 // A rule is a sum, such as "sp+16", "fp+16" or "r10+0", or the word in memory
-// at one, such as "(fp-8)"; "c-16" is the word at the frame address minus 16.
-// "u" is a register that has the caller's value, "f" a place that the header
-// has, "U" a word that stands for no rule; "[s]" marks a signed return
-// address. In functions with "[m]" in their heading, rows start at offsets in
-// each block, otherwise at addresses.
+// at such an address, as in "(fp-8)"; "c-16" is the word at the frame address
+// minus 16. "u" means that the register still has the caller's value, "f" that
+// the header gives the place; "U" is a word that stands for no rule, and "[s]"
+// marks a signed return address. In functions with "[m]" in their heading, rows
+// start at offsets in each block, otherwise at addresses.
 //
-// Where we differ: columns are separated even if one is wider than its place,
-// no line ends in blanks, an offset has one sign, the frame pointer's fixed
-// place is shown in all rows that have it, and "=c-16" is a sum in place of
-// the word in memory. Headers after the first, which objdump ignores, are
+// Where we differ: columns are separated even if one is too wide, no line ends
+// in blanks, an offset has one sign, the frame pointer's fixed place is shown in
+// all rows that have it, and "=c-16" is the sum instead of the word in memory. Headers after the first, which objdump ignores, are
 // shown with their offset, and functions are numbered across headers.
 //
 // Rows that cannot be decoded are replaced by a line that says so. Everything
-// else that could not be read is only in Problems. The error is the writer's.
+// else that could not be read is only in Problems. Print returns the writer's
+// error.
 func (s *Section) Print(w io.Writer) error {
 	p := s.printer(w)
 	p.lines("Contents of the SFrame section ", s.Name, ":\n")
@@ -55,9 +55,8 @@ func (s *Section) Print(w io.Writer) error {
 	return p.w.Flush()
 }
 
-// PrintAt writes the function that covers an address and the row in force
-// there, as Print does, or a line that says that there is none. The error is
-// the writer's.
+// PrintAt writes the function that covers pc and the row in force there, as Print does.
+// If there is none, it writes a line that says so. It returns the writer's error.
 func (s *Section) PrintAt(w io.Writer, pc uint64) error {
 	p := s.printer(w)
 	p.lines(hexadecimal(pc), ":")
@@ -130,7 +129,7 @@ func (p *printer) header(h *Header) {
 	p.lines("    Num FDEs: ", decimal(h.NumFDEs), "\n    Num FREs: ", decimal(h.NumFREs), "\n\n  Function Index :\n")
 }
 
-// function writes the line about a function.
+// function writes the line for a function.
 func (p *printer) function(s *Section, i int) {
 	f := &s.FDEs[i]
 	b := append(p.w.AvailableBuffer(), "    func idx ["...)
@@ -178,7 +177,7 @@ func heading(f *FDE) string {
 	return "    STARTPC         CFA       FP        RA\n"
 }
 
-// rowBase returns the address that rows' starts are shown relative to.
+// rowBase returns the address that the starts of rows are shown relative to.
 func (f *FDE) rowBase() uint64 {
 	if f.Mask {
 		return 0
@@ -209,7 +208,7 @@ func (r *Rows) append(b []byte, base uint64) []byte {
 	return append(b, '\n')
 }
 
-// column pads the text that begins at an index up to the next column.
+// column pads the text that begins at index at to the next column.
 func column(b []byte, at int) []byte {
 	return append(b, blanks[:max(1, ruleWidth-(len(b)-at))]...)
 }

@@ -2,19 +2,18 @@ package sframe
 
 import "errors"
 
-// Frame is what unwinding needs of a frame, and returns for its caller (appendix A).
+// Frame is the state of a frame that unwinding needs and returns for the caller (appendix
+// A).
 type Frame struct {
 	PC, SP, FP uint64
 
-	// Interrupted means that the frame did not make a call: it is the topmost
-	// one, or a signal interrupted it. Then the rules at PC apply. Otherwise PC
-	// is after a call, which may be the last instruction of its function, and the
-	// rules at PC-1 apply.
+	// Interrupted means that the frame did not make a call: it is the topmost one, or a
+	// signal interrupted it. Then the rules at PC apply. Otherwise PC is after a call,
+	// which may be the last instruction of its function, and the rules at PC-1 apply.
 	Interrupted bool
 
-	// Signed means that PC contains bits of pointer authentication. The
-	// caller, which knows which bits they are, must clear them before the next
-	// step.
+	// Signed means that PC contains pointer authentication bits. The caller, which knows
+	// which bits they are, must clear them before the next step.
 	Signed bool
 }
 
@@ -26,10 +25,9 @@ var (
 	ErrStuck     = errors.New("the caller's stack pointer is not above the frame's")
 )
 
-// Step returns the frame's caller. regs returns registers other than SP and FP
-// of the topmost frame; it is nil for other frames, where they are unknown.
-// mem returns the 8-byte word at an address. Step allocates nothing unless the
-// section is damaged.
+// Step returns the frame's caller. regs returns registers of the topmost frame other than
+// SP and FP; it must be nil for other frames, where they are unknown. mem returns the
+// 8-byte word at an address. Step allocates nothing unless the section is damaged.
 func (s *Section) Step(f Frame, regs func(Reg) (uint64, bool), mem func(addr uint64) (uint64, bool)) (Frame, error) {
 	pc := f.PC
 	if !f.Interrupted {
@@ -57,9 +55,9 @@ func (s *Section) Step(f Frame, regs func(Reg) (uint64, bool), mem func(addr uin
 	return next, nil
 }
 
-// moves reports whether unwinding comes nearer to its end. A leaf function may
-// use no stack, but only the topmost frame can be that of one, as its return
-// address is in a register. A signal may have been handled on another stack.
+// moves reports whether unwinding makes progress. A leaf function may use no stack, but
+// only the topmost frame can belong to one, as its return address is in a register. A
+// signal may have been handled on another stack.
 func moves(f, next *Frame, popped bool) bool {
 	switch {
 	case next.Interrupted:

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// v2 is version 2, of binutils 2.41, with the additions of its errata in 2.45:
-// the flag PCRelative and s390x, and later rows without a return address.
+// v2 is version 2, of binutils 2.41, with the additions of its errata in 2.45, the flag
+// PCRelative and s390x, and the later addition of rows without a return address.
 var v2 = format{name: "SFRAME_VERSION_2", flags: Sorted | FramePointer | PCRelative, fdeSize: 20, fde: fde2, write: &write2}
 
 func fde2(f *FDE, b, rows []byte, abi *abi) error {
@@ -31,8 +31,8 @@ var write2 = layout{
 	appendAttr: func(b []byte, _ byteOrder, _ *FDE) []byte { return b },
 }
 
-// v1 is version 1, of binutils 2.40: FDEs have 17 bytes, and no size for the
-// block that PCMASK repeats.
+// v1 is version 1, of binutils 2.40: FDEs have 17 bytes, and do not record the size of
+// the block that PCMASK repeats.
 var v1 = format{name: "SFRAME_VERSION_1", flags: Sorted | FramePointer, fdeSize: 17, fde: fde1}
 
 func fde1(f *FDE, b, rows []byte, abi *abi) error {
@@ -48,7 +48,7 @@ func fde1(f *FDE, b, rows []byte, abi *abi) error {
 	return nil
 }
 
-// setInfo decodes what all versions have in the info byte (2.3.1).
+// setInfo decodes the parts of the info byte that all versions share (2.3.1).
 func (f *FDE) setInfo(info uint8) {
 	f.Info = info
 	if t := info & 15; t < 3 {
