@@ -16,12 +16,12 @@ import (
 //go:embed shell.tmpl style.css script/*.js
 var files embed.FS
 
-// Template is a kind of page.
+// Template is the template of one kind of page.
 type Template struct {
 	html   *template.Template
 	script string
 
-	// Forms permits forms, which the server that the page is from answers.
+	// Forms permits forms, which are sent to the server that the page came from.
 	Forms bool
 }
 
@@ -32,9 +32,9 @@ type Head struct {
 	Generator string // the program and its version
 }
 
-// New returns a kind of page. Text defines the template "body" and those that it uses, in which
-// funcs may be called. Scripts are names of files in the folder script; they become one script on
-// the page.
+// New returns the template of a kind of page. text defines the template "body" and those that it
+// uses, which may call funcs. scripts are names of files in the folder script; they become one
+// script in the page. It panics if a template cannot be parsed or a script does not exist.
 func New(text string, funcs template.FuncMap, scripts ...string) *Template {
 	t := &Template{html: template.New("shell").Funcs(funcs)}
 	template.Must(t.html.Parse(read("shell.tmpl")))
@@ -51,12 +51,12 @@ func New(text string, funcs template.FuncMap, scripts ...string) *Template {
 func read(name string) string {
 	text, err := files.ReadFile(name)
 	if err != nil {
-		panic(err) // a script that does not exist
+		panic(err) // there is no such script
 	}
 	return string(text)
 }
 
-// Write writes a page whose body is made from data.
+// Write writes a page whose body is the result of applying the template to data.
 func (t *Template) Write(w io.Writer, head Head, data any) error {
 	out := bufio.NewWriter(w)
 	err := t.html.Execute(out, &struct {
@@ -72,7 +72,7 @@ func (t *Template) Write(w io.Writer, head Head, data any) error {
 	return out.Flush()
 }
 
-// policy returns the page's content security policy, which allows only this script.
+// policy returns the page's content security policy, which allows no script but this one.
 func policy(script string, forms bool) string {
 	sum := sha256.Sum256([]byte(script))
 	action := "'none'"

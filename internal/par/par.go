@@ -41,7 +41,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// The number of items that may be done, or under way, ahead of the first one that has not been
+// The number of items that may be done or under way ahead of the first one that has not been
 // delivered. The lower it is, the sooner a slow item stops all other workers.
 const (
 	waiting      = 4   // items per worker, with results that may be large
@@ -102,7 +102,7 @@ func ordered[T any](ctx context.Context, jobs, n, window int,
 	return nil
 }
 
-// inline is like Ordered, in the caller's goroutine.
+// inline is like Ordered, but runs everything in the caller's goroutine.
 func inline[T any](ctx context.Context, n int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,
@@ -126,7 +126,7 @@ func inline[T any](ctx context.Context, n int,
 // Ordered.
 func Map[T any](ctx context.Context, jobs, n int, work func(ctx context.Context, worker, item int) (T, error)) ([]T, error) {
 	all := make([]T, 0, max(n, 0))
-	err := OrderedLight(ctx, jobs, n, work, func(_ int, r T) error { // all results are kept in any case
+	err := OrderedLight(ctx, jobs, n, work, func(_ int, r T) error { // all results are kept anyway
 		all = append(all, r)
 		return nil
 	})
@@ -182,8 +182,8 @@ func newPool[T any](ctx context.Context, jobs, n, window int, work func(context.
 	return p
 }
 
-// run takes one item after another. It does not check ctx where failed is
-// closed: items below the one that failed are all under way already.
+// run takes one item after another. It does not check ctx when failed is closed: all items
+// below the one that failed are already under way.
 func (p *pool[T]) run(ctx context.Context, worker int) {
 	for {
 		select {
@@ -208,8 +208,7 @@ func (p *pool[T]) run(ctx context.Context, worker int) {
 	}
 }
 
-// attempt calls work, and turns a panic into an error. No other place recovers
-// from one.
+// attempt calls work and turns a panic into an error. Nothing else here recovers from panics.
 func attempt[T any](ctx context.Context, work func(context.Context, int, int) (T, error), worker, item int) (o outcome[T]) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -244,8 +243,8 @@ func (p *pool[T]) stopped() bool {
 	}
 }
 
-// close ends the workers. Only now is their ctx cancelled: earlier, an item
-// below the one that failed could fail for that reason alone.
+// close ends the workers. Only now is their ctx cancelled: earlier, an item below the one that
+// failed could fail only because of that.
 func (p *pool[T]) close() {
 	p.stop()
 	p.cancel()

@@ -8,19 +8,20 @@ import (
 	"regexp/syntax"
 )
 
-// What the expressions of a file may have: MaxEach instructions each, and Free in all, with two more for each byte, which is
-// what expressions without repetition counts have at most. A name or a path may cost all instructions for each byte.
-// "^/home/worker/(.*)$" has 20; larger expressions than these are machine-made, or count with {1000}.
+// The limits for the expressions of a file: MaxEach instructions each, and Free in total, plus two for each byte, which
+// is the most that expressions without counted repetition need. Each byte of a name or a path may take as many steps as
+// there are instructions. "^/home/worker/(.*)$" has 20; expressions above the limit are machine-made, or count with
+// {1000}.
 const (
 	MaxEach = 10_000
 	Free    = 1 << 16
 	perByte = 2
-	ends    = 2 // bytes that count for each in addition: an empty expression has instructions, too
+	ends    = 2 // bytes added for each expression: an empty one has instructions, too
 
-	// Expressions are written out before their instructions can be counted, unless an estimate is this many times the limit.
+	// Expressions are expanded before their instructions are counted, unless an estimate is this many times the limit.
 	writtenOut = 4
 
-	// runesPerInstruction is how many limits of ranges, as \pL has, take the memory of an instruction.
+	// runesPerInstruction is the number of range limits, as in \pL, that take as much memory as one instruction.
 	runesPerInstruction = 8
 )
 
@@ -29,7 +30,7 @@ type Compiler struct {
 	used, bytes int
 }
 
-// Compile compiles an expression in the syntax of package regexp.
+// Compile compiles an expression in the syntax of package regexp, and counts it as one of the file.
 func (c *Compiler) Compile(expr string) (*regexp.Regexp, error) {
 	if err := c.Check(expr); err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (c *Compiler) Compile(expr string) (*regexp.Regexp, error) {
 	return regexp.Compile(expr)
 }
 
-// Check returns why an expression is none, or too large, and counts it as one of the file.
+// Check returns an error if expr is not a valid expression, or too large. It counts the expression as one of the file.
 func (c *Compiler) Check(expr string) error {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -61,10 +62,10 @@ func (c *Compiler) Check(expr string) error {
 	return nil
 }
 
-// longest is how much of an expression is in a message.
+// longest is the number of bytes of an expression that a message shows.
 const longest = 200 // bytes
 
-// shortened is an error of package syntax without most of an expression that is long.
+// shortened returns an error of package syntax with a long expression cut short.
 func shortened(err error) error {
 	var bad *syntax.Error
 	if errors.As(err, &bad) && len(bad.Expr) > longest {
@@ -73,10 +74,10 @@ func shortened(err error) error {
 	return err
 }
 
-// enough is where an estimate ends, so that it does not overflow.
+// enough is where an estimate stops, so that it does not overflow.
 const enough = 1 << 30
 
-// estimate returns about how many instructions an expression has, without writing out what it repeats.
+// estimate returns the approximate number of instructions of an expression, without expanding repetitions.
 func estimate(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)/runesPerInstruction
 	if re.Op == syntax.OpLiteral {

@@ -4,8 +4,8 @@ package scratch
 
 import "syscall"
 
-// Files returns how many temporary files a process may have open besides its others: half of what the system allows, and
-// at most 65,536.
+// Files returns how many temporary files a process may have open in addition to its other files: half of what the
+// system allows, but at most 65,536.
 func Files() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

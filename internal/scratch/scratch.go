@@ -3,8 +3,8 @@ package scratch
 
 import "os"
 
-// File returns an empty file without a name in a folder, "" for os.TempDir: the system removes it however the
-// process ends, and nobody else can open it.
+// File returns an empty file without a name in the folder dir, or in os.TempDir if dir is "". The system
+// removes it however the process ends, and nobody else can open it.
 func File(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "symtool-*")
 	if err != nil {
@@ -17,7 +17,7 @@ func File(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// fewFiles is how many temporary files any system allows; manyFiles are enough.
+// fewFiles temporary files are allowed on any system; manyFiles are enough.
 const (
 	fewFiles  = 512
 	manyFiles = 1 << 16

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Type describes how type R represents a range [start, end). A range that passes the last address ends
-// there.
+// Type describes how type R represents a range [start, end). A range that extends past the last address
+// ends there.
 type Type[R any] struct {
 	Ends func(r R) (start, end uint64)
 	Make func(start, end uint64) R
@@ -27,7 +27,7 @@ func (t Type[R]) Join(list []R) []R {
 		slices.SortFunc(list, byStart)
 	}
 	out := list[:0]
-	var from, to uint64 // of the last of out
+	var from, to uint64 // the last range of out
 	for _, r := range list {
 		switch start, end := t.Ends(r); {
 		case start >= end:
@@ -42,7 +42,7 @@ func (t Type[R]) Join(list []R) []R {
 	return out
 }
 
-// After returns the index of the first range of list that ends after addr. list is a result of Join.
+// After returns the index of the first range of list that ends after addr. list must be a result of Join.
 func (t Type[R]) After(list []R, addr uint64) int {
 	i, _ := slices.BinarySearchFunc(list, addr, func(r R, addr uint64) int {
 		if _, end := t.Ends(r); end <= addr {
@@ -53,7 +53,7 @@ func (t Type[R]) After(list []R, addr uint64) int {
 	return i
 }
 
-// Gaps returns the parts of whole that are not in list, which is a result of Join.
+// Gaps returns the parts of whole that are not in list, which must be a result of Join.
 func (t Type[R]) Gaps(whole R, list []R) iter.Seq[R] {
 	return func(yield func(R) bool) {
 		at, stop := t.Ends(whole)

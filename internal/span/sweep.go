@@ -20,8 +20,8 @@ type edge struct {
 	start bool
 }
 
-// activeHeap has the owners of the current code, the highest on top. Ended
-// claims are removed when they come to the top. container/heap would allocate for each.
+// activeHeap holds the owners of the current code, the highest on top. Claims that have ended
+// are removed when they reach the top. container/heap would allocate for each.
 type activeHeap []int32
 
 func (a *activeHeap) push(owner int32) {
@@ -58,7 +58,7 @@ func (a *activeHeap) pop() {
 	*a = h
 }
 
-// Reset prepares for owners below n.
+// Reset removes all claims and prepares for owners below n.
 func (w *Sweep) Reset(n int) {
 	w.edges, w.active = w.edges[:0], w.active[:0]
 	w.live = slices.Grow(w.live[:0], n)[:n]
@@ -70,7 +70,7 @@ func (w *Sweep) Claim(owner int, lo, hi uint64) {
 	w.edges = append(w.edges, edge{lo, int32(owner), true}, edge{hi, int32(owner), false})
 }
 
-// Each calls piece for the pieces of code, in order of address, until it
+// Each calls piece for each piece of code that is claimed, in order of address, until piece
 // returns false.
 func (w *Sweep) Each(piece func(owner int32, lo, hi uint64) bool) {
 	slices.SortFunc(w.edges, func(a, b edge) int {

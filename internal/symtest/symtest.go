@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Open opens a binary until the end of the test.
+// Open opens a binary, and closes it at the end of the test.
 func Open(t testing.TB, path string) *object.File {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())
@@ -24,7 +24,7 @@ func Open(t testing.TB, path string) *object.File {
 	return f
 }
 
-// Module returns the module of a symbol file, with what damage it may have.
+// Module parses a symbol file. It ignores damage.
 func Module[T string | []byte](t testing.TB, text T) *symfmt.Module {
 	t.Helper()
 	result, err := symfmt.Read(context.Background(), strings.NewReader(string(text)), symfmt.ReadOptions{Tolerant: true})
@@ -34,7 +34,7 @@ func Module[T string | []byte](t testing.TB, text T) *symfmt.Module {
 	return result.Module
 }
 
-// Text returns the symbol file of a module.
+// Text returns the module as the text of a symbol file.
 func Text(t testing.TB, m *symfmt.Module) string {
 	t.Helper()
 	var b strings.Builder
@@ -44,8 +44,8 @@ func Text(t testing.TB, m *symfmt.Module) string {
 	return b.String()
 }
 
-// LongNames returns a module whose functions have the same name of 16 KiB: formats that write it
-// once make small files of 32 MB of names.
+// LongNames returns a module whose functions all have the same name of 16 KiB: formats that write
+// it only once turn 32 MB of names into small files.
 func LongNames() *symfmt.Module {
 	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "33323130353437363839616263646566A", Name: "m"}
 	long := strings.Repeat("n", 16<<10)
@@ -69,7 +69,7 @@ func CFI(t *symfmt.CFITable) string {
 	return b.String()
 }
 
-// Marked returns the code that each mark of a table's rows is on, neighbours joined.
+// Marked returns the code that has each mark in a table's rows, with adjacent ranges joined.
 func Marked(t *symfmt.CFITable) map[symfmt.CFIMarks][]symfmt.Range {
 	out := map[symfmt.CFIMarks][]symfmt.Range{}
 	add := func(marks symfmt.CFIMarks, from, to symfmt.RVA) {

@@ -5,8 +5,8 @@ import "strings"
 // Anonymous is the only text in parentheses that is part of a C++ name.
 const Anonymous = "(anonymous namespace)"
 
-// Fold returns the name of a function with template in place of texts in angle brackets. Texts in parentheses are removed
-// unless arguments is set.
+// Fold returns the name of a function with template instead of each text in angle brackets. Texts in parentheses are
+// removed unless arguments is set.
 func Fold(name, template string, arguments bool) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
@@ -31,8 +31,8 @@ func Fold(name, template string, arguments bool) string {
 	return b.String()
 }
 
-// angle returns what stands for a text in angle brackets. Rust's types with their traits, and names
-// that are only such a text, distinguish functions.
+// angle returns the replacement for a text in angle brackets. Rust's types with their traits are kept, and so are names
+// that consist of such a text only: they distinguish functions.
 func angle(inner, template string, first bool) string {
 	if first || strings.Contains(inner, " as ") {
 		return inner
@@ -56,13 +56,13 @@ func operator(s string) int {
 	return 0
 }
 
-// IsWord reports whether c is a byte of a word in a name.
+// IsWord reports whether c may be part of a word in a name.
 func IsWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
 
-// Closing returns the length of the text in brackets at the start of s, to its end if they do not
-// close. The > of an arrow closes nothing.
+// Closing returns the length of the bracketed text at the start of s, which is all of s if the bracket is not closed.
+// The > of an arrow closes nothing.
 func Closing(s string, open, shut byte) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

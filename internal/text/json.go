@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON returns a document of JSON in which the characters that Printable replaces are written
-// as \u escapes, so that a terminal shows them, and a program reads the same strings. Those below
-// U+0020 are escaped already, or between values; others occur in strings only.
+// EscapeJSON returns a JSON document in which the characters that Printable replaces are written as
+// \u escapes, so that a terminal shows them while a program reads the same strings. Those below
+// U+0020 are already escaped, or between values; others occur only in strings.
 func EscapeJSON(b []byte) []byte {
 	var out []byte
 	done := 0

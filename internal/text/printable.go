@@ -12,9 +12,8 @@ import (
 	"unsafe"
 )
 
-// Printable replaces control characters, direction marks, other invisible
-// characters and invalid UTF-8 by Go's escapes. Everything else stays,
-// including backslashes.
+// Printable replaces control characters, direction marks, other invisible characters and invalid
+// UTF-8 with Go's escapes. Everything else is unchanged, including backslashes.
 func Printable(s string) string {
 	if IsPrintable(s) {
 		return s
@@ -63,8 +62,7 @@ func Invisible(r rune) bool {
 		0x115f <= r && r <= 0x1160 || 0xfe00 <= r && r <= 0xfe0f || 0xe0000 <= r && r <= 0xe0fff
 }
 
-// Count returns a number, which must not be negative, with its noun: "1 file", "2 files", "3
-// addresses".
+// Count returns n, which must not be negative, with its noun: "1 file", "2 files", "3 addresses".
 func Count[N int | int64 | uint64 | uint32](n N, noun string) string {
 	switch {
 	case n == 1:
@@ -76,12 +74,12 @@ func Count[N int | int64 | uint64 | uint32](n N, noun string) string {
 	return strconv.FormatUint(uint64(n), 10) + " " + noun
 }
 
-// Base returns the last part of a path of any system: what follows its last slash or backslash.
+// Base returns the last element of a path of any system: what follows the last slash or backslash.
 func Base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// Plain returns how many bytes at the beginning of name are ASCII and not control characters: all,
-// mostly. It looks at eight at a time, as a program has a hundred megabytes of names, which are
-// looked at when they are made and when they are written.
+// Plain returns the number of bytes at the start of name that are ASCII and not control characters:
+// usually all. It examines eight at a time, as a program has a hundred megabytes of names, which
+// are examined when they are made and when they are written.
 func Plain(name []byte) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -101,5 +99,5 @@ func Plain(name []byte) int {
 	return i
 }
 
-// PlainString is Plain of a string.
+// PlainString is like [Plain], for a string.
 func PlainString(name string) int { return Plain(unsafe.Slice(unsafe.StringData(name), len(name))) }

@@ -6,7 +6,7 @@ func LastPart(name string) string {
 	for i := len(name) - 1; i > 0; i-- {
 		switch name[i] {
 		case '>':
-			if name[i-1] != '-' { // an arrow
+			if name[i-1] != '-' { // not the > of an arrow
 				depth++
 			}
 		case ')', '}', ']':

@@ -16,16 +16,16 @@ import (
 	"github.com/symtool/symtool/internal/zst"
 )
 
-// Packing is a row of the table of compressions.
+// Packing is a compression.
 type Packing struct {
 	Name  string
 	magic string // the first bytes of a file
-	// Open returns the contents of a compressed file, of which it may read more than it returns.
+	// Open returns the contents of a compressed file. It may read more of the file than it returns.
 	Open func(io.Reader) (io.ReadCloser, error)
 }
 
-// packings are all compressions. Packages have gzip, xz, zstd or bzip2; systemd-coredump writes zstd, before
-// version 246 lz4, and before version 229 xz.
+// packings lists all compressions. Packages use gzip, xz, zstd or bzip2; systemd-coredump writes zstd, lz4 before
+// version 246, and xz before version 229.
 var packings = []Packing{
 	{"gzip", "\x1f\x8b", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
 	{"zstd", zst.Magic, func(r io.Reader) (io.ReadCloser, error) { return zst.NewReader(r) }},
@@ -37,7 +37,7 @@ var packings = []Packing{
 // MagicSize is the length of the longest magic.
 const MagicSize = len(xz.Magic)
 
-// Find returns the compression of a file that begins with these bytes, or nil.
+// Find returns the compression of a file that begins with head, or nil.
 func Find(head []byte) *Packing {
 	for i := range packings {
 		if bytes.HasPrefix(head, []byte(packings[i].magic)) {
@@ -47,7 +47,7 @@ func Find(head []byte) *Packing {
 	return nil
 }
 
-// Damaged says of which compression damaged data are.
+// Damaged wraps err in an error that names the compression of the damaged data.
 func (p *Packing) Damaged(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF

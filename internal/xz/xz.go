@@ -11,19 +11,20 @@ import (
 	"github.com/mikelolasagasti/xz"
 )
 
-// Magic is the first bytes of a file (The .xz file format 1.2.0, 2.1.1.1).
+// Magic is the start of every xz file (The .xz file format 1.2.0, 2.1.1.1).
 const Magic = "\xfd7zXZ\x00"
 
-// MaxDictionary is the largest dictionary that is accepted, in bytes: that of "xz -9".
+// MaxDictionary is the size in bytes of the largest dictionary that is accepted, which "xz -9" uses.
 const MaxDictionary = 64 << 20
 
 type reader struct{ z *xz.Reader }
 
-// readers are those that were closed, as a header of a few bytes can ask for a large dictionary, which costs time.
+// readers holds closed readers for reuse: a header of a few bytes can ask for a large dictionary, which takes time
+// to make.
 var readers sync.Pool
 
-// NewReader reads the header of an xz file, and returns the contents of all its streams, which are checked by their
-// checksums and their index. It may read more of r than it needs. Data that end too early give io.ErrUnexpectedEOF.
+// NewReader reads the header of an xz file and returns the contents of all its streams, which are verified with
+// their checksums and index. It may read more of r than it needs. Truncated data cause [io.ErrUnexpectedEOF].
 func NewReader(r io.Reader) (io.ReadCloser, error) {
 	var err error
 	z, ok := readers.Get().(*xz.Reader)
@@ -38,7 +39,7 @@ func NewReader(r io.Reader) (io.ReadCloser, error) {
 	return &reader{z}, nil
 }
 
-// Read implements io.Reader.
+// Read implements [io.Reader].
 func (r *reader) Read(p []byte) (int, error) {
 	if r.z == nil {
 		return 0, io.ErrClosedPipe
@@ -47,10 +48,10 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, damage(err)
 }
 
-// Close implements io.Closer.
+// Close implements [io.Closer].
 func (r *reader) Close() error {
 	if r.z != nil {
-		_ = r.z.Reset(bytes.NewReader(nil)) // lets go of what was read
+		_ = r.z.Reset(bytes.NewReader(nil)) // releases what was read
 		readers.Put(r.z)
 		r.z = nil
 	}
@@ -65,7 +66,7 @@ var (
 	errCheck      = errors.New("a kind of checksum that is not supported")
 )
 
-// damage returns what an error of the library means. One of the reader below stays.
+// damage translates an error of the library. An error of the underlying reader is unchanged.
 func damage(err error) error {
 	switch err {
 	case xz.ErrBuf:

@@ -15,28 +15,28 @@ const Magic = "\x28\xb5\x2f\xfd"
 
 // A frame's header asks for a window, memory that the decoder has to hold, whatever the frame
 // contains (RFC 8878, 3.1.1.1.2). zstd reads up to maxWindow unless it is called with --long or
-// --memory. A file with less than a sixteenth of that does not need it: symbol files compress 4 to
-// 15 times, and zstd asks for no more than the length of what it compresses, unless it reads a
-// pipe. freeWindow is for pipes: zstd -19 asks for 8 MiB then, and zstd --ultra -20, by which Arch
-// Linux makes packages of any size, for 32 MiB.
+// --memory. A file with less than a sixteenth of that does not need it: symbol files compress 4 to 15
+// times, and zstd asks for no more than the length of its input, unless it reads a pipe. freeWindow
+// is for pipes: then zstd -19 asks for 8 MiB, and zstd --ultra -20, with which Arch Linux makes
+// packages of any size, for 32 MiB.
 const (
 	maxWindow    = 128 << 20
 	freeWindow   = 32 << 20
 	windowFactor = 16
 )
 
-// maxHeader is more than the length of a frame's header, including its magic.
+// maxHeader is larger than any frame header, including its magic.
 const maxHeader = 18
 
 // Reader reads the contents of all frames.
 type Reader struct {
 	z      *zstd.Decoder
 	in     counter
-	window uint64 // the largest that is accepted
-	why    string // its rule, for messages
+	window uint64 // the largest window accepted
+	why    string // the reason for the limit, for messages
 }
 
-// counter counts what the decoder takes, which is less than what is read ahead of it.
+// counter counts the bytes that the decoder takes, which exclude what is read ahead.
 type counter struct {
 	r io.Reader
 	n int64
@@ -48,8 +48,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader returns the contents of data. It reads up to 8 MiB ahead if a frame may ask for more than
-// 32 MiB of memory: it gets as much, or 16 times the data if that is more, up to 128 MiB.
+// NewReader returns the contents of data. It accepts windows of 32 MiB, or of 16 times the size of
+// the data, up to 128 MiB. If a frame may ask for more than 32 MiB, it reads up to 8 MiB ahead.
 func NewReader(r io.Reader) (*Reader, error) {
 	head := make([]byte, maxHeader)
 	n, err := io.ReadFull(r, head)
@@ -73,8 +73,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return z, nil
 }
 
-// asksForMore reports whether data need a large window, or may: a skippable frame says nothing about
-// those behind it. A frame in a single segment has its contents for a window.
+// asksForMore reports whether the data need a large window, or may need one: a skippable frame says
+// nothing about the frames after it. A frame with a single segment needs a window for all its
+// contents.
 func asksForMore(head []byte) bool {
 	var h zstd.Header
 	if h.Decode(head) != nil {
@@ -83,12 +84,12 @@ func asksForMore(head []byte) bool {
 	return h.Skippable || h.WindowSize > freeWindow || h.SingleSegment && h.FrameContentSize > freeWindow
 }
 
-// NewReaderWindow returns the contents of data of which no window may be larger, where the caller
-// knows how many bytes it wants.
+// NewReaderWindow is like NewReader, for data whose windows must not exceed window bytes. It is for
+// callers that know how many bytes they want.
 func NewReaderWindow(r io.Reader, window uint64) (*Reader, error) {
 	z := &Reader{in: counter{r: r}, window: window}
-	// Without concurrency the decoder runs in the caller's goroutine, and nothing is left behind
-	// if the contents are not read to their end.
+	// Without concurrency, the decoder runs in the caller's goroutine, and nothing is left running if
+	// the contents are not read to their end.
 	d, err := zstd.NewReader(&z.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderMaxMemory(1<<63))
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func NewReaderWindow(r io.Reader, window uint64) (*Reader, error) {
 	return z, nil
 }
 
-// Read implements io.Reader.
+// Read implements [io.Reader].
 func (z *Reader) Read(p []byte) (int, error) {
 	n, err := z.z.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
@@ -106,10 +107,10 @@ func (z *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Taken returns how many compressed bytes the contents read so far are from.
+// Taken returns how many compressed bytes the contents read so far came from.
 func (z *Reader) Taken() int64 { return z.in.n }
 
-// Close implements io.Closer.
+// Close implements [io.Closer].
 func (z *Reader) Close() error {
 	z.z.Close()
 	return nil

@@ -21,13 +21,13 @@ const (
 	debugEntrySize = 28 // bytes of an entry of the debug directory
 	debugCodeView  = 2  // type of an entry
 
-	// maxDebugEntries and maxCodeView bound what is read: linkers write up to 8 entries, and paths
-	// have at most 32,767 characters.
+	// maxDebugEntries and maxCodeView bound what is read: linkers write up to 8 entries, and a
+	// path has at most 32,767 characters.
 	maxDebugEntries = 64
 	maxCodeView     = 64 << 10
 )
 
-// readCodeView returns the first CodeView entry that has an id, nil without one.
+// readCodeView returns the first CodeView entry that has an id, or nil if there is none.
 func (f *File) readCodeView() *codeView {
 	dir := f.directory(debugDirectory)
 	if dir.Size < debugEntrySize {
@@ -85,8 +85,8 @@ func baseName(path string) string {
 	return path[strings.LastIndexAny(path, `\/`)+1:]
 }
 
-// moduleID returns the form that MODULE has of an id: the GUID, or NB10's signature, and
-// the age, all in hexadecimal digits. Without a CodeView entry, the id is ContentID's.
+// moduleID returns the id in the form that MODULE uses: the GUID, or NB10's signature, and the
+// age, all in hexadecimal digits. Without a CodeView entry, the id is ContentID's.
 func (f *File) moduleID(id []byte) string {
 	age := uint32(0)
 	if f.codeView != nil {
@@ -95,7 +95,7 @@ func (f *File) moduleID(id []byte) string {
 	return fmt.Sprintf("%X%X", id, age)
 }
 
-// codeID returns the id under which symbol servers keep the file.
+// codeID returns the id by which symbol servers store the file.
 func (f *File) codeID() string {
 	return fmt.Sprintf("%08X%X", f.header.TimeDateStamp, f.imageSize)
 }

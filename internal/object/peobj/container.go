@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// machine is a CPU by its number in the file header.
+// machine describes a CPU, by its number in the file header.
 type machine struct {
 	name string
 	arch *arch.Arch // nil if not known
@@ -27,7 +27,7 @@ var machines = map[uint16]machine{
 
 func (f *File) arch() *arch.Arch { return machines[f.machine()].arch }
 
-// Object returns the file as an object.File; nil for nil.
+// Object returns the file as an object.File, or nil if f is nil.
 func (f *File) Object() *object.File {
 	if f == nil {
 		return nil
@@ -80,7 +80,7 @@ func Of(o *object.File) *File {
 	return f
 }
 
-// shortNames maps names that do not fit into a section header to what is left of them in files of
+// shortNames maps names that do not fit into a section header to their truncated forms, in files of
 // tools that do not write long names.
 var shortNames = map[string]string{".eh_frame": ".eh_fram"}
 
@@ -139,7 +139,7 @@ func (f *File) Located(name string) (*object.Section, error) {
 	return nil, nil
 }
 
-// BuildID implements object.Container: it is the GUID of the PDB as printed, as in GDB.
+// BuildID implements object.Container. It returns the GUID of the PDB in its printed order, as GDB does.
 func (f *File) BuildID() []byte {
 	if f.codeView == nil {
 		return nil
@@ -152,7 +152,7 @@ func (f *File) ContentID() []byte {
 	return object.ContentID(f.Bare.Section(".text"), f.in, f.codeParts())
 }
 
-// codeParts returns where in the file its code is.
+// codeParts returns the parts of the file that contain its code.
 func (f *File) codeParts() (all []object.Range) {
 	for _, s := range f.sections {
 		if s.IsCode() && s.HasData() {
@@ -168,7 +168,8 @@ func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }
 // CodeID implements object.Container.
 func (f *File) CodeID(_ []byte, name string) string { return f.codeID() + " " + baseName(name) }
 
-// Name implements object.Container: it is the PDB's name, under which readers of dumps look for symbols.
+// Name implements object.Container. It returns the PDB's name, by which readers of dumps look for
+// symbols.
 func (f *File) Name() (string, error) { return f.pdb(), nil }
 
 // Moved implements object.Container.

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// hybrid is what the metadata of ARM64EC say: such images have code of arm64 that calls as x64 does, and code of x64
-// beside it, and claim to be for x64 (IMAGE_ARM64EC_METADATA in winnt.h, "ARM64EC ABI conventions").
+// hybrid is what the metadata of an ARM64EC image say. Such images have arm64 code that uses the calling convention
+// of x64, beside x64 code, and claim to be for x64 (IMAGE_ARM64EC_METADATA in winnt.h, "ARM64EC ABI conventions").
 type hybrid struct {
 	pdata pe.DataDirectory // .pdata of the arm64 code; the exception directory is that of the x64 code
 }
@@ -21,7 +21,7 @@ const (
 	hybridSize          = hybridPDataAt + 8
 )
 
-// readHybrid returns nil for an image with code for one CPU only.
+// readHybrid returns the image's metadata, or nil if it has code for one CPU only.
 func (f *File) readHybrid() *hybrid {
 	dir := f.directory(loadConfigDirectory)
 	if dir.Size == 0 || !f.plus || f.header.Machine != pe.IMAGE_FILE_MACHINE_AMD64 {
@@ -55,7 +55,7 @@ func (f *File) readHybrid() *hybrid {
 	return h
 }
 
-// machine returns the CPU of the code: an image of ARM64EC claims to be for x64.
+// machine returns the CPU of the code, which is arm64 for ARM64EC although the image claims to be for x64.
 func (f *File) machine() uint16 {
 	const arm64EC = 0xa641
 	if f.hybrid != nil {

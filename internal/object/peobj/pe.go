@@ -32,7 +32,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Magic begins every PE file, and every program of DOS.
+// Magic is the start of every PE file and of every DOS program.
 const Magic = "MZ"
 
 // ErrNotPE is the kind of the error for a file that is not PE; its message says what it is.
@@ -56,7 +56,7 @@ type File struct {
 	problems    []bin.Problem
 
 	codeView *codeView // nil if there is none
-	hybrid   *hybrid   // nil but for ARM64EC
+	hybrid   *hybrid   // nil except for ARM64EC
 	symbols  symbolTables
 }
 
@@ -109,7 +109,7 @@ func (f *File) readHeaders() error {
 	return nil
 }
 
-// readOptional reads the optional header, which images need.
+// readOptional reads the optional header, which images must have.
 func (f *File) readOptional(at int64) error {
 	data, err := f.in.Read(at, int64(f.header.SizeOfOptionalHeader))
 	if err != nil {
@@ -147,7 +147,8 @@ func (f *File) readOptional(at int64) error {
 	return nil
 }
 
-// readSections reads the section headers. It reports a problem if the file lacks some.
+// readSections reads the section headers. It reports a problem if some are missing from the
+// file.
 func (f *File) readSections(at int64) {
 	n := int64(f.header.NumberOfSections)
 	have := min(n, max(f.in.Size-at, 0)/sectionSize)
@@ -165,7 +166,7 @@ func (f *File) readSections(at int64) {
 	}
 }
 
-// directory returns an entry of the data directories; the zero value if there is none.
+// directory returns an entry of the data directories, or the zero value if there is none.
 func (f *File) directory(i int) pe.DataDirectory {
 	if i >= len(f.directories) {
 		return pe.DataDirectory{}
@@ -173,7 +174,7 @@ func (f *File) directory(i int) pe.DataDirectory {
 	return f.directories[i]
 }
 
-// at returns n bytes at an RVA, or fewer if the section ends before.
+// at returns n bytes at an RVA, or fewer if the section ends earlier.
 func (f *File) at(rva, n uint32) ([]byte, error) {
 	for _, s := range f.sections {
 		if off := rva - s.rva; off < s.raw && s.HasData() {

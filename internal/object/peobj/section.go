@@ -19,7 +19,7 @@ type section struct {
 
 	rva    uint32
 	offset uint32 // in the file
-	raw    uint32 // bytes in the file that are the section's
+	raw    uint32 // bytes of the section that are in the file
 	flags  uint32
 }
 
@@ -40,7 +40,7 @@ func (f *File) newSection(index int, h []byte) *section {
 		Name: name, Addr: f.imageBase + uint64(s.rva), FileSize: uint64(memory), MemSize: uint64(memory),
 		Exec: s.flags&(pe.IMAGE_SCN_MEM_EXECUTE|pe.IMAGE_SCN_CNT_CODE) != 0,
 	}
-	// Drivers also discard code, once they are initialized.
+	// Drivers also discard code, once it is no longer needed after initialization.
 	s.Alloc = s.Exec || s.flags&pe.IMAGE_SCN_MEM_DISCARDABLE == 0
 	s.Contents = f.contents(s)
 	if s.HasData() {
@@ -49,21 +49,21 @@ func (f *File) newSection(index int, h []byte) *section {
 	return s
 }
 
-// contents returns a section's bytes. Debug files of "objcopy --only-keep-debug" have a size and no
-// offset for code.
+// contents returns a section's bytes. In debug files of "objcopy --only-keep-debug", code has a size
+// but no offset.
 func (f *File) contents(s *section) object.Contents {
 	if s.offset == 0 || s.raw == 0 || s.flags&pe.IMAGE_SCN_CNT_UNINITIALIZED_DATA != 0 {
 		return object.AbsentPiece(f.in, s.Name, "has no bytes in this file")
 	}
 	p := object.NewPiece(f.in, s.Name, uint64(s.offset), uint64(s.raw))
-	if strings.HasPrefix(s.Name, ".zdebug_") { // by Go's linker
+	if strings.HasPrefix(s.Name, ".zdebug_") { // written by Go's linker
 		p.ReadGNUHeader()
 	}
 	return p
 }
 
-// sectionName returns a section's name. The field has 8 bytes of name, or /N or //BASE64 for a name at
-// an offset of the string table after the COFF symbols.
+// sectionName returns a section's name. The field contains 8 bytes of name, or /N or //BASE64 for a
+// name at an offset of the string table after the COFF symbols.
 func (f *File) sectionName(field []byte) (string, error) {
 	name := string(bytes.TrimRight(field, "\x00"))
 	if !strings.HasPrefix(name, "/") {
@@ -94,7 +94,7 @@ func (f *File) sectionName(field []byte) (string, error) {
 // maxSectionName is the length of the longest section name that is read.
 const maxSectionName = 256
 
-// stringAt returns a string of the table after the COFF symbols.
+// stringAt returns a string of the string table after the COFF symbols.
 func (f *File) stringAt(at uint64) (string, error) {
 	table := f.stringTable()
 	if table == 0 || at < 4 || at > uint64(f.in.Size) || table > f.in.Size-int64(at) {
@@ -112,7 +112,7 @@ func (f *File) stringAt(at uint64) (string, error) {
 	return string(data[:n]), nil
 }
 
-// stringTable returns the offset of the string table; 0 without COFF symbols.
+// stringTable returns the offset of the string table, or 0 if there are no COFF symbols.
 func (f *File) stringTable() int64 {
 	h := &f.header
 	if h.PointerToSymbolTable == 0 {

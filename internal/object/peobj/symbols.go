@@ -23,9 +23,8 @@ const (
 
 	// maxSymbolName is the length of the longest name that is read, in bytes.
 	maxSymbolName = 256 << 10
-	// maxShared bounds the total length of a table's names, in multiples of its size: names may be
-	// shared, and a file in which a million symbols have one of 256 KiB is meant to exhaust time
-	// and memory.
+	// maxShared bounds the total length of a table's names, as a multiple of its size: names may be shared, and a file
+	// in which a million symbols share one of 256 KiB is meant to exhaust time and memory.
 	maxShared = 16
 	minNames  = 1 << 20
 )
@@ -149,7 +148,7 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 }
 
 // hasGap reports whether a section between others is missing: the system does not load such a file. GNU objcopy leaves
-// .data out of debug files, and gives its symbols the number of the first section, where they look like labels of
+// .data out of debug files and gives its symbols the number of the first section, where they look like labels of
 // assembly, as neither are marked as functions.
 func (f *File) hasGap() bool {
 	for i := 1; i < len(f.sections); i++ {
@@ -167,8 +166,8 @@ type span struct{ start, end int }
 
 func (s span) bytes(data []byte) []byte { return data[s.start:s.end:s.end] }
 
-// nameOf returns the name of the COFF symbol at an offset: 8 bytes, or an offset in the
-// strings.
+// nameOf returns the name of the COFF symbol at an offset: up to 8 bytes, or a string at an offset of the string
+// table.
 func nameOf(data []byte, at, strings int) (span, bool) {
 	field := data[at : at+8]
 	if binary.LittleEndian.Uint32(field) != 0 {
@@ -181,7 +180,7 @@ func nameOf(data []byte, at, strings int) (span, bool) {
 	return stringIn(data, uint64(strings)+uint64(binary.LittleEndian.Uint32(field[4:])))
 }
 
-// stringIn returns the text at an offset up to its NUL.
+// stringIn returns the text at an offset, up to its NUL.
 func stringIn(data []byte, at uint64) (span, bool) {
 	if at >= uint64(len(data)) {
 		return span{}, false
@@ -191,7 +190,7 @@ func stringIn(data []byte, at uint64) (span, bool) {
 	return span{int(at), int(at) + n}, n >= 0
 }
 
-// coffKind returns the kind of a COFF symbol: object.Function if the compiler marked it as one. A
+// coffKind returns the kind of a COFF symbol, which is object.Function if the compiler marked it as a function. A
 // section's own symbol (static, with an auxiliary record) and a label only name a place.
 func coffKind(e []byte) object.SymbolKind {
 	kind, class, aux := binary.LittleEndian.Uint16(e[14:]), e[16], e[17]
@@ -218,9 +217,7 @@ func coffBind(class byte) object.Bind {
 	return object.Local
 }
 
-// undecorate removes the prefix that names of C have on 32-bit x86: _f for cdecl, _f@8 for stdcall and
-// @f@8 for fastcall. What follows an @ is cut off later, like the version of an ELF symbol. Export
-// tables have the names of cdecl functions without it. start is moved with the name.
+// undecorate removes the prefix of C names on 32-bit x86: _f for cdecl, _f@8 for stdcall and
 func (f *File) undecorate(name []byte, start *int, coff bool) []byte {
 	if f.arch() != arch.X86 || len(name) < 2 || name[0] != '_' && name[0] != '@' {
 		return name
