@@ -5,7 +5,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// terms are those of CPUs with .pdata.
+// terms are the terms for CPUs that have .pdata.
 var terms = object.Terms{
 	Tables:     [2]string{object.Symtab: "COFF symbols", object.Dynamic: "exports"},
 	Unwind:     []string{".pdata", ".xdata", ".eh_frame", ".debug_frame"},
@@ -20,7 +20,7 @@ var terms = object.Terms{
 
 func (f *File) terms() object.Terms {
 	t := terms
-	if f.arch() == arch.X86 { // which has no .pdata
+	if f.arch() == arch.X86 { // has no .pdata
 		t.Unwind = []string{".eh_frame", ".debug_frame"}
 		t.UnwindMake = "MinGW: compile with -fasynchronous-unwind-tables"
 		t.UnwindKeep = "MinGW: keep .eh_frame when linking and stripping"
@@ -37,7 +37,7 @@ func (f *File) title() string {
 	return "executable"
 }
 
-// pdb returns the name of the file's PDB, or "". MinGW's CodeView entry has an id alone.
+// pdb returns the name of the file's PDB, or "". MinGW's CodeView entry has only an id.
 func (f *File) pdb() string {
 	if f.codeView == nil {
 		return ""
