@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ABI is the CPU and byte order that a section is for (sfh_abi_arch, 2.2.1).
+// ABI identifies the CPU and byte order of a section (sfh_abi_arch, 2.2.1).
 type ABI uint8
 
 // The ABIs.
@@ -19,10 +19,10 @@ const (
 // Reg is a register's DWARF number, or CFA.
 type Reg uint32
 
-// CFA as the base of a rule is the canonical frame address.
+// CFA, as the base of a rule, is the canonical frame address.
 const CFA = ^Reg(0)
 
-// abi says what rows mean on an ABI (chapter 3).
+// abi describes the meaning of rows for an ABI (chapter 3).
 type abi struct {
 	name  string // as in the specification
 	order byteOrder
@@ -57,7 +57,7 @@ var abis = [...]*abi{
 	S390X:     {name: "SFRAME_ABI_S390X_ENDIAN_BIG", order: binary.BigEndian, big: true, sp: 15, fp: 11, ra: 14, scale: 8, bias: 160, slotRegs: true, padRA: true},
 }
 
-// info returns nil for an unknown ABI.
+// info returns the description of an ABI, or nil if it is unknown.
 func (a ABI) info() *abi {
 	if int(a) < len(abis) {
 		return abis[a]

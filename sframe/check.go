@@ -12,7 +12,7 @@ type Profile uint8
 const (
 	Spec     Profile = iota // the specification of the section's version
 	Binutils                // libsframe, ld and objdump of binutils 2.47
-	Kernel                  // the reader proposed for Linux, of version 3
+	Kernel                  // the reader for version 3 proposed for Linux
 )
 
 var profileNames = [...]string{Spec: "spec", Binutils: "binutils", Kernel: "kernel"}
@@ -27,14 +27,14 @@ func ParseProfile(name string) (p Profile, ok bool) {
 	return Profile(max(i, 0)), i >= 0
 }
 
-// Severity says how bad a finding is.
+// Severity is the severity of a finding.
 type Severity uint8
 
 // The severities.
 const (
 	SeverityNote    Severity = iota + 1 // has no consequences for the profile's reader
 	SeverityWarning                     // the reader accepts the section, but gets wrong rules, or none, for some code
-	SeverityError                       // the profile does not allow it: its reader refuses the section, crashes, or gets all rules wrong
+	SeverityError                       // not allowed by the profile: its reader rejects the section, crashes, or gets all rules wrong
 )
 
 // String returns the severity in lower case.
@@ -52,11 +52,11 @@ func (s Severity) String() string {
 
 // Finding is a violation found by a rule.
 type Finding struct {
-	Offset   uint64 // in the section
+	Offset   uint64 // offset in the section
 	Severity Severity
 	Rule     string // short name
 	Msg      string
-	Ref      string // the reference that it violates
+	Ref      string // reference to the requirement that is violated
 }
 
 // String returns offset, severity, message, rule and reference.
@@ -101,7 +101,7 @@ func (l levels) at(p Profile) Severity {
 	return 0
 }
 
-// The references of rules.
+// References of rules.
 const (
 	refSpec     = "SFrame specification, "
 	refV3       = "SFrame V3 specification, "

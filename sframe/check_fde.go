@@ -91,7 +91,7 @@ func (v *visit) before(c *checker) *FDE {
 	return &c.s.FDEs[v.i-1]
 }
 
-// field is a part of a function's description.
+// field is a field of a function's descriptor.
 type field int
 
 const (
@@ -103,7 +103,7 @@ const (
 	fieldRep
 )
 
-// at returns the offset of a field in the section.
+// at returns the offset of a field of the current FDE in the section.
 func (v *visit) at(c *checker, f field) uint64 {
 	fde := c.s.Offset(v.i)
 	if v.h.Version < 3 {

@@ -17,14 +17,14 @@ type checker struct {
 	p   Profile
 	ctx Context
 
-	section, header, fde, row, parts []*rule // the rules of the profile
+	section, header, fde, row, parts []*rule // the rules that apply in the profile, by kind
 
 	at    *rule // the current rule
 	seen  map[*rule]*tally
 	found []Finding
 
 	visit   visit
-	extents []extent // rows of the header's functions
+	extents []extent // extents of the rows of the header's functions
 	shared  shared
 	left    bool // there were more rows than shared allowed
 }
@@ -42,7 +42,7 @@ type visit struct {
 	h    *Header
 	rows Rows
 	prev Row
-	n    int // rows before this one
+	n    int // number of rows before this one
 }
 
 // extent is the range of a function's rows.
@@ -101,7 +101,7 @@ func (c *checker) findings() []Finding {
 		a, b := &c.found[i], &c.found[j]
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rule, b.Rule)) < 0
 	})
-	return slices.Compact(c.found) // functions may share rows
+	return slices.Compact(c.found) // functions that share rows cause duplicates
 }
 
 func (c *checker) checkHeader(h *Header) {

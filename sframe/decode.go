@@ -12,7 +12,7 @@ const (
 	headerSize = 28
 )
 
-// Options provide what a section's bytes do not contain.
+// Options provides what a section's bytes do not contain.
 type Options struct {
 	Name string // of the section, in errors; ".sframe" if empty
 	Addr uint64 // address of the section's first byte
@@ -22,9 +22,9 @@ type Options struct {
 	// all producers write such relocations.
 	Relocated bool
 
-	// Segment means that the bytes are from a program header. Some versions of
-	// GNU ld leave remains after a section that they shrank, which are not
-	// damage.
+	// Segment means that the bytes are from a segment that a program header
+	// describes. Some versions of GNU ld leave remnants after a section that
+	// they shrank, which are not damage.
 	Segment bool
 
 	// Code, if non-nil, reports whether [lo, hi) is in an executable section. It
@@ -35,19 +35,19 @@ type Options struct {
 // format is a version of the section's format.
 type format struct {
 	name    string
-	flags   Flags  // the flags that the version defines
-	fdeSize uint64 // bytes
+	flags   Flags  // flags that the version defines
+	fdeSize uint64 // in bytes
 
 	// fde decodes an FDE from fdeSize bytes and, since version 3, from the attributes in
 	// rows. It sets Start to the field's value, sign-extended.
 	fde func(f *FDE, b, rows []byte, abi *abi) error
 
-	write *layout // nil for a version that is only read
+	write *layout // nil for a version that cannot be written
 }
 
 var formats = [...]*format{1: &v1, 2: &v2, 3: &v3}
 
-// formatOf returns nil for an unknown version.
+// formatOf returns the format of a version, or nil if it is unknown.
 func formatOf(version uint8) *format {
 	if int(version) < len(formats) {
 		return formats[version]
@@ -200,7 +200,7 @@ func (s *Section) nextHeader(end uint64, o *Options) uint64 {
 	return 0
 }
 
-// readFDEs reads a header's FDEs, leaving starts as they are in the section.
+// readFDEs reads a header's FDEs, leaving starts as encoded in the section.
 func (s *Section) readFDEs(h *Header) {
 	format, abi := h.format(), h.ABI.info()
 	h.First = len(s.FDEs)
@@ -243,8 +243,8 @@ func (h *Header) undecided(o *Options) bool {
 	return !o.Relocated && h.Flags&(PCRelative|Sorted) == 0 && h.Version <= 2 && o.Code != nil
 }
 
-// start returns the address of the function of the header's FDE i, given the
-// value of its field.
+// start returns the start address of the function of the header's FDE i,
+// whose Start holds the value of its field.
 func (s *Section) start(h *Header, i int, pcRelative bool) uint64 {
 	start := s.Addr + s.FDEs[h.First+i].Start
 	if pcRelative {

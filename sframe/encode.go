@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Target describes what Encode writes.
+// Target specifies what Encode writes.
 type Target struct {
 	Version uint8 // 2, with both errata, or 3
 	ABI     ABI
@@ -44,7 +44,7 @@ type layout struct {
 // Functions do not share rows, though the format allows it and it would save
 // 18 % of a C++ object's section: on a machine of the other byte order,
 // binutils (2.44, 2.47) swaps the rows of each FDE in place, twice if they are
-// shared, and then refuses the section.
+// shared, and then rejects the section.
 //
 // Binutils before 2.45 refuses sections of version 2 whose starts are relative
 // to their fields; later versions find nothing in any other section.
@@ -87,7 +87,7 @@ type encoder struct {
 	*layout
 	abi     *abi
 	fdeSize uint64
-	limit   uint64 // bytes of a part, as offsets in it have 32 bits
+	limit   uint64 // maximum size of a part in bytes, as offsets in it have 32 bits
 
 	fdes, fres       []byte
 	numFDEs, numFREs uint32
@@ -278,7 +278,7 @@ func (e *encoder) reportAttributes(f *Func) {
 	}
 }
 
-// appendFunc appends e.rows, preceded by the function's attributes.
+// appendFunc appends the function's attributes and e.rows.
 func (e *encoder) appendFunc(d *FDE) error {
 	e.fres = e.appendAttr(e.fres, e.abi.order, d)
 	at, none := e.appendRows(d.addrSize, false)

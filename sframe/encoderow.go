@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// rowWords are a row's data words and the smallest size that holds them.
+// rowWords holds a row's data words and the smallest size that fits them.
 type rowWords struct {
 	words    []int64
 	wordSize int
 }
 
-// noForm is a rule that data words cannot represent.
+// noForm is a rule that data words cannot encode.
 type noForm struct {
 	what string
 	rule Rule
@@ -105,7 +105,7 @@ func (w *rowWords) control(n int64) bool {
 
 // cfaOffset adds the word for the CFA's offset.
 func (e *encoder) cfaOffset(n int64) bool {
-	n -= e.abi.bias // wraps only if it does not fit anyway
+	n -= e.abi.bias // wraps only if the offset does not fit anyway
 	return n%e.abi.scale == 0 && e.offset(n/e.abi.scale)
 }
 

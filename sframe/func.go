@@ -9,7 +9,7 @@ type Func struct {
 	Block  uint32 // for a PCMASK function, the size of the block that repeats; otherwise 0
 	KeyB   bool   // AArch64: return addresses are signed with key B
 	Signal bool   // a signal interrupted the code at the frame's return address
-	Rows   []Row  // ascending
+	Rows   []Row  // sorted by Start
 }
 
 // Func returns FDE i with its rows. If it returns an error, the rows before the damage are set. A
@@ -32,7 +32,7 @@ func (s *Section) Func(i int) (Func, error) {
 	return fn, rows.Err()
 }
 
-// atMost bounds the number of rows by the number of bytes available for them.
+// atMost limits the number of rows by the number of bytes available for them.
 func (r *Rows) atMost() uint64 {
 	if uint64(r.pos) >= uint64(len(r.h.rows)) {
 		return 0

@@ -29,9 +29,9 @@ import (
 //	    error         why the rows end here: section, offset, message
 //	problems          what could not be read: section, offset, message, lost
 //
-// A rule has a kind (same, undefined, value: the sum, memory: the word there),
-// and for the latter two a base (cfa, sp, fp or r and a DWARF number), reg (the
-// number, not for cfa) and offset; for ra and fp, given is where the rule comes
+// A rule has a kind (same, undefined, value: the sum, memory: the word there).
+// The latter two also have a base (cfa, sp, fp or r and a DWARF number), reg (the
+// number, not for cfa) and offset. For ra and fp, given is where the rule comes
 // from: row, padding (a word that stands for no rule) or default (header or ABI).
 //
 // WriteJSON returns the writer's error.

@@ -7,7 +7,7 @@ import "fmt"
 // refer to all of them.
 const maxShared = 2
 
-// RowBytes returns the number of bytes of rows in the section.
+// RowBytes returns the total size of the rows in the section, in bytes.
 func (s *Section) RowBytes() uint64 {
 	sum := uint64(0)
 	for i := range s.Headers {

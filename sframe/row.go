@@ -14,7 +14,7 @@ type Row struct {
 // Outermost reports whether the frame has no caller.
 func (r *Row) Outermost() bool { return r.RA.Kind == Undefined }
 
-// Kind says what a rule does.
+// Kind is the kind of a rule.
 type Kind uint8
 
 // The kinds of rules.
@@ -32,11 +32,11 @@ type Rule struct {
 	Offset int64 // bytes
 }
 
-// Form describes how a row is encoded.
+// Form is the encoding of a row.
 type Form struct {
 	Offset   uint64 // of the row in the section
 	Info     uint8
-	Words    int // data words
+	Words    int // number of data words
 	WordSize int // in bytes
 	RA, FP   Presence
 	Surplus  int // number of unused words
@@ -45,7 +45,7 @@ type Form struct {
 // Presence says how a rule is encoded.
 type Presence uint8
 
-// Where a rule comes from.
+// Possible origins of a rule.
 const (
 	Absent  Presence = iota // not at all: the header's or the ABI's rule applies
 	Padding                 // by a word that stands for no rule
@@ -64,7 +64,7 @@ type Rows struct {
 	f    *FDE
 	pos  uint32 // offset of the next row in h.rows
 	left uint32
-	data []byte // words of the current row
+	data []byte // data words of the current row
 	err  error
 }
 

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Flags are a section's properties (sfp_flags, 2.1.3).
+// Flags describes properties of a section (sfp_flags, 2.1.3).
 type Flags uint8
 
 // The flags.
 const (
 	Sorted       Flags = 1 // FDEs ascend by address
 	FramePointer Flags = 2 // all functions keep the frame pointer; versions 1 and 2
-	PCRelative   Flags = 4 // a start is relative to its own field; version 2 with errata, and 3
+	PCRelative   Flags = 4 // each start is relative to its own field; version 2 with errata, and 3
 )
 
 var flagNames = [...]struct {
@@ -61,7 +61,7 @@ type Header struct {
 	FRELen           uint32
 	FDEOff, FREOff   uint32 // from the end of the header with its auxiliary header
 
-	First, Count int // Section.FDEs[First:First+Count] are this header's
+	First, Count int // this header's FDEs are Section.FDEs[First:First+Count]
 
 	// FieldRelative means that starts are relative to their fields although the
 	// flag PCRelative is not set, as when a linker copied the section of an
@@ -81,9 +81,9 @@ type FDE struct {
 	NumRows uint32
 	Block   uint32 // PCMASK: size of the block that repeats, in bytes
 
-	Mask   bool // PCMASK: rows start at offsets in each block
+	Mask   bool // PCMASK: rows apply to offsets within each block
 	KeyB   bool // AArch64: return addresses are signed with key B
-	Signal bool // the frame of a signal handler's caller, interrupted at its return address; version 3
+	Signal bool // the frame was interrupted by a signal at its return address; version 3
 	Flex   bool // rows name their base registers; version 3
 
 	Info, Info2, Rep uint8 // as in the section
@@ -97,8 +97,8 @@ type FDE struct {
 // Contains reports whether pc, an address, is in the function.
 func (f *FDE) Contains(pc uint64) bool { return pc >= f.Start && pc-f.Start < uint64(f.Size) }
 
-// last returns the address of a function's last byte, if it has one. Damage
-// may put it beyond the last address.
+// last returns the address of a function's last byte. The function must not
+// be empty. In a damaged section it may end after the last address.
 func (f *FDE) last() uint64 {
 	if last := f.Start + uint64(f.Size) - 1; last >= f.Start {
 		return last
@@ -120,13 +120,13 @@ type Section struct {
 	reach  []uint64 // by index in that order: the highest last address so far; nil if no functions overlap
 
 	// The addresses from first on are divided into equal parts of 1<<shift bytes,
-	// about as many as there are FDEs: starts[i] FDEs start before part i.
+	// roughly as many as there are FDEs: starts[i] FDEs start before part i.
 	first  uint64
 	shift  int
 	starts []uint32
 }
 
-// Header returns the header that FDE i belongs to.
+// Header returns the header to which FDE i belongs.
 func (s *Section) Header(i int) *Header { return &s.Headers[s.FDEs[i].header] }
 
 // Offset returns the offset of FDE i in the section.
@@ -138,7 +138,7 @@ func (s *Section) Offset(i int) uint64 {
 // RowsOffset returns the offset of FDE i's first row in the section.
 func (s *Section) RowsOffset(i int) uint64 { return s.Header(i).fres + uint64(s.FDEs[i].rows) }
 
-// Errors of look-ups.
+// Errors of Find and Step.
 var (
 	ErrNoFDE = errors.New("no function of the section covers the address")
 	ErrNoRow = errors.New("the function has no row for the address")

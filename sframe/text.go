@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// textBuffer is the size of Print's and WriteJSON's writes, in bytes.
+// textBuffer is the size in bytes of the writes of Print and WriteJSON.
 const textBuffer = 64 << 10
 
 // ruleWidth is the width of a column of rules. As in objdump, the first column's heading
@@ -85,7 +85,7 @@ func (s *Section) PrintAt(w io.Writer, pc uint64) error {
 }
 
 // printer appends to the free part of the writer's buffer. The writer keeps its
-// first error for Flush.
+// first error until Flush.
 type printer struct {
 	w    *bufio.Writer
 	left shared
@@ -185,7 +185,7 @@ func (f *FDE) rowBase() uint64 {
 	return f.Start
 }
 
-// append appends the line of the current row.
+// append appends the line for the current row.
 func (r *Rows) append(b []byte, base uint64) []byte {
 	b = append(b, "    "...)
 	b = appendAddr(b, base+uint64(r.Row.Start))
@@ -236,7 +236,7 @@ func (r *Rows) appendRule(b []byte, rule *Rule) []byte {
 	default:
 		b = r.abi.appendReg(b, rule.Reg)
 		if rule.Offset == 0 && !r.f.Flex && rule != &r.Row.CFA {
-			return b // a register has the value; there is no offset in the section
+			return b // the value is in a register, so there is no offset in the section
 		}
 	}
 	return appendOffset(b, rule.Offset)

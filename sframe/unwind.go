@@ -100,7 +100,7 @@ func (u *unwinder) apply(r Rule, of Reg) uint64 {
 	return 0
 }
 
-// reg returns a register of the frame.
+// reg returns the value of a register in the frame.
 func (u *unwinder) reg(r Reg) uint64 {
 	switch r {
 	case CFA:

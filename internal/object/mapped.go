@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// mapOver is the size from which Map maps contents: below it reading costs less,
-	// and the memory is negligible.
+	// mapOver is the minimum size of contents that Map maps: reading smaller
+	// contents costs less, and the memory is negligible.
 	mapOver = 1 << 20
 
-	// dropOver is the size from which Drop gives memory back: for smaller contents, faulting them in
-	// again, which a kernel's needed 43 times, costs more than the memory is worth.
+	// dropOver is the minimum size at which Drop releases memory: for smaller contents, faulting
+	// them in again, which happened 43 times for a kernel's, costs more than the memory is worth.
 	dropOver = 4 << 20
 )
 
-// Map returns the uncompressed contents, as Data does. Large contents are not read
-// but mapped into memory, from the file or from the temporary file that they were
-// inflated to, and are valid until Release. If they are larger still, Drop gives back the
-// memory of the parts that were examined; they may be examined again.
+// Map returns the uncompressed contents, as Data does. It does not read large contents,
+// but maps them into memory, from the file or from the temporary file that they were
+// inflated to. They are valid until Release. For even larger contents, Drop releases the
+// memory of the parts that were accessed; they may be accessed again.
 //
 // If the file shrinks while it is mapped, access to the missing part faults:
 // callers must read the bytes under debug.SetPanicOnFault, in a goroutine that
@@ -31,7 +31,7 @@ func (p *Piece) Map() ([]byte, error) {
 	return p.Data()
 }
 
-// view returns the contents mapped, or nil if they cannot be or are short.
+// view returns the mapped contents, or nil if they cannot be mapped or are short.
 func (p *Piece) view() []byte {
 	if p.bad != nil || p.parts != nil || p.Fixer != nil || p.size < mapOver || !bin.CanMap {
 		return nil
@@ -53,7 +53,7 @@ func (p *Piece) view() []byte {
 	return p.mapped[p.before:][:p.size:p.size]
 }
 
-// View implements Viewer. Contents that are inflated on demand stay so.
+// View implements Viewer. It returns nil for contents that are inflated on demand.
 func (r *readerSource) View() []byte {
 	if r.p.compression != "" {
 		return nil
@@ -61,7 +61,8 @@ func (r *readerSource) View() []byte {
 	return r.p.view()
 }
 
-// mapSource returns a file that has the contents uncompressed and complete, and their offset in it.
+// mapSource returns a file that holds the complete uncompressed contents, and their offset in it. It
+// returns nil if there is none.
 func (p *Piece) mapSource() (*os.File, int64) {
 	if p.compression == "" {
 		file, _ := p.in.Reader.(*os.File)
@@ -86,7 +87,7 @@ func (p *Piece) Drop() {
 	}
 }
 
-// unmap ends the mapping; p.mu is held.
+// unmap ends the mapping. The caller holds p.mu.
 func (p *Piece) unmap() {
 	if p.mapped != nil {
 		bin.UnmapFile(p.mapped)

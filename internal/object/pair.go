@@ -8,24 +8,24 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Separable is a Container whose debug information may be in a file of its own.
+// Separable is a Container whose debug information may be in a separate file.
 type Separable interface {
-	// CheckDebug returns nil or a *bin.Error with the reason why debug cannot be the
+	// CheckDebug returns nil, or a *bin.Error that says why debug cannot be the
 	// separate debug file.
 	CheckDebug(debug *File) error
 }
 
-// Placed is a Separable whose debug files are elsewhere than those of ELF.
+// Placed is a Separable whose debug files are in other places than ELF's.
 type Placed interface {
-	// DebugFiles returns the paths of the files to try, the best first: below dirs and, unless hermetic, beside the file.
-	// They must have the file's build-id.
+	// DebugFiles returns the paths of the files to try, the best first: below dirs and, unless hermetic, beside the
+	// file. A file counts only if it has the file's build-id.
 	DebugFiles(dirs []string, hermetic bool) []string
 }
 
-// ErrSeveral is the kind of the error for a file with several binaries of which Limits choose none.
+// ErrSeveral is the kind of the error for a file with several binaries of which Limits select none.
 var ErrSeveral = errors.New("several binaries")
 
-// CheckPair returns nil or a *bin.Error with the reason why debug cannot be the
+// CheckPair returns nil, or a *bin.Error that says why debug cannot be the
 // separate debug file of f.
 func CheckPair(f, debug *File) error {
 	if c, ok := f.Container.(Separable); ok {
@@ -34,8 +34,8 @@ func CheckPair(f, debug *File) error {
 	return OtherContainer(f.Path, debug)
 }
 
-// OtherContainer returns the error for a debug file whose container is not that of the
-// file at path.
+// OtherContainer returns the error for a debug file whose container differs from that
+// of the file at path.
 func OtherContainer(path string, debug *File) error {
 	return &bin.Error{File: debug.Path, Msg: "not in the container of " + path}
 }
@@ -50,7 +50,7 @@ func ParseDebugLink(data []byte, order binary.ByteOrder) (name string, crc uint3
 	return string(file), crc, c.Err() == nil && len(file) > 0
 }
 
-// OtherBuild returns the error for the file at path, whose build-id is not the one
+// OtherBuild returns the error for the file at path whose build-id is not the one
 // wanted.
 func OtherBuild(path string, got, want []byte) error {
 	return &bin.Error{File: path, Msg: fmt.Sprintf("build-id %x, want %x", got, want), Kind: ErrOtherBuild}

@@ -16,33 +16,34 @@ type Piece struct {
 	in     *Input
 	name   string   // of the section
 	off    int64    // in the Input
-	packed int64    // number of bytes there, according to the file
-	parts  []*Piece // of joined contents, which have no bytes in the Input
+	packed int64    // number of stored bytes, according to the file
+	parts  []*Piece // the parts of joined contents, which have no bytes in the Input
 
 	compression string
 	skip        int64  // length of the compression header
-	size        int64  // of the contents, uncompressed, as declared
-	absent      string // why the Input has none, "" if it has
+	size        int64  // of the uncompressed contents, as declared
+	absent      string // why the Input does not have the bytes; "" if it does
 	bad         error  // why the contents cannot be read
 
 	mu      sync.Mutex
-	data    []byte // contents, when loaded
-	mapped  []byte // contents, when mapped, behind before bytes of a page
+	data    []byte // contents, if loaded
+	mapped  []byte // contents, if mapped, preceded by before bytes of a page
 	before  int64
-	gradual *gradual // contents, when inflated on demand
+	gradual *gradual // contents, if inflated on demand
 }
 
-// Fixer changes contents as a linker would have.
+// Fixer changes contents in the way a linker would have.
 type Fixer interface {
 	// Prepare reads what Apply needs. After an error the contents are unusable.
 	Prepare() error
-	// Apply changes data, which is the contents from off on. raw has the contents around
-	// data as they are in the file; it is nil if data is all of them.
+	// Apply changes data, which is the contents from off on. raw provides the contents
+	// around data as they are in the file; it is nil if data is all of them.
 	Apply(data []byte, off uint64, raw Source) error
 }
 
-// NewPiece returns the n bytes at off as the contents of a section. name is the section's, for
-// messages. If the bytes are outside the Input, reading them returns an error.
+// NewPiece returns a Piece for the n bytes at off, the contents of a section. name is the
+// section's name in messages. If the bytes are outside the Input, reading them returns an
+// error.
 func NewPiece(in *Input, name string, off, n uint64) *Piece {
 	p := &Piece{in: in, name: name}
 	if n == 0 {
@@ -57,8 +58,8 @@ func NewPiece(in *Input, name string, off, n uint64) *Piece {
 	return p
 }
 
-// AbsentPiece returns the contents of a section whose bytes are in another file. Reading them returns
-// the error why.
+// AbsentPiece returns a Piece for a section whose bytes are in another file. Reading it returns an
+// error with the reason why.
 func AbsentPiece(in *Input, name, why string) *Piece {
 	return &Piece{in: in, name: name, absent: why}
 }
@@ -75,24 +76,24 @@ func (p *Piece) Size() int64 { return p.size }
 // Compression implements Contents.
 func (p *Piece) Compression() string { return p.compression }
 
-// Damage returns why the contents that the file claims to hold cannot be read; nil if no reason is
-// known so far.
+// Damage returns the reason why contents that the file claims to have cannot be read, or nil if
+// none is known so far.
 func (p *Piece) Damage() error { return p.bad }
 
-// Refuse records why the contents cannot be read.
+// Refuse records err as the reason why the contents cannot be read.
 func (p *Piece) Refuse(err error) { p.size, p.bad = 0, err }
 
-// Errorf returns an error at an offset of the uncompressed contents.
+// Errorf returns an error at an offset in the uncompressed contents.
 func (p *Piece) Errorf(offset uint64, format string, args ...any) *bin.Error {
 	return p.Wrap(offset, nil, format, args...)
 }
 
-// Wrap is Errorf with a cause.
+// Wrap is like Errorf, with a cause.
 func (p *Piece) Wrap(offset uint64, cause error, format string, args ...any) *bin.Error {
 	return &bin.Error{File: p.in.Path, Section: p.name, Offset: offset, Msg: fmt.Sprintf(format, args...), Err: cause}
 }
 
-// check returns why there are no contents, or nil.
+// check returns the reason why there are no contents, or nil.
 func (p *Piece) check() error {
 	if p.absent != "" {
 		return p.Errorf(0, "%s", p.absent)
@@ -100,7 +101,7 @@ func (p *Piece) check() error {
 	return p.bad
 }
 
-// ReadAt fills buf from offset off of the bytes in the file, which may be compressed.
+// ReadAt fills buf from offset off of the stored bytes, which may be compressed.
 func (p *Piece) ReadAt(buf []byte, off int64) error {
 	if got, err := readFull(p.in.Reader, buf, p.off+off); err != nil {
 		return p.Wrap(uint64(off)+uint64(got), err, "reading %d bytes", len(buf))
@@ -136,7 +137,7 @@ func (p *Piece) Data() ([]byte, error) {
 	return data, nil
 }
 
-// takeHeld charges the contents to what may be in memory.
+// takeHeld charges the contents to the memory budget.
 func (p *Piece) takeHeld() error {
 	if !p.in.Held.Take(p.size) {
 		return p.Errorf(0, "%d bytes of contents would exceed the limit of %d bytes in memory for a file of %d bytes",
@@ -145,7 +146,7 @@ func (p *Piece) takeHeld() error {
 	return nil
 }
 
-// load reads or inflates the contents, and applies the Fixer.
+// load reads or inflates the contents and applies the Fixer.
 func (p *Piece) load() (data []byte, err error) {
 	switch {
 	case p.parts != nil:
@@ -173,7 +174,7 @@ func (p *Piece) read() ([]byte, error) {
 	return data, p.ReadAt(data, 0)
 }
 
-// Release implements Contents. What Open and Map returned is invalid after it.
+// Release implements Contents. It invalidates what Open and Map returned.
 func (p *Piece) Release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,26 +8,26 @@ import (
 	"github.com/symtool/symtool/internal/scratch"
 )
 
-// Scratch is memory in a temporary file without a name: what is written once and
-// read much later does not count as the process's memory after Drop, and Go's
-// collector does not scan it. It may be used concurrently. The zero value is empty,
-// with its file in os.TempDir.
+// Scratch is memory in an unlinked temporary file: after Drop, data that are
+// written once and read much later do not count as the process's memory, and Go's
+// garbage collector does not scan them. It may be used concurrently. The zero value
+// is empty, with its file in os.TempDir.
 type Scratch struct {
-	Dir string // of the file; "" for os.TempDir
+	Dir string // folder of the file; "" for os.TempDir
 
 	mu     sync.Mutex
 	file   *os.File
 	size   int64 // of the file
 	mapped [][]byte
-	free   []byte // of the last one
-	failed bool   // the file could not be made, or the disk is full
+	free   []byte // the free part of the last piece
+	failed bool   // the file could not be created, or the disk is full
 }
 
-// scratchPiece is how much of the file is mapped at once.
+// scratchPiece is the number of bytes of the file that are mapped at a time.
 const scratchPiece = 4 << 20
 
-// Alloc returns n zeroed bytes that may be used until Close. If the system does
-// not map files, or the disk is full, Go allocates them.
+// Alloc returns n zeroed bytes that may be used until Close. If the system
+// cannot map files, or the disk is full, they are allocated by Go.
 func (s *Scratch) Alloc(n int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Scratch) Alloc(n int) []byte {
 	return b
 }
 
-// grow maps another piece of the file; s.mu is held.
+// grow maps another piece of the file. The caller holds s.mu.
 func (s *Scratch) grow() bool {
 	piece, err := s.another()
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Scratch) another() ([]byte, error) {
 		}
 		s.file = file
 	}
-	// The zeros are written, so that a full disk gives an error now, not a fault
+	// The zeros are written so that a full disk causes an error now, not a fault
 	// when the memory is used.
 	if _, err := s.file.WriteAt(make([]byte, scratchPiece), s.size); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (s *Scratch) another() ([]byte, error) {
 	return piece, err
 }
 
-// Drop gives back the memory of what was written and read. The bytes stay in the
-// file, from which they are read when they are examined again.
+// Drop releases the memory of what was written and read. The bytes stay in the
+// file, and are read from it when they are accessed again.
 func (s *Scratch) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Scratch) Drop() {
 	}
 }
 
-// Close releases the file. What Alloc returned is invalid after it.
+// Close releases the file. It invalidates what Alloc returned.
 func (s *Scratch) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

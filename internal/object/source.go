@@ -5,8 +5,8 @@ import (
 )
 
 // Open implements Contents. Stored contents are read from the file with pread, unless their View is
-// used. Others are inflated into memory or, above Limits.SpillOver, into a temporary file
-// without a name: on demand, unless they are short. The Source is valid until Release.
+// used. Compressed contents are inflated into memory or, above Limits.SpillOver, into an unlinked
+// temporary file: on demand, unless they are short. The Source is valid until Release.
 func (p *Piece) Open() (Source, error) {
 	switch err := p.check(); {
 	case err != nil:
@@ -86,7 +86,7 @@ func (f *fixedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	return b, f.p.Fixer.Apply(b, uint64(off), &f.readerSource)
 }
 
-// fixed returns a Source of the contents at r, with the Fixer applied if there is one.
+// fixed returns a Source for the contents at r, which applies the Fixer if there is one.
 func (p *Piece) fixed(r readerSource) (Source, error) {
 	if p.Fixer == nil {
 		return &r, nil

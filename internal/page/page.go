@@ -28,8 +28,8 @@ type Template struct {
 // Head describes a page.
 type Head struct {
 	Heading   string
-	Title     string // of the window
-	Generator string // the program and its version
+	Title     string // title of the window
+	Generator string // name and version of the program
 }
 
 // New returns the template of a kind of page. text defines the template "body" and those that it

@@ -3,7 +3,7 @@
 //
 // Items are started in order. The error returned is that of the lowest item
 // that failed, so it does not depend on the number of workers, either. A panic
-// in an item becomes a *PanicError of that item. No goroutine outlives the
+// in an item becomes a *PanicError for that item. No goroutine outlives the
 // call.
 package par
 
@@ -29,10 +29,10 @@ func Jobs(n int) int {
 type PanicError struct {
 	Item  int
 	Value any
-	Stack []byte // as debug.Stack prints it
+	Stack []byte // as returned by debug.Stack
 }
 
-// Error prints the panic's value, without the stack.
+// Error returns the panic's value, without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // Unwrap returns the panic's value if it was an error.
@@ -44,21 +44,21 @@ func (e *PanicError) Unwrap() error {
 // The number of items that may be done or under way ahead of the first one that has not been
 // delivered. The lower it is, the sooner a slow item stops all other workers.
 const (
-	waiting      = 4   // items per worker, with results that may be large
-	waitingLight = 64  // items per worker, with results that take little memory
-	maxWaiting   = 256 // items with light results, of all workers, as each may hold a file open
+	waiting      = 4   // items per worker, if results may be large
+	waitingLight = 64  // items per worker, if results take little memory
+	maxWaiting   = 256 // items with small results, for all workers together, as each may hold a file open
 )
 
 // Ordered calls work for the items 0 to n-1 from up to jobs goroutines (see
 // Jobs), and done with each result, in order, one at a time, in the caller's
-// goroutine; with one job, that is where work is called, too. worker is below
-// the number of workers and belongs to one goroutine at a time: it selects
+// goroutine; with one job, work is called there, too. worker is less than the
+// number of workers, and only one goroutine uses it at a time: it can select
 // scratch space. Only a few results wait for a slow item, as they may be
 // large.
 //
 // After a failure of work or done, or when ctx ends, no further item is
-// started. Ordered then cancels the ctx of items under way and waits for them.
-// done is not called for an item that failed, nor for those after it.
+// started. Ordered then cancels the ctx of items in progress and waits for
+// them. done is not called for an item that failed, nor for later ones.
 func Ordered[T any](ctx context.Context, jobs, n int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,
@@ -76,8 +76,8 @@ func OrderedLight[T any](ctx context.Context, jobs, n int,
 	return ordered(ctx, jobs, n, window, work, done)
 }
 
-// ordered is like Ordered, with up to window items ahead of the first one that
-// has not been delivered.
+// ordered is like Ordered, with up to window items ahead of the first one not
+// yet delivered.
 func ordered[T any](ctx context.Context, jobs, n, window int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,
@@ -158,7 +158,7 @@ type pool[T any] struct {
 	next   atomic.Int64
 	tokens chan struct{}
 	slots  []chan outcome[T]
-	failed chan struct{} // closed when nothing more is to be started
+	failed chan struct{} // closed when no more items are to be started
 	once   sync.Once
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -193,7 +193,7 @@ func (p *pool[T]) run(ctx context.Context, worker int) {
 			return
 		case p.tokens <- struct{}{}:
 		}
-		if p.stopped() { // a select with several cases ready takes any of them
+		if p.stopped() { // if several cases of a select are ready, it takes any of them
 			return
 		}
 		item := int(p.next.Add(1)) - 1
@@ -233,7 +233,7 @@ func (p *pool[T]) result(ctx context.Context, item int) (T, error) {
 
 func (p *pool[T]) stop() { p.once.Do(func() { close(p.failed) }) }
 
-// stopped reports whether nothing more is to be started.
+// stopped reports whether no more items are to be started.
 func (p *pool[T]) stopped() bool {
 	select {
 	case <-p.failed:

@@ -15,8 +15,8 @@ type Type[R any] struct {
 	Make func(start, end uint64) R
 }
 
-// Join sorts list by start, joins ranges that touch or overlap, and leaves out empty ones. It reuses
-// the memory of list.
+// Join sorts list by start, joins ranges that touch or overlap, and drops empty ones. It reuses the
+// memory of list.
 func (t Type[R]) Join(list []R) []R {
 	byStart := func(a, b R) int {
 		x, _ := t.Ends(a)

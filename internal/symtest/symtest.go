@@ -55,7 +55,7 @@ func LongNames() *symfmt.Module {
 	return m
 }
 
-// CFI returns the STACK CFI records of a table.
+// CFI returns the STACK CFI records of a table as text.
 func CFI(t *symfmt.CFITable) string {
 	var b strings.Builder
 	for _, k := range t.Blocks {

@@ -10,11 +10,11 @@ package text
 //     argprom, argelim, retelim.
 //   - BOLT: cold, warm.
 //
-// Other suffixes name different functions, with code that the source has
-// elsewhere or nowhere: a coroutine's frames (actor, destroy, resume, cleanup),
-// the bodies of OpenMP regions (_omp_fn, omp_outlined), resolvers, thunks, and
-// versions for particular processors. __uniq is not here either, as it is part
-// of linkage names.
+// Other suffixes name different functions, whose code is elsewhere in the
+// source or not in it at all: a coroutine's frames (actor, destroy, resume,
+// cleanup), the bodies of OpenMP regions (_omp_fn, omp_outlined), resolvers,
+// thunks, and versions for particular processors. __uniq is not listed either,
+// as it is part of linkage names.
 var cloneWords = map[string]bool{
 	"isra": true, "constprop": true, "part": true, "cold": true, "localalias": true, "lto_priv": true,
 	"llvm": true, "__part": true, "eh": true, "specialized": true, "memprof": true,
@@ -23,7 +23,7 @@ var cloneWords = map[string]bool{
 }
 
 // CutClone returns a symbol's name without the suffixes that mark parts and
-// copies of a function: f for f.isra.0.cold. It cuts suffixes from the end only,
+// copies of a function: f for f.isra.0.cold. It cuts suffixes only from the end,
 // since mangled names may contain dots. A bare number, as in f.5, stays: it
 // distinguishes functions of the same name.
 func CutClone[T ~string | ~[]byte](name T) T {

@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// Anonymous is the only text in parentheses that is part of a C++ name.
+// Anonymous is the only parenthesized text that is part of a C++ name.
 const Anonymous = "(anonymous namespace)"
 
 // Fold returns the name of a function with template instead of each text in angle brackets. Texts in parentheses are
@@ -40,7 +40,7 @@ func angle(inner, template string, first bool) string {
 	return template
 }
 
-// operators are the names of operators with brackets, the longest first.
+// operators lists the names of operators with brackets, longest first.
 var operators = []string{"operator()", "operator<=>", "operator<<=", "operator>>=", "operator->*", "operator<<", "operator>>", "operator<=", "operator>=", "operator->", "operator<", "operator>"}
 
 // operator returns the length of an operator's name at the start of s, or 0.

@@ -55,8 +55,8 @@ func allPrint(s string) bool {
 }
 
 // Invisible reports whether r is a direction mark, a line separator, or another rune without a
-// glyph. Joiners and variation selectors are parts of words and emojis after a letter, but have
-// no place in a symbol.
+// glyph. Joiners and variation selectors may follow a letter in words and emojis, but have no
+// place in a symbol.
 func Invisible(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == '\u3164' || r == '\uffa0' ||
 		0x115f <= r && r <= 0x1160 || 0xfe00 <= r && r <= 0xfe0f || 0xe0000 <= r && r <= 0xe0fff
@@ -85,8 +85,8 @@ func Plain(name []byte) int {
 	i := 0
 	for ; len(name)-i >= 8; i += 8 {
 		w := binary.LittleEndian.Uint64(name[i:])
-		// In turn: bytes from 0x80 on, 0x7f, bytes below 0x20. Where a carry makes a byte look like
-		// one of them, the byte below it is one.
+		// The three terms find bytes from 0x80 on, 0x7f, and bytes below 0x20. If a carry makes a
+		// byte look like one of these, the byte below it is one.
 		if (w|(w+ones)|(w-' '*ones)&^w)&high != 0 {
 			break
 		}

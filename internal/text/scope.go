@@ -1,6 +1,6 @@
 package text
 
-// LastPart returns the name of a type or function without the scopes before it: Point<a::B> for x::Point<a::B>.
+// LastPart returns the name of a type or function without its enclosing scopes: Point<a::B> for x::Point<a::B>.
 func LastPart(name string) string {
 	depth := 0
 	for i := len(name) - 1; i > 0; i-- {

@@ -2,8 +2,8 @@
 // write, too.
 package version
 
-// Version is a constant, not taken from the build, so that two builds of one
-// source write the same files.
+// Version is a constant, not taken from the build, so that two builds of the
+// same source write the same files.
 const Version = "0.1.0-dev"
 
 // Generator is the name of the program in files that it writes.

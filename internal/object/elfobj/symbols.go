@@ -57,7 +57,6 @@ const maxSymbolName = 256 << 10
 // symbols has a name of 256 KiB is meant to exhaust time and memory. The names of a
 // table together may take maxShared times the size of the string table, plus
 // minNames.
-// in addition.
 const maxShared = 16
 
 // symWalk holds the parts of a symbol table.

@@ -46,13 +46,15 @@ func (s *section) inMemory() bool {
 	return seg.size == 0 || s.Addr >= seg.addr && at <= seg.size && s.MemSize <= seg.size-at
 }
 
-// storesAll reports whether a section, if it has bytes in the file, is there with the others of its segment.
+// storesAll reports whether a section that has bytes in the file must have them there together with the rest of
+// its segment.
 func (f *File) storesAll(s *section) bool {
 	return !s.zeroed() && s.MemSize > 0 && s.offset != 0 && s.segment.stored > 0 && f.fileType != typeStub &&
 		(f.fileType != typeDSYM || s.segment.name == "__DWARF")
 }
 
-// inPlace reports whether a section is in the file where it is in the memory of its segment.
+// inPlace reports whether a section is at the same distance from the start of its segment in the file as in
+// memory.
 func (s *section) inPlace() bool {
 	seg := s.segment
 	at := uint64(s.offset) - seg.offset

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// kinds are the types of files: the header's name, and in words.
+// kinds lists the file types: their names in the header file, and descriptions.
 var kinds = map[uint32]struct {
 	kind        object.Kind
 	name, title string
@@ -27,7 +27,7 @@ var kinds = map[uint32]struct {
 	typeFileSet: {object.Shared, "MH_FILESET", "kernel cache"},
 }
 
-// Object returns the file as an object.File; nil for nil.
+// Object returns the file as an object.File, or nil if f is nil.
 func (f *File) Object() *object.File {
 	if f == nil {
 		return nil
@@ -56,8 +56,8 @@ func (f *File) Object() *object.File {
 	return o
 }
 
-// system returns the operating system as MODULE records have it: the Mac's for what runs there, that of
-// mobile devices for the others.
+// system returns the operating system as MODULE records spell it: "mac" for what runs there, and "ios"
+// for other platforms.
 func (f *File) system() string {
 	switch f.platform {
 	case 0, platformMacOS, platformCatalyst:
@@ -66,7 +66,7 @@ func (f *File) system() string {
 	return "ios"
 }
 
-// Of returns the Mach-O file behind an object, or nil.
+// Of returns the Mach-O file behind an object, or nil if there is none.
 func Of(o *object.File) *File {
 	if o == nil {
 		return nil
@@ -75,16 +75,16 @@ func Of(o *object.File) *File {
 	return f
 }
 
-// BuildID implements object.Container: it is the UUID.
+// BuildID implements object.Container: it returns the UUID.
 func (f *File) BuildID() []byte { return f.uuid }
 
-// ContentID implements object.Container, as for ELF files. Only files without LC_UUID need it, which linkers write on
+// ContentID implements object.Container, as for ELF files. Only files without LC_UUID need it; linkers omit that on
 // request.
 func (f *File) ContentID() []byte {
 	return object.ContentID(f.Bare.Section("__text"), f.in, f.codeParts())
 }
 
-// codeParts returns where in the file its code is.
+// codeParts returns the parts of the file that are code.
 func (f *File) codeParts() (all []object.Range) {
 	for _, s := range f.sections {
 		if s.IsCode() && s.HasData() {
@@ -94,7 +94,7 @@ func (f *File) codeParts() (all []object.Range) {
 	return all
 }
 
-// ModuleID implements object.Container: the bytes in their order, and the age 0.
+// ModuleID implements object.Container: it returns the bytes of the UUID in order, and the age 0.
 func (f *File) ModuleID(id []byte) string { return fmt.Sprintf("%X0", padded(id)) }
 
 func padded(id []byte) []byte {
@@ -103,7 +103,7 @@ func padded(id []byte) []byte {
 	return guid[:]
 }
 
-// CodeID implements object.Container: it is the UUID, as Mozilla writes it.
+// CodeID implements object.Container: it returns the UUID, as Mozilla writes it.
 func (f *File) CodeID(id []byte, _ string) string { return fmt.Sprintf("%X", id) }
 
 // Moved implements object.Container.
@@ -132,8 +132,8 @@ func (f *File) Close() error {
 	return f.Bare.Close()
 }
 
-// CheckDebug implements object.Separable: a dSYM is for the same CPU, and has the same UUID. Its code has the same
-// place from the header on.
+// CheckDebug implements object.Separable: a dSYM must be for the same CPU, and have the same UUID. Its code must
+// be at the same distance from the header.
 func (f *File) CheckDebug(o *object.File) error {
 	debug := Of(o)
 	switch {
@@ -158,7 +158,7 @@ func (f *File) idText() string {
 	return fmt.Sprintf("%X", f.uuid)
 }
 
-// text returns __text or, in a file without it, the first section with code; nil if there is none.
+// text returns __text or, in a file without it, the first section with code, or nil.
 func (f *File) text() *object.Section {
 	if s := f.Bare.Section("__text"); s != nil {
 		return s
@@ -176,7 +176,7 @@ func sameText(a, b *File) bool {
 	return x != nil && y != nil && x.Addr-a.base == y.Addr-b.base && x.MemSize == y.MemSize
 }
 
-// terms returns the words for what a file has.
+// terms returns the names of things in Mach-O files of this kind.
 func (f *File) terms() object.Terms {
 	t := object.Terms{
 		Tables: [2]string{object.Symtab: "LC_SYMTAB", object.Dynamic: "exports"},

@@ -6,15 +6,15 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cpu is a CPU as the header has it.
+// cpu describes a CPU that a header names.
 type cpu struct {
 	name   string     // Apple's, as in "lipo -archs"
 	module string     // in MODULE records
-	arch   *arch.Arch // nil if not known
+	arch   *arch.Arch // nil if unknown
 }
 
-// cpus lists the types of CPUs, each with the subtypes that have names of their own; the first is any
-// other one.
+// cpus lists the CPU types, each with the subtypes that have names of their own; the first entry
+// stands for any other subtype.
 var cpus = map[uint32][]struct {
 	subtype uint32
 	cpu
@@ -31,7 +31,7 @@ var cpus = map[uint32][]struct {
 	0x01000012: {{0, cpu{"ppc64", "ppc64", arch.PPC64}}},
 }
 
-// cpuOf returns the CPU of a type and a subtype, whose high byte has capabilities.
+// cpuOf returns the CPU for a type and a subtype. The high byte of the subtype holds capabilities.
 func cpuOf(kind, subtype uint32) cpu {
 	var found cpu
 	for i, c := range cpus[kind] {
@@ -46,7 +46,8 @@ func cpuOf(kind, subtype uint32) cpu {
 	return found
 }
 
-// called reports whether a user calls the CPU by a name: Apple's, or that of MODULE records.
+// called reports whether name, given by a user, means the CPU: Apple's name, or that of MODULE
+// records.
 func (c cpu) called(name string) bool {
 	return name == c.name || name == c.module || c.arch != nil && name == c.arch.Name && c.module == c.arch.Name
 }

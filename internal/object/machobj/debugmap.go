@@ -6,10 +6,10 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// A linked file without dSYM has entries for debuggers (stabs) in its symbol table: for each object its source files
-// (N_SO), the object (N_OSO) and its functions, each as two N_FUN, of which the first has name and address, and the
-// second, without a name, the size. Data is listed, too: static variables (N_STSYM) with their addresses, and others
-// (N_GSYM) with names only, which the linked file's own symbols have.
+// The symbol table of a linked file without a dSYM has entries for debuggers (stabs): for each object, its source
+// files (N_SO), the object (N_OSO) and its functions. A function has two N_FUN: the first has its name and address,
+// the second, without a name, its size. Data are listed, too: static variables (N_STSYM) with their addresses, and
+// others (N_GSYM) with names only, whose addresses are in the linked file's own symbols.
 
 // Types of stabs.
 const (
@@ -20,7 +20,7 @@ const (
 	stabObject   = 0x66 // N_OSO
 )
 
-// mappedPlace is a variable of an object, by their numbers.
+// mappedPlace identifies a variable of an object by their indices.
 type mappedPlace struct{ object, data int }
 
 // DebugMap implements object.Container.
@@ -74,8 +74,7 @@ func (f *File) DebugMap() (objects []object.MappedObject, err error) {
 	return objects, bad
 }
 
-// placeGlobals fills in the addresses of the variables at places. Of the linked file's symbols, those of its objects'
-// outer names have them.
+// placeGlobals fills in the addresses of the variables at places, taken from the external symbols of the linked file.
 func (f *File) placeGlobals(names, table []byte, objects []object.MappedObject, places []mappedPlace) {
 	if len(places) == 0 {
 		return
@@ -92,7 +91,7 @@ func (f *File) placeGlobals(names, table []byte, objects []object.MappedObject, 
 		}
 		text, ok := cString(names, s.name)
 		if room -= len(text); room < 0 {
-			break // reported when the symbols are read
+			break // the error is reported when the symbols are read
 		}
 		if ok {
 			name := unprefixed(text, &s.name)

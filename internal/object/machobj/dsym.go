@@ -13,14 +13,14 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// inDSYM is where a dSYM bundle has its files.
+// inDSYM is the path of the folder with the files in a dSYM bundle.
 var inDSYM = filepath.Join("Contents", "Resources", "DWARF")
 
 const dsymExtension = ".dSYM"
 
-// InBundle returns the file that stands for a folder: in a dSYM bundle, the only file with debug information or
-// the one that is named after it; the program of an app, the library of a framework. It returns the path itself for
-// a file or for any other folder.
+// InBundle returns the file that represents a bundle: for a dSYM, its only file with debug information or the one
+// named after the bundle; for an app, its program; for a framework, its library. For a file or any other folder it
+// returns path itself.
 func InBundle(path string) string {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		return path
@@ -46,7 +46,7 @@ func InBundle(path string) string {
 	return path
 }
 
-// InBundleOf is like InBundle; of several files in a dSYM bundle it returns the one with the UUID id, if there is one.
+// InBundleOf is like InBundle, but if a dSYM bundle has several files, it prefers the one with the UUID id.
 func InBundleOf(path string, id []byte) string {
 	if files := DSYMFiles(path); len(files) > 1 && len(id) > 0 {
 		for _, file := range files {
@@ -58,7 +58,7 @@ func InBundleOf(path string, id []byte) string {
 	return InBundle(path)
 }
 
-// CheckChosen returns an error for a dSYM bundle of several files of which none was chosen, by the UUID id or by name.
+// CheckChosen returns an error for a dSYM bundle with several files if neither the UUID id nor the name selects one.
 func CheckChosen(path string, id []byte) error {
 	files := DSYMFiles(path)
 	if len(files) < 2 {
@@ -82,14 +82,14 @@ func isFile(path string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// DSYMFiles returns the Mach-O files in a dSYM bundle, in order of name. Others, which tools leave there,
-// are ignored. The bundle may be the file itself ("dsymutil --flat").
+// DSYMFiles returns the Mach-O files in a dSYM bundle, in order of name. It ignores other files, which
+// tools leave there. The bundle may be the file itself ("dsymutil --flat").
 func DSYMFiles(bundle string) (files []string) {
 	if isFile(bundle) && beginsMachO(bundle) {
 		return []string{bundle}
 	}
 	dir := filepath.Join(bundle, inDSYM)
-	entries, _ := os.ReadDir(dir) // no bundle has no files
+	entries, _ := os.ReadDir(dir) // what is not a bundle has no files
 	for _, e := range entries {
 		if path := filepath.Join(dir, e.Name()); isFile(path) && beginsMachO(path) {
 			files = append(files, path)
@@ -109,9 +109,9 @@ func beginsMachO(path string) bool {
 	return slices.Contains(Magics, string(head[:n]))
 }
 
-// DebugFiles implements object.Placed. It returns the files of dSYM bundles that are named after the file
-// or after a bundle that it is in: beside them, and below the folders, where those of other names count,
-// too, if their UUID is that of the file.
+// DebugFiles implements object.Placed. It returns the files of dSYM bundles named after the file, or
+// after a bundle that contains it, beside these and below the folders in dirs. In those folders, bundles
+// of other names count, too, if their UUID is that of the file.
 func (f *File) DebugFiles(dirs []string, hermetic bool) (files []string) {
 	if f.in.Path == "" || f.fileType == typeDSYM {
 		return nil
@@ -135,16 +135,16 @@ func (f *File) DebugFiles(dirs []string, hermetic bool) (files []string) {
 }
 
 const (
-	// maxBundles bounds how many dSYM bundles of a folder are opened to learn their UUIDs.
+	// maxBundles is the maximum number of dSYM bundles of a folder that are opened to read their UUIDs.
 	maxBundles = 10_000
-	// maxEntries and maxDepth bound the search for bundles below a folder. That of a folder of archives of Xcode is
-	// DATE/NAME.xcarchive/dSYMs.
+	// maxEntries and maxDepth limit the search for bundles below a folder. In a folder of Xcode archives, a bundle
+	// is in DATE/NAME.xcarchive/dSYMs.
 	maxEntries = 100_000
 	maxDepth   = 4
 )
 
-// below returns the files of the bundles below a folder, or of the bundle that it is, which have a name of
-// names or the UUID of f.
+// below returns the files of bundles below dir, which may itself be a bundle, whose bundle has a name in
+// names or whose UUID is that of f.
 func (f *File) below(dir string, names []string) (files []string) {
 	for _, bundle := range bundlesBelow(filepath.Clean(dir)) {
 		for _, file := range DSYMFiles(bundle) {
@@ -156,13 +156,13 @@ func (f *File) below(dir string, names []string) (files []string) {
 	return files
 }
 
-// bundlesBelow returns the dSYM bundles below a folder, or the one that it is. Hidden folders have none.
+// bundlesBelow returns the dSYM bundles below a folder, or the folder itself if it is one. It skips hidden folders.
 func bundlesBelow(dir string) (bundles []string) {
 	if filepath.Ext(dir) == dsymExtension {
 		return []string{dir}
 	}
 	entries := 0
-	root := dir + string(filepath.Separator) // which may be a link
+	root := dir + string(filepath.Separator) // dir may be a symbolic link
 	filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		entries++
 		switch {
@@ -184,7 +184,7 @@ func bundlesBelow(dir string) (bundles []string) {
 	return bundles
 }
 
-// levels returns how far below a folder a path is.
+// levels returns the number of levels that path is below dir.
 func levels(dir, path string) int {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
@@ -193,14 +193,14 @@ func levels(dir, path string) int {
 	return strings.Count(rel, string(filepath.Separator)) + 1
 }
 
-// describedBy reports whether a file has the UUID of f.
+// describedBy reports whether the file at path has the UUID of f.
 func (f *File) describedBy(path string) bool {
 	lim := f.in.Limits
 	lim.CPU = f.cpu.name
 	return f.uuid != nil && hasUUID(path, f.uuid, lim)
 }
 
-// hasUUID reports whether a file, or one of the binaries in it, has a UUID.
+// hasUUID reports whether a file, or one of the binaries in it, has the given UUID.
 func hasUUID(path string, id []byte, lim object.Limits) bool {
 	file, err := os.Open(path)
 	if err != nil {

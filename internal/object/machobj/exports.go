@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// exportsTrie is what the exports trie says: the names that a binary exports, one after the other.
+// exportsTrie is a decoded exports trie: the names that a binary exports, one after the other.
 type exportsTrie struct {
 	names []byte
 	all   []export
@@ -14,8 +14,8 @@ type exportsTrie struct {
 }
 
 type export struct {
-	name, length uint32 // in names
-	addr         uint64 // from the header
+	name, length uint32 // position of the name in names
+	addr         uint64 // relative to the header
 }
 
 // Flags of an export.
@@ -48,20 +48,20 @@ func (f *File) loadExports() (*exportsTrie, error) {
 	return t.trie, nil
 }
 
-// trieWalk walks an exports trie. A node has the length of what it exports, that, and its children: the
-// text of the edge, and the child's offset. Each node is visited once: in a trie that is all there is,
-// and one that loops or shares nodes has an error.
+// trieWalk walks an exports trie. A node consists of the length of its export, the export, and its
+// children: for each, the text of the edge and the child's offset. Each node is visited once: that is
+// enough for a trie, and a trie with loops or shared nodes is an error.
 type trieWalk struct {
 	data []byte
-	seen []bool // nodes, by offset
-	room int    // bytes that names may still have
+	seen []bool // visited nodes, by offset
+	room int    // bytes that names may still take
 	out  exportsTrie
 
 	bad string // the first damage
 	at  int    // its offset
 }
 
-// trieNode is a node to visit, with the name that leads to it.
+// trieNode is a node to visit, with the name that the path to it spells.
 type trieNode struct {
 	at   int
 	name []byte
@@ -94,7 +94,7 @@ func (w *trieWalk) walk() {
 	}
 }
 
-// node reads a node, and returns its children.
+// node reads a node and returns its children.
 func (w *trieWalk) node(n trieNode) (children []trieNode) {
 	rest := w.data[n.at:]
 	size, rest, ok := uleb(rest)
@@ -128,7 +128,7 @@ func (w *trieWalk) node(n trieNode) (children []trieNode) {
 	return children
 }
 
-// export records what a node exports: flags, and an address.
+// export records the export of a node: flags, and an address.
 func (w *trieWalk) export(info []byte, n trieNode) {
 	flags, info, ok := uleb(info)
 	if !ok || flags&exportKind != exportRegular || flags&exportReexport != 0 {
@@ -154,7 +154,7 @@ func uleb(data []byte) (value uint64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// eachExport calls fn with the exports.
+// eachExport calls fn with each export.
 func (f *File) eachExport(fn func(*object.Symbol)) error {
 	f.symbols.mu.Lock()
 	var trie *exportsTrie

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Fat files, which are big-endian whatever the binaries in them are.
+// Fat files are big-endian, whatever the byte order of the binaries in them.
 const (
 	fatMagic   = "\xca\xfe\xba\xbe"
 	fatMagic64 = "\xca\xfe\xba\xbf"
@@ -23,7 +23,7 @@ const (
 	fatEntry   = 20
 	fatEntry64 = 32
 
-	// javaVersion is the least that a Java class has where a fat file has its count.
+	// javaVersion is the smallest number that a Java class has where a fat file has its count.
 	javaVersion = 43
 )
 
@@ -33,14 +33,15 @@ type slice struct {
 	offset, size int64
 }
 
-// Several is the kind of the error for a fat file of which no binary was chosen.
+// Several is the kind of the error for a fat file from which no binary was selected.
 type Several struct{ CPUs []string }
 
 func (e *Several) Error() string {
 	return "a universal file of " + strings.Join(e.CPUs, ", ")
 }
 
-// CPUs returns the names of the CPUs of a fat file at path, nil for any other file, or a damaged one.
+// CPUs returns the names of the CPUs in the fat file at path. It returns nil for any other or a
+// damaged file.
 func CPUs(path string) (names []string) {
 	file, err := os.Open(InBundle(path))
 	if err != nil {
@@ -66,7 +67,7 @@ func CPUsIn(r io.ReaderAt, size int64) (names []string) {
 	return names
 }
 
-// readSlices lists the binaries of a fat file; nil for another file.
+// readSlices lists the binaries of a fat file. It returns nil for any other file.
 func readSlices(in *object.Input) ([]slice, error) {
 	head, err := in.Read(0, fatHeader)
 	if err != nil || string(head[:4]) != fatMagic && string(head[:4]) != fatMagic64 {
@@ -125,7 +126,7 @@ func disjoint(in *object.Input, all []slice) error {
 	return nil
 }
 
-// pick returns the binary that the limits choose: by UUID, by CPU, or the only one.
+// pick returns the binary that the limits select: by UUID, by CPU, or the only one.
 func pick(in *object.Input, all []slice) (slice, error) {
 	lim := &in.Limits
 	if len(lim.ID) > 0 {

@@ -2,23 +2,23 @@
 // size is checked against the file before anything is allocated for it, and a damaged part costs that
 // part only.
 //
-// The layouts are those of debug/macho, which does not open the files: it reads every symbol and every
-// relocation at once, refuses a whole file for one bad load command, and knows neither fat files of 64
-// bits nor exports (TestDebugMacho compares the two on files that debug/macho reads).
+// The layouts are those of debug/macho, which is not used to open files: it reads every symbol and
+// every relocation at once, rejects a whole file for one bad load command, and supports neither 64-bit
+// fat files nor exports (TestDebugMacho compares the two on files that debug/macho reads).
 //
 // Layouts: Apple's <mach-o/loader.h>, <mach-o/nlist.h>, <mach-o/stab.h>, <mach-o/fat.h>.
 //
 // # Rules
 //
-//   - RVAs count from the address of __TEXT, where the header is: 0x100000000 in most executables, 0 in
-//     libraries.
-//   - The module's id is the UUID of LC_UUID, byte by byte, and the age 0. It is all that says that a
+//   - RVAs are relative to the address of __TEXT, where the header is: 0x100000000 in most executables,
+//     0 in libraries.
+//   - The module's id is the UUID of LC_UUID, byte by byte, with the age 0. Nothing else shows that a
 //     binary and a dSYM belong together.
-//   - A fat file holds a binary for each CPU: Limits.CPU chooses one by its name, Limits.ID by its UUID.
-//     Offsets in messages are those in the whole file.
+//   - A fat file holds a binary for each CPU: Limits.CPU selects one by its name, Limits.ID by its UUID.
+//     Offsets in messages are from the start of the whole file.
 //   - Names of sections are as in the file, "__debug_info"; Section finds them by ELF's name.
-//   - Symbols lose the first underscore of their names, which C has and mangling does not.
-//   - What is encrypted (LC_ENCRYPTION_INFO, programs of the App Store) cannot be read.
+//   - The first underscore of symbol names is removed; C adds it, and mangling does not need it.
+//   - Encrypted contents (LC_ENCRYPTION_INFO, programs of the App Store) cannot be read.
 package machobj
 
 import (
@@ -32,13 +32,13 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Magics begin files with one binary, and files with several.
+// Magics begin files with one binary and fat files.
 var Magics = []string{
 	"\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xfe\xed\xfa\xce",
 	fatMagic, fatMagic64,
 }
 
-// ErrNotMachO is the kind of the error for a file that is not Mach-O; its message says what it is.
+// ErrNotMachO is the kind of the error for a file that is not Mach-O. The message says what it is.
 var ErrNotMachO = errors.New("not a Mach-O file")
 
 // Types of files.
@@ -58,47 +58,47 @@ const (
 const (
 	flagPIE                 = 0x200000    // in the header's flags
 	flagCutBySymbols        = 0x2000      // MH_SUBSECTIONS_VIA_SYMBOLS
-	commandHeader           = 8           // bytes of a load command's type and size
-	maxCommands             = 64 << 20    // bytes of load commands that are read
+	commandHeader           = 8           // size in bytes of a load command's type and size
+	maxCommands             = 64 << 20    // maximum number of bytes of load commands that are read
 	arm64                   = 0x0100000c  // cputype
 	subtypeMask      uint32 = 0x00ff_ffff // without capabilities
 )
 
 // File is a Mach-O file, or one of the binaries in a fat file.
 type File struct {
-	object.Bare // minidumps name the file, and it has no links
+	object.Bare // for what Mach-O lacks: minidumps use the file's name, and there are no links
 
 	in    *object.Input
-	start int64 // offset of the binary in the file
+	start int64 // offset of the binary in a fat file
 
 	order    binary.ByteOrder
-	wide     bool // 64 bits
+	wide     bool // 64-bit
 	cpu      cpu
 	fileType uint32
 	flags    uint32
 
 	base     uint64 // address of __TEXT
-	entry    uint64 // offset from base; 0 for none
+	entry    uint64 // offset of the entry point from base; 0 for none
 	uuid     []byte
-	platform uint32 // of LC_BUILD_VERSION, or what an older command implies; 0 if unknown
+	platform uint32 // from LC_BUILD_VERSION, or implied by an older command; 0 if unknown
 	segments []*segment
 	sections []*section
 	symtab   symtabCommand
 	exports  filePart // the exports trie
 	starts   filePart // LC_FUNCTION_STARTS
 	inCode   filePart // LC_DATA_IN_CODE
-	secret   filePart // encrypted
-	inSet    int      // files in a file set
+	secret   filePart // the encrypted part
+	inSet    int      // number of files in a file set
 	problems []bin.Problem
 
 	symbols symbolTables
 }
 
-// filePart is a range of the binary's bytes, as a load command has it.
+// filePart is a range of the binary's bytes, as a load command gives it.
 type filePart struct{ off, size uint32 }
 
-// NewFile reads the headers of the Mach-O file in the first size bytes of r, or of the binary that lim chooses
-// of several. path is its path in messages. Closing the File does not close r. Errors are *bin.Error.
+// NewFile reads the headers of the Mach-O file in the first size bytes of r or, in a fat file, of the binary
+// that lim selects. path is used in messages. Closing the File does not close r. Errors are *bin.Error.
 func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, error) {
 	f := &File{in: object.NewInput(r, size, path, lim)}
 	if err := f.choose(); err != nil {
@@ -110,7 +110,7 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 	return f, nil
 }
 
-// choose finds the binary in a fat file.
+// choose finds the selected binary in a fat file.
 func (f *File) choose() error {
 	slices, err := readSlices(f.in)
 	if err != nil || slices == nil {
@@ -170,7 +170,7 @@ func (f *File) readHeader() error {
 	return nil
 }
 
-// readCommands reads n load commands of size bytes at an offset.
+// readCommands reads n load commands, which take size bytes, at an offset.
 func (f *File) readCommands(at int64, n, size uint32) {
 	have := min(int64(size), max(f.in.Size-f.start-at, 0), maxCommands)
 	data, err := f.read(at, have)
@@ -220,8 +220,8 @@ const (
 	cmdExportsTrie  = 0x80000033
 	cmdFileSetEntry = 0x80000035
 
-	cmdRequired = 0x80000000 // a bit
-	maxCommand  = 0xff       // Apple counts up, and is at 0x39
+	cmdRequired = 0x80000000 // a flag bit
+	maxCommand  = 0xff       // Apple assigns consecutive numbers, and has reached 0x39
 )
 
 // Platforms of LC_BUILD_VERSION.
@@ -233,7 +233,7 @@ const (
 	platformCatalyst = 6
 )
 
-// command reads a load command, which begins at an offset.
+// command reads a load command that begins at offset at.
 func (f *File) command(kind uint32, c []byte, at int64) error {
 	part := func(pos int, to *filePart) error {
 		if len(c) < pos+8 {
@@ -292,7 +292,7 @@ func (f *File) command(kind uint32, c []byte, at int64) error {
 	return nil
 }
 
-// read returns n bytes at an offset of the binary.
+// read returns n bytes at an offset in the binary.
 func (f *File) read(off, n int64) ([]byte, error) {
 	if off < 0 || off > f.in.Size-f.start {
 		return nil, f.errorf(max(off, 0), "%d bytes wanted, the binary has %d", n, f.in.Size-f.start)
@@ -303,7 +303,7 @@ func (f *File) read(off, n int64) ([]byte, error) {
 // readPart returns the bytes of a part.
 func (f *File) readPart(p filePart) ([]byte, error) { return f.read(int64(p.off), int64(p.size)) }
 
-// errorf makes an error about the place at an offset of the binary.
+// errorf returns an error at an offset in the binary.
 func (f *File) errorf(off int64, format string, args ...any) *bin.Error {
 	return f.in.Errorf(uint64(f.start+off), format, args...)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// FunctionStarts implements object.Container: the addresses of LC_FUNCTION_STARTS, deltas of unsigned LEB128
-// from the header up to a zero. Bit 0 says Thumb on arm.
+// FunctionStarts implements object.Container: it returns the addresses in LC_FUNCTION_STARTS, which are
+// encoded as unsigned LEB128 deltas, beginning at the header, up to a zero. On arm, bit 0 means Thumb.
 func (f *File) FunctionStarts() ([]uint64, error) {
 	if f.starts.size == 0 {
 		return nil, nil
@@ -52,8 +52,8 @@ func (f *File) decodeStarts(data []byte) (all []uint64, err error) {
 	return all, nil
 }
 
-// notCode returns the first of sorted addresses at which no instruction can be: that is in no section with code, or
-// not at a multiple of the CPU's size of instructions.
+// notCode returns the first of the sorted addresses where no instruction can be: it is in no section with code, or
+// not a multiple of the CPU's instruction size.
 func (f *File) notCode(addrs []uint64) (at uint64, ok bool) {
 	var code []object.Range
 	for _, s := range f.sections {
@@ -76,7 +76,7 @@ func (f *File) notCode(addrs []uint64) (at uint64, ok bool) {
 // dataEntry is the size of an entry of LC_DATA_IN_CODE: u32 offset, u16 length, u16 kind.
 const dataEntry = 8
 
-// DataInCode implements object.Container. Offsets count from the header.
+// DataInCode implements object.Container. Offsets in the file are relative to the header.
 func (f *File) DataInCode() ([]object.Range, error) {
 	if f.inCode.size == 0 {
 		return nil, nil

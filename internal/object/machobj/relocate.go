@@ -12,26 +12,26 @@ import (
 )
 
 // In an object file, numbers in debug information that depend on a symbol lack its address until their
-// relocations are applied (<mach-o/reloc.h>, <mach-o/x86_64/reloc.h>, <mach-o/arm64/reloc.h>). Those that
-// name a section are complete: assemblers write the address that it has in the object.
+// relocations are applied (<mach-o/reloc.h>, <mach-o/x86_64/reloc.h>, <mach-o/arm64/reloc.h>). Numbers
+// whose relocation names a section are complete: assemblers write the section's address in the object.
 
 const (
 	relocSize = 8 // bytes of a relocation
-	// relocProblems is how many bad relocations of a section are reported.
+	// relocProblems is the maximum number of bad relocations reported per section.
 	relocProblems = 16
 
 	relocAbsolute  = 0 // X86_64_RELOC_UNSIGNED, ARM64_RELOC_UNSIGNED, GENERIC_RELOC_VANILLA
 	relocScattered = 0x80000000
 )
 
-// subtractors are, by CPU, the types of the first of two relocations, whose symbol is subtracted.
+// subtractors holds, by CPU, the relocation type of the first of a pair, whose symbol is subtracted.
 var subtractors = map[*arch.Arch]uint8{arch.X86_64: 5, arch.ARM64: 1}
 
-// relocation is an entry that changes contents.
+// relocation is an entry that changes the contents.
 type relocation struct {
-	off      uint32 // in the section
-	size     uint8  // bytes of the number
-	add, sub int32  // numbers of symbols; -1 for none
+	off      uint32 // offset in the section
+	size     uint8  // size of the number in bytes
+	add, sub int32  // indices of symbols; -1 for none
 }
 
 // fixer applies the relocations of a section. It implements object.Fixer.
@@ -46,7 +46,7 @@ type fixer struct {
 	problems []bin.Problem
 }
 
-// relocate gives a section of debug information its Fixer.
+// relocate sets the Fixer of a section with debug information.
 func (f *File) relocate(s *section) {
 	p, ok := s.Contents.(*object.Piece)
 	if !ok || s.relocs.size == 0 || !p.HasData() {
@@ -98,14 +98,14 @@ func (x *fixer) read() error {
 			x.add(r, at)
 			sub = -1
 		default:
-			sub = -1 // of instructions, or of the GOT
+			sub = -1 // a relocation of an instruction, or of the GOT
 		}
 	}
 	slices.SortStableFunc(x.list, func(a, b relocation) int { return cmp.Compare(a.off, b.off) })
 	return nil
 }
 
-// add adds the relocation at an offset of the entries.
+// add adds a relocation; at is the offset of its entry.
 func (x *fixer) add(r relocation, at int) {
 	bad := ""
 	switch n := int32(len(x.values)); {
@@ -159,7 +159,7 @@ func (x *fixer) Apply(data []byte, off uint64, raw object.Source) error {
 	return nil
 }
 
-// apply changes one number, of which data may have a part.
+// apply changes one number, which may lie only partly in data.
 func (x *fixer) apply(r relocation, data []byte, off uint64, raw object.Source) error {
 	at := uint64(r.off)
 	if at+uint64(r.size) <= off {

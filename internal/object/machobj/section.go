@@ -14,14 +14,14 @@ type segment struct {
 	offset, stored uint64 // in the file
 }
 
-// section is a section header and the way to the section's contents.
+// section is a section header with access to the section's contents.
 type section struct {
 	object.Section
 
 	segment *segment
 	offset  uint32 // in the binary
 	flags   uint32
-	relocs  filePart // offset, and the number of entries
+	relocs  filePart // offset, and number of entries
 	fixer   *fixer   // nil without relocations
 }
 
@@ -36,7 +36,7 @@ const (
 	debugContents = 0x02000000
 )
 
-// Layouts of segments and sections, of 64 bits and 32.
+// Sizes of segment and section headers, 64-bit and 32-bit.
 const (
 	segmentSize64, segmentSize32 = 72, 56
 	sectionSize64, sectionSize32 = 80, 68
@@ -52,7 +52,7 @@ func (f *File) readSegment(c []byte, wide bool, at int64) error {
 		return f.errorf(at, "segment of %d bytes, want %d", len(c), size)
 	}
 	s := &segment{name: fixedName(c[8:24])}
-	word := func(i int) uint64 { // of the four that have the size of an address
+	word := func(i int) uint64 { // one of the four fields that have the size of an address
 		if wide {
 			return f.order.Uint64(c[24+8*i:])
 		}
@@ -87,18 +87,18 @@ func (f *File) newSection(seg *segment, h []byte, wide bool) *section {
 		Name: fixedName(h[:16]), Addr: addr, FileSize: size, MemSize: size,
 		Exec: s.flags&(pureCode|someCode) != 0,
 	}
-	own := fixedName(h[16:32]) // of objects: the segment it will be in
+	own := fixedName(h[16:32]) // for objects: the segment in which the section will be
 	s.Alloc = own != "__DWARF" && own != "__LD" && own != "__LLVM" && s.flags&debugContents == 0
 	return s
 }
 
-// fixedName returns a name in a field of 16 bytes, which need not end with a NUL.
+// fixedName returns a name in a 16-byte field, which need not end with a NUL.
 func fixedName(field []byte) string {
 	name, _, _ := bytes.Cut(field, []byte{0})
 	return string(name)
 }
 
-// makeSections finds the contents of all sections.
+// makeSections sets the contents of all sections.
 func (f *File) makeSections() {
 	for _, s := range f.sections {
 		if f.fileType == typeDSYM && s.MemSize == 0 {
@@ -113,8 +113,8 @@ func (f *File) makeSections() {
 	}
 }
 
-// room returns the number of bytes from a section up to the next one in its segment, or to the segment's end: what
-// is in a section of a dSYM by old linkers, which write a size of 0.
+// room returns the number of bytes from a section to the next one in its segment, or to the segment's end. For a
+// section in a dSYM whose size an old linker wrote as 0, these are its contents.
 func (f *File) room(s *section) uint64 {
 	seg := s.segment
 	if s.Addr-seg.addr >= seg.size {
@@ -129,8 +129,8 @@ func (f *File) room(s *section) uint64 {
 	return end - s.Addr
 }
 
-// contents returns a section's bytes. A dSYM has the headers of all sections, with offsets that may lead
-// anywhere, and the bytes of __DWARF and of __LINKEDIT.
+// contents returns a section's bytes. A dSYM has the headers of all sections, with offsets that may be
+// meaningless, but only the bytes of __DWARF and __LINKEDIT.
 func (f *File) contents(s *section) object.Contents {
 	switch {
 	case s.zeroed() || s.FileSize == 0:
@@ -144,13 +144,13 @@ func (f *File) contents(s *section) object.Contents {
 	if at := s.offset - f.secret.off; at < f.secret.size {
 		p.Refuse(p.Errorf(0, "is encrypted"))
 	}
-	if strings.HasPrefix(s.Name, "__zdebug_") { // by Go's linker
+	if strings.HasPrefix(s.Name, "__zdebug_") { // written by Go's linker
 		p.ReadGNUHeader()
 	}
 	return p
 }
 
-// zeroed reports whether a section has zeros in memory, and no bytes in the file.
+// zeroed reports whether a section is all zeros in memory and has no bytes in the file.
 func (s *section) zeroed() bool {
 	kind := s.flags & sectionType
 	return kind == zeroFill || kind == zeroFillGB || kind == zeroFillTLS
@@ -166,10 +166,10 @@ func (f *File) inSegment(s *section) bool {
 // nameField is the length of the field for a section's name.
 const nameField = 16
 
-// elfNames are names that are not ELF's with two underscores for the dot.
+// elfNames maps names to ELF's, if those do not result from replacing the two underscores by a dot.
 var elfNames = map[string]string{"__zdebug_frame": ".debug_frame"}
 
-// knownName returns ELF's name of a section, by which readers of debug information ask for it.
+// knownName returns a section's ELF name, by which readers of debug information look it up.
 func knownName(name string) string {
 	if known := elfNames[name]; known != "" {
 		return known
@@ -188,8 +188,8 @@ func (f *File) add(s *section) {
 	f.Bare.Sections = append(f.Bare.Sections, &s.Section)
 }
 
-// Section implements object.Container. ".debug_x" also finds "__zdebug_x", and long names are found by what
-// fits into a section header.
+// Section implements object.Container. ".debug_x" also finds "__zdebug_x", and long names find sections by
+// the part that fits into a section header.
 func (f *File) Section(name string) *object.Section {
 	own := name
 	if strings.HasPrefix(name, ".") {
@@ -205,7 +205,7 @@ func (f *File) Section(name string) *object.Section {
 	return first
 }
 
-// loadAddress returns the address of the header: that of __TEXT.
+// loadAddress returns the address of the header, which is that of __TEXT.
 func (f *File) loadAddress() uint64 {
 	for _, s := range f.segments {
 		if s.name == textSegment {

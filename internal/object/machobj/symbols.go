@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// symtabCommand is LC_SYMTAB: where symbols and their names are.
+// symtabCommand is LC_SYMTAB: the location of the symbols and of their names.
 type symtabCommand struct {
 	off, count     uint32
 	strings, bytes uint32
 }
 
-// symbolTables holds what was read of the tables.
+// symbolTables holds the tables read so far.
 type symbolTables struct {
 	mu    sync.Mutex
 	names []byte // of LC_SYMTAB
@@ -57,10 +57,10 @@ func (f *File) SymbolNames(t object.Table) ([]byte, error) {
 	if trie == nil {
 		return nil, err
 	}
-	return trie.names, nil // damage is reported by Symbols
+	return trie.names, nil // Symbols reports the damage
 }
 
-// readSymbols returns the names and the entries of LC_SYMTAB, nil if there is none. They stay as they are while others
+// readSymbols returns the names and the entries of LC_SYMTAB, or nil if there is none. They stay valid even if others
 // call ReleaseSymbols.
 func (f *File) readSymbols() (names, table []byte, err error) {
 	t := &f.symbols
@@ -117,7 +117,7 @@ func (f *File) loadSymtab() error {
 	return nil
 }
 
-// Symbols implements object.Container. The entries of debuggers (stabs) are left out.
+// Symbols implements object.Container. It leaves out the entries for debuggers (stabs).
 func (f *File) Symbols(t object.Table, fn func(*object.Symbol)) error {
 	if t != object.Symtab {
 		return f.eachExport(fn)
@@ -133,7 +133,7 @@ func (f *File) Symbols(t object.Table, fn func(*object.Symbol)) error {
 type nlist struct {
 	name    uint32 // offset of its name
 	kind    uint8
-	section uint8 // from 1 on
+	section uint8 // index from 1
 	desc    uint16
 	value   uint64
 }
@@ -165,10 +165,11 @@ func (f *File) symbolAt(table []byte, i int) nlist {
 }
 
 const (
-	// maxSymbolName is the length of the longest name that is read, in bytes.
+	// maxSymbolName is the maximum length of a name, in bytes.
 	maxSymbolName = 256 << 10
-	// maxShared bounds the total length of a table's names, in multiples of its size: names may be
-	// shared, and a file in which a million symbols have one of 256 KiB is meant to exhaust time.
+	// maxShared limits the total length of a table's names, in multiples of its size: names may be
+	// shared, and a file in which a million symbols have one name of 256 KiB is meant to exhaust
+	// time.
 	maxShared = 16
 	minNames  = 1 << 20
 )
@@ -204,7 +205,7 @@ func (f *File) eachSymbol(names, table []byte, fn func(*object.Symbol)) error {
 	return bad
 }
 
-// cString returns the text at an offset up to its NUL.
+// cString returns the NUL-terminated text at an offset.
 func cString(data []byte, at uint32) ([]byte, bool) {
 	if uint64(at) >= uint64(len(data)) {
 		return nil, false
@@ -224,7 +225,7 @@ func bindOf(s nlist) object.Bind {
 	return object.Global
 }
 
-// misplaced returns what is wrong with the section of a symbol, "" if nothing is. Linkers place data and ends elsewhere,
+// misplaced returns what is wrong with the section of a symbol, or "". Linkers place data and end symbols elsewhere,
 // and say that the header is in the first section.
 func (f *File) misplaced(s nlist) string {
 	if s.kind&typeMask != inSection && s.kind&stabMask == 0 {
@@ -240,7 +241,7 @@ func (f *File) misplaced(s nlist) string {
 	return ""
 }
 
-// kindOf fills in where a symbol is, and returns what it names.
+// kindOf fills in where a symbol is defined, and returns what it names.
 func (f *File) kindOf(s nlist, o *object.Symbol) object.SymbolKind {
 	switch s.kind & typeMask {
 	case isAbsolute:
@@ -262,7 +263,7 @@ func (f *File) kindOf(s nlist, o *object.Symbol) object.SymbolKind {
 	case isLocal(o.Name):
 		return object.Label
 	case s.desc&descAlt != 0:
-		return object.Untyped // a place in a function
+		return object.Untyped // a position in a function
 	}
 	if s.desc&descThumb != 0 && f.cpu.arch == arch.ARM {
 		o.Addr |= 1
@@ -270,13 +271,13 @@ func (f *File) kindOf(s nlist, o *object.Symbol) object.SymbolKind {
 	return object.Function
 }
 
-// isLocal reports whether the assembler made a name: ltmp0, l_x, L_x. What C names begins with an
+// isLocal reports whether the assembler made up a name: ltmp0, l_x, L_x. C names begin with an
 // underscore, and methods of Objective-C with a sign.
 func isLocal(name []byte) bool {
 	return bytes.HasPrefix(name, []byte("ltmp")) || bytes.HasPrefix(name, []byte("l_")) || bytes.HasPrefix(name, []byte("L"))
 }
 
-// unprefixed removes the underscore that names of C and mangled ones have. at is moved with the name.
+// unprefixed removes the underscore that begins C and mangled names, and adjusts at, the name's offset.
 func unprefixed(name []byte, at *uint32) []byte {
 	if len(name) < 2 || name[0] != '_' {
 		return name

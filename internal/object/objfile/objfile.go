@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/object/peobj"
 )
 
-// containers lists the known containers by the first bytes of their files. A file in none of them is
-// opened as the first, whose error says what the file is.
+// containers lists the known containers with the first bytes of their files. A file in none of them
+// is opened as the first, whose error says what the file is.
 var containers = []struct {
 	magics []string
 	open   func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error)
@@ -33,7 +33,7 @@ var containers = []struct {
 	}},
 }
 
-// HeadSize is how many bytes of a file Begins looks at.
+// HeadSize is the number of bytes of a file that Begins examines.
 const HeadSize = len(elfobj.Magic)
 
 // Begins reports whether a file whose first bytes are head is in a known container.
@@ -51,9 +51,8 @@ func find(head []byte) int {
 	return -1
 }
 
-// Open opens the binary at path. Errors are *bin.Error; for a file of no known container
-// the message says what it is. path may be a bundle of macOS: a dSYM, an app, a framework. Of several files in a dSYM,
-// lim.ID chooses one.
+// Open opens the binary at path. Errors are *bin.Error; for a file in no known container, the message says what it
+// is. path may be a macOS bundle: a dSYM, an app, a framework. If a dSYM has several files, lim.ID selects one.
 func Open(path string, lim object.Limits) (*object.File, error) {
 	path = machobj.InBundleOf(path, lim.ID)
 	if err := machobj.CheckChosen(path, lim.ID); err != nil {
@@ -72,24 +71,24 @@ func Open(path string, lim object.Limits) (*object.File, error) {
 	return f, nil
 }
 
-// ErrNotBinary is the kind of the error of Open for a file of no known container.
+// ErrNotBinary is the kind of the error that Open returns for a file in no known container.
 var ErrNotBinary = elfobj.ErrNotBinary
 
-// Text is what Describe calls a text of no other kind.
+// Text is what Describe returns for text of no other known kind.
 const Text = elfobj.Text
 
-// Describe returns what a file is that is of no known container and begins with head, and what to do with it; both may
-// be "".
+// Describe returns what a file is that begins with head and is in no known container, and what to do with it. Both
+// may be "".
 func Describe(head []byte) (what, do string) { return elfobj.Describe(head) }
 
-// IsFolder reports whether path is a folder, and not a bundle, which Open takes for a file.
+// IsFolder reports whether path is a folder other than a bundle, which Open treats as a file.
 func IsFolder(path string) bool {
 	st, err := os.Stat(machobj.InBundle(path))
 	return err == nil && st.IsDir()
 }
 
-// CPUs returns the names of the CPUs of a file with several binaries, of which Limits.CPU chooses one; nil for
-// any other file.
+// CPUs returns the names of the CPUs of a file with several binaries, from which Limits.CPU selects one. It
+// returns nil for any other file.
 func CPUs(path string) []string { return machobj.CPUs(path) }
 
 // Archive is a static library of macOS.
@@ -103,19 +102,19 @@ func OpenArchive(path string, lim object.Limits) (*Archive, error) {
 // CPUsIn is like CPUs, for the file in the first size bytes of r.
 func CPUsIn(r io.ReaderAt, size int64) []string { return machobj.CPUsIn(r, size) }
 
-// MachO reports whether a file whose first bytes are head is a binary of macOS or iOS, or holds several.
+// MachO reports whether a file whose first bytes are head is a binary of macOS or iOS, or contains several.
 func MachO(head []byte) bool {
 	return slices.ContainsFunc(machobj.Magics, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })
 }
 
-// InBundle returns the binary that stands for a bundle of macOS, as in Open, and any other path as it is.
+// InBundle returns the binary that represents a macOS bundle, as in Open. It returns any other path unchanged.
 func InBundle(path string) string { return machobj.InBundle(path) }
 
-// DSYMFiles returns the Mach-O files in a dSYM bundle, which may also be the file itself.
+// DSYMFiles returns the Mach-O files in a dSYM bundle, which may itself be a file.
 func DSYMFiles(path string) []string { return machobj.DSYMFiles(path) }
 
-// New is like Open, for the binary in the first size bytes of r, which Close does not
-// close. name is its path in messages.
+// New is like Open, for the binary in the first size bytes of r. name is its path in
+// messages. Closing the File does not close r.
 func New(r io.ReaderAt, size int64, name string, lim object.Limits) (*object.File, error) {
 	head := make([]byte, HeadSize)
 	n, _ := r.ReadAt(head, 0)

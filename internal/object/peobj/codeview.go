@@ -13,7 +13,7 @@ import (
 type codeView struct {
 	id   []byte // GUID as printed, or the signature of NB10
 	age  uint32
-	path string // of the PDB where it was linked; may be empty
+	path string // of the PDB, on the machine where the file was linked; may be empty
 }
 
 const (
@@ -45,7 +45,7 @@ func (f *File) readCodeView() *codeView {
 		}
 		size, rva, off := min(u32(16), maxCodeView), u32(20), int64(u32(24))
 		record, err := f.in.Read(off, min(int64(size), max(f.in.Size-off, 0)))
-		if err != nil && rva != 0 { // the file's sections were moved
+		if err != nil && rva != 0 { // the sections were moved in the file
 			record, err = f.at(rva, size)
 		}
 		if err != nil {
@@ -80,7 +80,7 @@ func pathIn(b []byte) string {
 	return string(b)
 }
 
-// baseName returns the last element of a path of Windows or Unix.
+// baseName returns the last element of a Windows or Unix path.
 func baseName(path string) string {
 	return path[strings.LastIndexAny(path, `\/`)+1:]
 }

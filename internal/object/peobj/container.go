@@ -13,7 +13,7 @@ import (
 // machine describes a CPU, by its number in the file header.
 type machine struct {
 	name string
-	arch *arch.Arch // nil if not known
+	arch *arch.Arch // nil if unknown
 }
 
 var machines = map[uint16]machine{
@@ -71,7 +71,7 @@ func (f *File) cpuName() string {
 	return fmt.Sprintf("machine %#x", f.header.Machine)
 }
 
-// Of returns the PE file behind an object, or nil.
+// Of returns the PE file behind an object, or nil if there is none.
 func Of(o *object.File) *File {
 	if o == nil {
 		return nil
@@ -114,8 +114,8 @@ func cutDebug(name string) (string, bool) {
 
 const exceptionDirectory = 3 // in the data directories
 
-// Located implements object.Container: the exception directory leads to .pdata in a file whose
-// linker merged it with other sections.
+// Located implements object.Container: in a file whose linker merged .pdata with other
+// sections, the exception directory leads to it.
 func (f *File) Located(name string) (*object.Section, error) {
 	dir := f.directory(exceptionDirectory)
 	if f.hybrid != nil {
@@ -207,7 +207,7 @@ func (f *File) Close() error {
 	return f.Bare.Close()
 }
 
-// CheckDebug implements object.Separable: a debug file is for the same CPU, and has the same id.
+// CheckDebug implements object.Separable: a debug file must be for the same CPU, and have the same id.
 func (f *File) CheckDebug(o *object.File) error {
 	debug := Of(o)
 	if debug == nil {

@@ -10,7 +10,7 @@ import (
 // hybrid is what the metadata of an ARM64EC image say. Such images have arm64 code that uses the calling convention
 // of x64, beside x64 code, and claim to be for x64 (IMAGE_ARM64EC_METADATA in winnt.h, "ARM64EC ABI conventions").
 type hybrid struct {
-	pdata pe.DataDirectory // .pdata of the arm64 code; the exception directory is that of the x64 code
+	pdata pe.DataDirectory // .pdata of the arm64 code; the exception directory is for the x64 code
 }
 
 // Offsets in the load configuration of PE32+ and in the metadata.

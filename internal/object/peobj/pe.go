@@ -2,8 +2,8 @@
 // offset and size is checked against the file before anything is allocated for it, and
 // a damaged part costs that part only.
 //
-// The layouts are those of debug/pe, which does not open the files: it reads every COFF
-// symbol and copies each name at once, and refuses a whole file for one bad name
+// The layouts are those of debug/pe, which is not used to open files: it reads every
+// COFF symbol and copies each name at once, and rejects a whole file for one bad name
 // (TestDebugPE compares the two on files that debug/pe reads).
 //
 // Layouts: Microsoft's "PE Format"; long section names, .gnu_debuglink and COFF symbols
@@ -11,14 +11,14 @@
 //
 // # Rules
 //
-//   - RVAs count from ImageBase. An address in the file is ImageBase and the RVA.
+//   - RVAs are relative to ImageBase. An address in the file is ImageBase plus the RVA.
 //   - The size of a section is the smaller of its sizes in the file, which is padded to
 //     FileAlignment, and in memory.
 //   - The module's id is the GUID and age of the first CodeView entry of the debug
-//     directory (RSDS, or NB10's signature), its name that of the PDB in it. MinGW leaves
-//     the name empty: then the file's name counts. Without an entry, the id is computed
-//     from the code, as for ELF files.
-//   - An image of ARM64EC is for arm64, although it claims to be for x64.
+//     directory (RSDS, or NB10's signature), and its name that of the PDB named there.
+//     MinGW leaves the name empty: then the file's name is used. Without an entry, the id
+//     is computed from the code, as for ELF files.
+//   - An ARM64EC image is for arm64, although it claims to be for x64.
 //   - What follows the last section (an installer's payload, a signature) is not read.
 package peobj
 
@@ -35,7 +35,7 @@ import (
 // Magic is the start of every PE file and of every DOS program.
 const Magic = "MZ"
 
-// ErrNotPE is the kind of the error for a file that is not PE; its message says what it is.
+// ErrNotPE is the kind of the error for a file that is not PE. The message says what it is.
 var ErrNotPE = errors.New("not a PE file")
 
 // File is a PE file.
@@ -46,7 +46,7 @@ type File struct {
 
 	header      pe.FileHeader
 	plus        bool   // PE32+
-	imageBase   uint64 // preferred address of the image
+	imageBase   uint64 // preferred load address
 	imageSize   uint32 // in memory
 	align       uint32 // of sections in memory
 	entry       uint32 // RVA; 0 for none
@@ -60,9 +60,9 @@ type File struct {
 	symbols  symbolTables
 }
 
-// NewFile reads the headers of the PE file in the first size bytes of r. path is its path
-// in messages, and the name of a module whose PDB has no name. Closing the File does
-// not close r. Errors are *bin.Error.
+// NewFile reads the headers of the PE file in the first size bytes of r. path is used in
+// messages, and as the name of a module whose PDB has no name. Closing the File does not
+// close r. Errors are *bin.Error.
 func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, error) {
 	f := &File{in: object.NewInput(r, size, path, lim)}
 	if err := f.readHeaders(); err != nil {
@@ -72,10 +72,10 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 	return f, nil
 }
 
-// Layout of the headers before the section table. The number of directories is bounded by the
-// optional header.
+// Layout of the headers before the section table. The optional header limits the number of
+// directories.
 const (
-	newHeaderAt    = 0x3c // in the DOS header: where "PE\0\0" is
+	newHeaderAt    = 0x3c // in the DOS header: the offset of "PE\0\0"
 	signatureSize  = 4
 	fileHeaderSize = 20
 	sectionSize    = 40

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// section is a section header and the way to the section's contents.
+// section is a section header with access to the section's contents.
 type section struct {
 	object.Section
 
@@ -91,7 +91,7 @@ func (f *File) sectionName(field []byte) (string, error) {
 	return long, nil
 }
 
-// maxSectionName is the length of the longest section name that is read.
+// maxSectionName is the maximum length of a section name.
 const maxSectionName = 256
 
 // stringAt returns a string of the string table after the COFF symbols.

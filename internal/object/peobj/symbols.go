@@ -10,18 +10,18 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// symbolTables holds the bytes of the tables that were read.
+// symbolTables holds the bytes of the tables read so far.
 type symbolTables struct {
 	mu   sync.Mutex
-	coff []byte // COFF symbols, and the strings after them
-	exp  []byte // the export directory's section
+	coff []byte // COFF symbols and the strings after them
+	exp  []byte // the section that contains the export directory
 }
 
 const (
 	coffSymbolSize  = 18
 	exportDirectory = 0 // in the data directories
 
-	// maxSymbolName is the length of the longest name that is read, in bytes.
+	// maxSymbolName is the maximum length of a name, in bytes.
 	maxSymbolName = 256 << 10
 	// maxShared bounds the total length of a table's names, as a multiple of its size: names may be shared, and a file
 	// in which a million symbols share one of 256 KiB is meant to exhaust time and memory.
@@ -37,7 +37,7 @@ func (f *File) HasSymbols(t object.Table) bool {
 	return f.directory(exportDirectory).Size > 0
 }
 
-// SymbolNames implements object.Container: names are in the table itself.
+// SymbolNames implements object.Container: the names are in the table itself.
 func (f *File) SymbolNames(t object.Table) ([]byte, error) {
 	f.symbols.mu.Lock()
 	defer f.symbols.mu.Unlock()
@@ -229,8 +229,8 @@ func (f *File) undecorate(name []byte, start *int, coff bool) []byte {
 	return name[1:]
 }
 
-// exportBytes reads the export directory up to the end of its section, in which its tables and names
-// are.
+// exportBytes reads the export directory up to the end of its section, which also contains its
+// tables and names.
 func (f *File) exportBytes() ([]byte, error) {
 	t := &f.symbols
 	if t.exp != nil {
@@ -243,8 +243,8 @@ func (f *File) exportBytes() ([]byte, error) {
 
 const exportHeader = 40
 
-// eachExport calls fn with the exports that have names. Forwarders lead to other modules, and have no
-// code.
+// eachExport calls fn with the exports that have names. It leaves out forwarders, which lead to other
+// modules and have no code.
 func (f *File) eachExport(data []byte, fn func(*object.Symbol)) error {
 	dir := f.directory(exportDirectory)
 	if len(data) < exportHeader {
