@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"debug/elf"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -18,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -154,77 +152,17 @@ func runStatus(t *testing.T, status int, name string, args ...string) []byte {
 	return out
 }
 
-// llvmAnswer is a line of llvm-symbolizer's JSON.
-type llvmAnswer struct {
-	Address string
-	Error   *struct{ Message string }
-	Symbol  []struct {
-		FunctionName string
-		FileName     string
-		Line         int
-	}
-}
-
-// llvmFrames asks llvm-symbolizer for the frames at each of addrs. Names are
-// linkage names, or plain names without one, all as they are in the file.
+// llvmFrames returns llvm-symbolizer's frames at each of addrs. Names are linkage names, or plain names without one, all as
+// they are in the file.
 func llvmFrames(t *testing.T, obj string, addrs []uint64) [][]frame {
 	t.Helper()
 	out := make([][]frame, len(addrs))
-	if err := askLLVM(testenv.Tool(t, "llvm-symbolizer-22"), obj, addrs, out); err != nil {
-		t.Fatal(err)
+	for i, frames := range oracle.LLVM(t, obj, addrs, oracle.Linkage...) {
+		for _, f := range frames {
+			out[i] = append(out[i], frame{f.Function, f.File, f.Line})
+		}
 	}
 	return out
-}
-
-func askLLVM(tool, obj string, addrs []uint64, out [][]frame) error {
-	cmd := exec.Command(tool, "--output-style=JSON", "--no-demangle", "--functions=linkage", "--inlines", "--no-debuginfod", "-e", obj)
-	var questions []byte
-	for _, a := range addrs {
-		questions = append(strconv.AppendUint(append(questions, "0x"...), a, 16), '\n')
-	}
-	cmd.Stdin = bytes.NewReader(questions)
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	if err := readAnswers(pipe, addrs, out); err != nil {
-		cmd.Process.Kill()
-		cmd.Wait()
-		return err
-	}
-	return cmd.Wait()
-}
-
-func readAnswers(r io.Reader, addrs []uint64, out [][]frame) error {
-	texts := map[string]string{} // one copy of each name
-	keep := func(s string) string {
-		if have, ok := texts[s]; ok {
-			return have
-		}
-		s = strings.Clone(s)
-		texts[s] = s
-		return s
-	}
-	dec := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
-	for i := range addrs {
-		var a llvmAnswer
-		if err := dec.Decode(&a); err != nil {
-			return fmt.Errorf("llvm-symbolizer: answer %d of %d: %w", i, len(addrs), err)
-		}
-		if a.Error != nil {
-			return fmt.Errorf("llvm-symbolizer: %s: %s", a.Address, a.Error.Message)
-		}
-		if got, err := strconv.ParseUint(a.Address, 0, 64); err != nil || got != addrs[i] {
-			return fmt.Errorf("llvm-symbolizer: answer for %s, want one for %#x", a.Address, addrs[i])
-		}
-		for _, s := range a.Symbol {
-			out[i] = append(out[i], frame{name: keep(s.FunctionName), file: keep(s.FileName), line: s.Line})
-		}
-	}
-	return nil
 }
 
 // demangled returns the names of all frames as other tools read them.

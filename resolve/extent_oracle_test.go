@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -129,14 +128,7 @@ func compareExtents(t *testing.T, path string) {
 		}
 	}
 	addrs = append(addrs, 0x7fffff000000, 1<<63, f.Base+1<<20, f.Base+1<<32)
-	var questions []byte
-	for _, a := range addrs {
-		questions = fmt.Appendf(questions, "0x%x\n", a)
-	}
-	answers := llvmAnswers(t, ask(t, questions, testenv.Tool(t, "llvm-symbolizer-22"), "--output-style=JSON", "--no-demangle", "--functions=linkage", "--no-inlines", "--no-debuginfod", "-e", path))
-	if len(answers) != len(addrs) {
-		t.Fatalf("%d answers to %d questions", len(answers), len(addrs))
-	}
+	answers := llvmFrames(t, path, addrs, "--no-demangle", "--functions=linkage", "--no-inlines")
 	bad, counts := 0, map[string]int{}
 	var at Location
 	places := symbolPlaces(f)
@@ -168,7 +160,7 @@ func compareExtents(t *testing.T, path string) {
 		}
 	}
 	t.Logf("%d addresses, %d differ without a rule; by rule: %v", len(addrs), bad, counts)
-	compareAddr2line(t, r, path, addrs, questions)
+	compareAddr2line(t, r, path, addrs)
 	if len(addrs) < 200 {
 		t.Errorf("%d addresses only", len(addrs))
 	}
@@ -177,7 +169,7 @@ func compareExtents(t *testing.T, path string) {
 // compareAddr2line compares the Resolver with GNU's addr2line: if that finds nothing, or a
 // symbol that ends before the address, the Resolver finds nothing; otherwise both find the
 // same function.
-func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64, questions []byte) {
+func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64) {
 	if len(addrs) > 10_000 {
 		return // it takes seconds for each ten thousand
 	}
@@ -187,7 +179,7 @@ func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64, ques
 	}
 	defer f.Close()
 	places := symbolPlaces(f)
-	lines := strings.Split(strings.TrimSuffix(string(ask(t, questions, testenv.Tool(t, "addr2line"), "-f", "-e", path)), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(ask(t, questionsOf(addrs), testenv.Tool(t, "addr2line"), "-f", "-e", path)), "\n"), "\n")
 	if len(lines) != 2*len(addrs) {
 		t.Fatalf("%d lines of addr2line for %d addresses", len(lines), len(addrs))
 	}

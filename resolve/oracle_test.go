@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os/exec"
 	"path"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -64,26 +64,34 @@ func TestOracleAnswers(t *testing.T) {
 		name  string
 		each  int // asks for one address in this many
 		rules []answerRule
-		parse func(t *testing.T, out []byte) [][]Frame
-		args  []string
+		ask   func(addrs []uint64) [][]Frame
 	}{
-		{"llvm-symbolizer-22", 1, nil, llvmAnswers, []string{"--output-style=JSON", "--no-demangle", "--functions=linkage", "--inlines", "--no-debuginfod", "-e", bare}},
-		{"eu-addr2line", each, euRules, euAnswers, []string{"-f", "-i", "-a", "-e", bare}},
+		{"llvm-symbolizer-22", 1, nil, func(addrs []uint64) [][]Frame { return llvmFrames(t, bare, addrs, oracle.Linkage...) }},
+		{"eu-addr2line", each, euRules, func(addrs []uint64) [][]Frame {
+			return euAnswers(t, ask(t, questionsOf(addrs), testenv.Tool(t, "eu-addr2line"), "-f", "-i", "-a", "-e", bare))
+		}},
 	} {
 		t.Run(o.name, func(t *testing.T) {
 			var addrs, all = []symfmt.RVA(nil), addrs
-			var questions []byte
+			var asked []uint64
 			for i := 0; i < len(all); i += o.each {
-				addrs = append(addrs, all[i])
-				questions = fmt.Appendf(questions, "0x%x\n", uint64(all[i]))
+				addrs, asked = append(addrs, all[i]), append(asked, uint64(all[i]))
 			}
-			answers := o.parse(t, ask(t, questions, testenv.Tool(t, o.name), o.args...))
+			answers := o.ask(asked)
 			if len(answers) != len(addrs) {
 				t.Fatalf("%d answers to %d questions", len(answers), len(addrs))
 			}
 			compareAnswers(t, r, addrs, answers, o.rules)
 		})
 	}
+}
+
+// questionsOf returns addresses as tools read them from standard input.
+func questionsOf(addrs []uint64) (questions []byte) {
+	for _, a := range addrs {
+		questions = fmt.Appendf(questions, "0x%x\n", a)
+	}
+	return questions
 }
 
 // answerRule describes where a tool's answers differ.
@@ -226,22 +234,14 @@ func frameText(frames []Frame) string {
 	return b.String()
 }
 
-func llvmAnswers(t *testing.T, out []byte) (all [][]Frame) {
-	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
-		var a struct {
-			Symbol []struct {
-				FunctionName, FileName string
-				Line                   uint32
-			}
+// llvmFrames returns llvm-symbolizer's frames.
+func llvmFrames(t *testing.T, file string, addrs []uint64, options ...string) [][]Frame {
+	t.Helper()
+	all := make([][]Frame, len(addrs))
+	for i, frames := range oracle.LLVM(t, file, addrs, options...) {
+		for _, f := range frames {
+			all[i] = append(all[i], Frame{Function: f.Function, File: f.File, Line: uint32(f.Line)})
 		}
-		if err := dec.Decode(&a); err != nil {
-			t.Fatal(err)
-		}
-		var frames []Frame
-		for _, s := range a.Symbol {
-			frames = append(frames, Frame{Function: s.FunctionName, File: s.FileName, Line: s.Line})
-		}
-		all = append(all, frames)
 	}
 	return all
 }

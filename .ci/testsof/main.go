@@ -15,14 +15,18 @@ import (
 	"go/token"
 	"io/fs"
 	"log"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// uses maps each function of a package to the names in its body. Names of testenv's functions begin with
-// testenv., names of methods with a dot.
+// helpers are packages of internal whose functions tests call.
+var helpers = []string{"testenv", "oracle"}
+
+// uses maps each function of a package to the names in its body. Names of the helpers'
+// functions begin with testenv. or oracle., those of methods with a dot.
 type uses map[string][]string
 
 // kind selects the tests that reach a function in reached, and none in none.
@@ -72,9 +76,13 @@ func inOrder(list []string) []string {
 
 // tests finds the tests of a kind, and their packages, in all folders below root.
 func (k kind) tests(root string) (names, packages []string, err error) {
-	env, err := readFolder(filepath.Join(root, "internal", "testenv"), true)
-	if err != nil {
-		return nil, nil, err
+	env := uses{}
+	for _, helper := range helpers {
+		found, err := readFolder(filepath.Join(root, "internal", helper), helper)
+		if err != nil {
+			return nil, nil, err
+		}
+		maps.Copy(env, found)
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
@@ -83,7 +91,7 @@ func (k kind) tests(root string) (names, packages []string, err error) {
 		if _, err := os.Stat(filepath.Join(path, "go.mod")); path != root && err == nil {
 			return fs.SkipDir // another module
 		}
-		folder, err := readFolder(path, false)
+		folder, err := readFolder(path, "")
 		if err != nil {
 			return err
 		}
@@ -106,15 +114,16 @@ func (k kind) has(name string, folder, env uses) bool {
 		reaches(name, folder, env, k.reached, map[string]bool{}) && !reaches(name, folder, env, k.none, map[string]bool{})
 }
 
-// readFolder reads the functions in the test files of a folder; with testenv, in its other files.
-func readFolder(path string, testenv bool) (uses, error) {
+// readFolder reads the functions in the test files of a folder or, if it is a helper's, in its
+// other files.
+func readFolder(path, helper string) (uses, error) {
 	files, err := filepath.Glob(filepath.Join(path, "*.go"))
 	if err != nil {
 		return nil, err
 	}
 	found := uses{}
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") == testenv {
+		if strings.HasSuffix(file, "_test.go") == (helper != "") {
 			continue
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
@@ -127,10 +136,10 @@ func readFolder(path string, testenv bool) (uses, error) {
 				if function.Recv != nil {
 					name = "." + name
 				}
-				if testenv {
-					name = "testenv." + name
+				if helper != "" {
+					name = helper + "." + name
 				}
-				found[name] = append(found[name], namesIn(function.Body, testenv)...)
+				found[name] = append(found[name], namesIn(function.Body, helper)...)
 			}
 		}
 	}
@@ -139,19 +148,19 @@ func readFolder(path string, testenv bool) (uses, error) {
 
 // namesIn returns the names of the functions that a function calls or passes to others. Other identifiers are
 // usually variables, often with the name of a function.
-func namesIn(body *ast.BlockStmt, testenv bool) []string {
+func namesIn(body *ast.BlockStmt, helper string) []string {
 	var names []string
 	add := func(node ast.Expr) {
 		switch node := node.(type) {
 		case *ast.SelectorExpr:
-			if of, ok := node.X.(*ast.Ident); ok && of.Name == "testenv" {
-				names = append(names, "testenv."+node.Sel.Name)
+			if of, ok := node.X.(*ast.Ident); ok && slices.Contains(helpers, of.Name) {
+				names = append(names, of.Name+"."+node.Sel.Name)
 			} else {
 				names = append(names, "."+node.Sel.Name) // a method, or another package's function
 			}
 		case *ast.Ident:
-			if testenv {
-				names = append(names, "testenv."+node.Name)
+			if helper != "" {
+				names = append(names, helper+"."+node.Name)
 			} else {
 				names = append(names, node.Name)
 			}
@@ -181,7 +190,7 @@ func reaches(name string, folder, env uses, roots []string, seen map[string]bool
 	}
 	seen[name] = true
 	of := folder
-	if strings.HasPrefix(name, "testenv.") {
+	if slices.ContainsFunc(helpers, func(helper string) bool { return strings.HasPrefix(name, helper+".") }) {
 		of = env
 	}
 	return slices.ContainsFunc(of[name], func(used string) bool { return reaches(used, folder, env, roots, seen) })

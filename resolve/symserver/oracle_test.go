@@ -3,7 +3,6 @@ package symserver
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -251,26 +251,14 @@ func TestOracleSymbolicate(t *testing.T) {
 	if testenv.OracleFull() {
 		each = 3
 	}
-	var questions []byte
 	var asked []uint64
 	for i := 0; i < len(addrs); i += each {
 		asked = append(asked, addrs[i])
-		questions = fmt.Appendf(questions, "0x%x\n", addrs[i])
 	}
-	out := mustRun(t, nil, questions, testenv.Tool(t, "llvm-symbolizer-22"), "--output-style=JSON", "--no-demangle", "--functions=linkage", "--inlines", "--no-debuginfod", "-e", bare)
-	d := json.NewDecoder(bytes.NewReader(out))
+	answers := oracle.LLVM(t, bare, asked, oracle.Linkage...)
 	frames := symbolicateAll(t, s, m.Name, m.ID, asked)
 	inlined, local, twins, wrong := 0, 0, 0, 0
 	for i, got := range frames {
-		var want struct {
-			Symbol []struct {
-				FunctionName, FileName string
-				Line                   uint32
-			}
-		}
-		if err := d.Decode(&want); err != nil {
-			t.Fatal(err)
-		}
 		inlined += len(got.Inlines)
 		b := fmt.Sprintf("%#x", asked[i])
 		var names []string
@@ -280,21 +268,21 @@ func TestOracleSymbolicate(t *testing.T) {
 		if got.Function != nil {
 			names = append(names, *got.Function)
 		}
-		for k, w := range want.Symbol {
+		for k, w := range answers[i] {
 			// A function of a type that is local to another function has no linkage name in the
 			// debug information: llvm-symbolizer gives its name alone, symtool all of it.
-			name, _, _ := strings.Cut(strings.TrimPrefix(w.FunctionName, "~"), "<") // arguments of templates
-			if k < len(names) && !strings.HasPrefix(w.FunctionName, "_Z") && names[k] != w.FunctionName &&
-				(strings.HasSuffix(names[k], w.FunctionName) || name != "" && strings.Contains(names[k], name)) {
-				w.FunctionName = names[k]
+			name, _, _ := strings.Cut(strings.TrimPrefix(w.Function, "~"), "<") // arguments of templates
+			if k < len(names) && !strings.HasPrefix(w.Function, "_Z") && names[k] != w.Function &&
+				(strings.HasSuffix(names[k], w.Function) || name != "" && strings.Contains(names[k], name)) {
+				w.Function = names[k]
 				local++
 			}
 			// Either of a constructor's or destructor's two names for one piece of code is right.
-			if k < len(names) && names[k] != w.FunctionName && oneOfTwo.Replace(names[k]) == oneOfTwo.Replace(w.FunctionName) {
-				w.FunctionName = names[k]
+			if k < len(names) && names[k] != w.Function && oneOfTwo.Replace(names[k]) == oneOfTwo.Replace(w.Function) {
+				w.Function = names[k]
 				twins++
 			}
-			b += fmt.Sprintf("\n%s %s:%d", w.FunctionName, w.FileName, w.Line)
+			b += fmt.Sprintf("\n%s %s:%d", w.Function, w.File, w.Line)
 		}
 		if text := strings.TrimSuffix(frameText(got), " + "+got.FunctionOffset); text != b {
 			if wrong++; wrong < 10 {

@@ -101,7 +101,7 @@ func (r *reader) onlyOne(dir string, m *dump.Module, isMain bool) (found *binary
 		case found == nil:
 			found, of = b, like
 		case !bytes.Equal(of.BuildID, like.BuildID) || of.DebugID != like.DebugID:
-			r.tried(file, "agrees with memory, as does  "+of.Path)
+			r.tried(file, "agrees with memory, as does "+of.Path)
 			return nil
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	keptStacks   = 64 << 20  // bytes of stacks, shared by the threads
 	minStack     = 64 << 10  // bytes of a thread's stack that are kept in any case
 	maxStack     = 8 << 20   // bytes of a thread's stack
-	belowStack   = 256       // bytes below a stack pointer: the red zone has 128 on x86-64 and 288 on 64-bit PowerPC
+	belowStack   = 288       // bytes below a stack pointer: the red zone has 128 on x86-64 and 288 on 64-bit PowerPC
 	overflowed   = 1 << 20   // after an overflow, a stack pointer may be this far below its stack
 	keptPages    = 8192      // pages around registers
 	keptPage     = 4096

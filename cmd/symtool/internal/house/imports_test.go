@@ -26,7 +26,7 @@ const inSymtool = "cmd/symtool/internal/"
 var layers = [][]string{
 	1:  {"internal/bin", "internal/cabinet", "internal/closest", "internal/intern", "internal/lru", "internal/demangle/mangled", "internal/dw", "internal/page", "internal/par", "internal/pattern", "internal/scratch", "internal/span", "internal/testenv", "internal/text", "internal/version", "internal/xz", "internal/zst", "symfmt/arch", "internal/insn"},
 	2:  {"internal/unpack", "internal/demangle/itanium", "internal/demangle/msvc", "internal/demangle/rust", "internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
-	3:  {"internal/archive", "internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/machobj", "internal/object/peobj", "walk/internal/cpu"},
+	3:  {"internal/archive", "internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "internal/oracle", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/machobj", "internal/object/peobj", "walk/internal/cpu"},
 	4:  {"dwarf2sym/internal/codemap", "dwarf2sym/internal/die", "dwarf2sym/internal/units", "dwarf2sym/internal/varjoin", "walk/show", "walk/source", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "internal/flatten", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "internal/coderange", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore", "walk/goroutine", "walk/minidump"},
 	5:  {"dwarf2sym/internal/companion", "internal/debugset", "internal/symtest", "dwarf2sym/internal/names", "dwarf2sym/internal/srcread", "dwarf2sym/internal/varread", "resolve/symserver/internal/catalog", "walk/live", "walk/microdump"},
 	6:  {"dwarf2sym", "symfmt/symcache", "symfmt/symdiff", "internal/upload", "walk/dumpfile", "lint/finding", "lint/internal/extent", "lint/internal/follow"},
@@ -51,7 +51,7 @@ var layers = [][]string{
 
 // forTests are the packages that tests of every layer import. A command's tests run the whole program.
 var forTests = []string{
-	"internal/testenv", "internal/symtest", "resolve/internal/resolvetest", "walk/internal/walktest", "walk/internal/walked", inSymtool + "app", inSymtool + "apptest",
+	"internal/testenv", "internal/oracle", "internal/symtest", "resolve/internal/resolvetest", "walk/internal/walktest", "walk/internal/walked", inSymtool + "app", inSymtool + "apptest",
 }
 
 // rule forbids an import to the packages for which from is true.
@@ -92,7 +92,8 @@ var importRules = []rule{
 	{module + "/dwarf2sym", inLint, "a reader that lints its own output agrees with its own mistakes: take the facts from internal/object"},
 	{module + "/walk/...", only("dwarf2sym"), "dwarf2sym knows nothing of walking"},
 	{module + "/symfmt", only("walk/dump"), "walk/dump knows nothing of symbol files"},
-	{module + "/internal/testenv", productExcept("walk/internal/walktest"), "internal/testenv is for tests"},
+	{module + "/internal/testenv", productExcept("internal/oracle", "walk/internal/walktest"), "internal/testenv is for tests"},
+	{module + "/internal/oracle", productExcept(), "internal/oracle is for tests"},
 	{module + "/internal/symtest", productExcept(), "internal/symtest is for tests"},
 	{module + "/resolve/internal/resolvetest", productExcept(), "resolve/internal/resolvetest is for tests"},
 	{module + "/walk/internal/walktest", productExcept("walk/internal/walked"), "walk/internal/walktest is for tests"},

@@ -3,7 +3,6 @@ package resolve_test
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/app"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -36,7 +36,6 @@ type logForm struct {
 // printed, and others that were written by hand.
 func TestOracleLogs(t *testing.T) {
 	testenv.Oracle(t)
-	symbolizer := testenv.Tool(t, "llvm-symbolizer-22")
 	for _, form := range logForms {
 		t.Run(form.name, func(t *testing.T) {
 			log, binaries, flags := form.make(t, t.TempDir())
@@ -57,7 +56,7 @@ func TestOracleLogs(t *testing.T) {
 					for k, name := range pattern.SubexpNames() {
 						fields[name] = m[k]
 					}
-					want := form.answer(t, symbolizer, filepath.Join(binaries, fields["file"]+form.file), fields, asked)
+					want := form.answer(t, filepath.Join(binaries, fields["file"]+form.file), fields, asked)
 					if want == "" {
 						continue
 					}
@@ -74,36 +73,24 @@ func TestOracleLogs(t *testing.T) {
 }
 
 // answer returns what --filter is to write for a match: what llvm-symbolizer answers, "" for code without a source.
-func (f *logForm) answer(t *testing.T, symbolizer, path string, fields, asked map[string]string) string {
+func (f *logForm) answer(t *testing.T, path string, fields, asked map[string]string) string {
 	file, err := elf.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	key := fmt.Sprintf("%s %#x", path, f.addr(t, file, fields))
+	addr := f.addr(t, file, fields)
+	key := fmt.Sprintf("%s %#x", path, addr)
 	if want, ok := asked[key]; ok {
 		return want
 	}
-	out, err := exec.Command(symbolizer, append([]string{"--output-style=JSON", "--functions=short"}, key)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answers []struct {
-		Symbol []struct {
-			FileName, FunctionName string
-			Line                   int
-		}
-	}
-	if err := json.Unmarshal(out, &answers); err != nil || len(answers) != 1 {
-		t.Fatalf("%v: %s", err, out)
-	}
 	var frames []string
-	for _, s := range answers[0].Symbol {
+	for _, s := range oracle.LLVM(t, path, []uint64{addr}, "--functions=short")[0] {
 		if s.Line == 0 {
 			asked[key] = ""
 			return ""
 		}
-		frames = append(frames, fmt.Sprintf("%s at %s:%d", s.FunctionName, s.FileName, s.Line))
+		frames = append(frames, fmt.Sprintf("%s at %s:%d", s.Function, s.File, s.Line))
 	}
 	asked[key] = strings.Join(frames, ", inlined by ")
 	return asked[key]
@@ -221,7 +208,10 @@ var logForms = []*logForm{
 		"minidump_stackwalk without lines", func(t *testing.T, dir string) (string, string, []string) {
 			tool := testenv.BreakpadTool(t, "minidump_stackwalk")
 			program, dump, store := filepath.Join(dir, "stripped", "stacks"), filepath.Join(dir, "stacks.dmp"), filepath.Join(dir, "store")
-			testenv.WriteFile(t, dump, testenv.PlainInput(t, "crashes/stacks.dmp.gz"))
+			// LLDB's dump, stacks.dmp.gz, has contexts that Breakpad does not know.
+			core := filepath.Join(dir, "stacks.core")
+			testenv.WriteFile(t, core, testenv.PlainInput(t, "crashes/stacks.core.gz"))
+			testenv.Output(t, cli.StatusFindings, "convert", "--to", "minidump", "--binaries", testenv.Input(t, "crashes"), "-o", dump, core)
 			if err := os.MkdirAll(filepath.Dir(program), 0o777); err != nil {
 				t.Fatal(err)
 			}

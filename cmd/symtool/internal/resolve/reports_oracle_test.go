@@ -5,12 +5,12 @@ import (
 	"debug/macho"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/app"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -18,7 +18,6 @@ import (
 // answers for the same addresses; all but the first are behind calls.
 func TestOracleCrashReports(t *testing.T) {
 	testenv.Oracle(t)
-	symbolizer := testenv.Tool(t, "llvm-symbolizer-22")
 	for _, c := range []struct{ file, id string }{
 		{"macho-arm64", "4c4c44fc-5555-3144-a1f3-548c71e2662f"},
 		{"macho-x86_64", "4C4C441E-5555-3144-A126-AF3F2A8D41D4"},
@@ -30,31 +29,26 @@ func TestOracleCrashReports(t *testing.T) {
 		defer f.Close()
 		image, code := f.Segment("__TEXT"), f.Section("__text")
 		const slide = 0x2a3c000
-		var report, ips, questions strings.Builder
+		var report, ips strings.Builder
+		var asked []uint64
 		report.WriteString("Report Version:  104\n\nThread 0 Crashed:\n")
 		ips.WriteString("{\"bug_type\":\"309\"}\n{\n\"threads\" : [{\"frames\":[{}")
 		n := 0
 		for addr := code.Addr; addr < code.Addr+code.Size; addr += 3 {
 			fmt.Fprintf(&report, "%-3d %-30s\t0x%016x 0x%x + %d\n", n, c.file, addr+slide, image.Addr+slide, addr-image.Addr)
 			fmt.Fprintf(&ips, ",\n{\"imageOffset\":%d,\"imageIndex\":0}", addr-image.Addr)
-			fmt.Fprintf(&questions, "%#x\n", addr-uint64(min(n, 1)))
+			asked = append(asked, addr-uint64(min(n, 1)))
 			n++
 		}
 		fmt.Fprintf(&report, "\nBinary Images:\n%#18x - %#18x +%s (1.0) <%s> /Applications/My App.app/Contents/MacOS/%s\n",
 			image.Addr+slide, image.Addr+slide+image.Memsz-1, c.file, c.id, c.file)
 		fmt.Fprintf(&ips, "]}],\n\"usedImages\" : [{\"base\":%d,\"uuid\":\"%s\",\"path\":\"\\/Applications\\/My App.app\\/%s\"}]\n}\n", image.Addr+slide, c.id, c.file)
-		cmd := exec.Command(symbolizer, "--output-style=JSON", "--functions=short", "--obj="+testenv.Input(t, c.file+".dSYM"))
-		cmd.Stdin = strings.NewReader(questions.String())
-		answers, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := strings.Split(strings.TrimSpace(string(answers)), "\n")
+		want := oracle.LLVM(t, testenv.Input(t, c.file+".dSYM"), asked, "--functions=short")
 		got := strings.Split(filtered(t, c.file, report.String()), "\n")[3:]
 		object := ipsFrames(t, filtered(t, c.file, ips.String()))
 		found := 0
 		for i, answer := range want {
-			want, ok := reportFrames(t, answer)
+			want, ok := reportFrames(answer)
 			if !ok {
 				continue
 			}
@@ -112,23 +106,13 @@ func ipsFrames(t *testing.T, report string) (all []string) {
 }
 
 // reportFrames returns what --filter writes for an answer of llvm-symbolizer, if all of it is in the source.
-func reportFrames(t *testing.T, answer string) (_ string, known bool) {
-	t.Helper()
-	var at struct {
-		Symbol []struct {
-			FileName, FunctionName string
-			Line                   int
-		}
-	}
-	if err := json.Unmarshal([]byte(answer), &at); err != nil {
-		t.Fatalf("%v: %s", err, answer)
-	}
+func reportFrames(answer []oracle.Frame) (_ string, known bool) {
 	var frames []string
-	for _, s := range at.Symbol {
-		if s.Line == 0 || s.FunctionName == "" {
+	for _, s := range answer {
+		if s.Line == 0 || s.Function == "" {
 			return "", false
 		}
-		frames = append(frames, fmt.Sprintf("%s at %s:%d", s.FunctionName, s.FileName, s.Line))
+		frames = append(frames, fmt.Sprintf("%s at %s:%d", s.Function, s.File, s.Line))
 	}
 	return " " + strings.Join(frames, ", inlined by "), len(frames) > 0
 }
