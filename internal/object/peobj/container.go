@@ -170,7 +170,6 @@ func (f *File) CodeID(_ []byte, name string) string { return f.codeID() + " " + 
 
 // Name implements object.Container. It returns the PDB's name, by which readers of dumps look for
 // symbols.
-// symbols.
 func (f *File) Name() (string, error) { return f.pdb(), nil }
 
 // Moved implements object.Container.

@@ -149,7 +149,6 @@ func (f *File) readOptional(at int64) error {
 
 // readSections reads the section headers. It reports a problem if some are missing from the
 // file.
-// file.
 func (f *File) readSections(at int64) {
 	n := int64(f.header.NumberOfSections)
 	have := min(n, max(f.in.Size-at, 0)/sectionSize)

@@ -217,7 +217,9 @@ func coffBind(class byte) object.Bind {
 	return object.Local
 }
 
-// undecorate removes the prefix of C names on 32-bit x86: _f for cdecl, _f@8 for stdcall and
+// undecorate removes the prefix of C names on 32-bit x86: _f for cdecl, _f@8 for stdcall and @f@8 for
+// fastcall. An @ and what follows it are cut off later, like the version of an ELF symbol. Export tables
+// contain the names of cdecl functions without the prefix. start is advanced with the name.
 func (f *File) undecorate(name []byte, start *int, coff bool) []byte {
 	if f.arch() != arch.X86 || len(name) < 2 || name[0] != '_' && name[0] != '@' {
 		return name
