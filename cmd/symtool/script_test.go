@@ -16,14 +16,14 @@ import (
 
 func TestMain(m *testing.M) { apptest.Main(m) }
 
-// TestScript runs testdata/script/<command>_<case>.txtar. Beside the commands
-// of testscript and those of package apptest there is
+// TestScript runs testdata/script/<command>_<case>.txtar. In addition to the
+// commands of testscript and of package apptest, scripts have
 //
 //	serve VARIABLE WHAT   starts an HTTP server (serve_test.go)
 //	exec unread COMMAND...   standard output of COMMAND has no reader
 //	exec dump_syms ...       symtool under the name of another program
 //
-// and $GOLDEN is the folder with small binaries, golden/input, $DUMP
+// $GOLDEN is the folder with small binaries, golden/input, and $DUMP is
 // docs/dump.md.
 func TestScript(t *testing.T) {
 	input := testenv.Input(t)
@@ -34,7 +34,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOLDEN", input)
-			env.Setenv("GORACE", os.Getenv("GORACE")) // of .ci/run
+			env.Setenv("GORACE", os.Getenv("GORACE")) // set by .ci/run
 			env.Setenv("DUMP", filepath.Join(testenv.Root(t), "docs", "dump.md"))
 			return nil
 		},

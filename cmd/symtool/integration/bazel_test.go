@@ -51,7 +51,7 @@ func (b *bazelClone) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// try builds, and returns Bazel's output and the log.
+// try builds, and returns Bazel's output and the execution log.
 func (b *bazelClone) try(t *testing.T, args ...string) (string, []spawn, error) {
 	t.Helper()
 	os.Remove(b.log)
@@ -77,7 +77,7 @@ func (b *bazelClone) build(t *testing.T, args ...string) (string, []spawn) {
 	return said, log
 }
 
-// bin returns the folder of outputs; rel is its path below execRoot.
+// bin returns the output folder. rel is its path below execRoot.
 func (b *bazelClone) bin(t *testing.T) (rel, execRoot string) {
 	t.Helper()
 	real, err := filepath.EvalSymlinks(filepath.Join(b.dir, "bazel-bin"))
@@ -91,7 +91,7 @@ func (b *bazelClone) bin(t *testing.T) (rel, execRoot string) {
 	return "bazel-out/" + rel + "/", execRoot
 }
 
-// spent sums up the time of actions in the profile by the first word of their message.
+// spent sums the time of actions in the profile by the first word of their message.
 func (b *bazelClone) spent(t *testing.T) map[string]time.Duration {
 	t.Helper()
 	f, err := os.Open(b.profile)
@@ -122,7 +122,7 @@ func (b *bazelClone) spent(t *testing.T) map[string]time.Duration {
 	return sums
 }
 
-// outputs returns the files below the folder of outputs that symtool wrote, by name.
+// outputs returns the files that symtool wrote below the output folder, by name.
 func (b *bazelClone) outputs(t *testing.T) map[string][]byte {
 	t.Helper()
 	rel, execRoot := b.bin(t)
@@ -145,7 +145,7 @@ func (b *bazelClone) outputs(t *testing.T) map[string][]byte {
 	return all
 }
 
-// processes reads Bazel's summary: 12 processes: 3 remote cache hit, 9 internal.
+// processes parses Bazel's summary: 12 processes: 3 remote cache hit, 9 internal.
 func processes(t *testing.T, said string) (all int, by map[string]int) {
 	t.Helper()
 	m := regexp.MustCompile(`(?m)^INFO: (\d+) process(?:es)?: (.*)\.$`).FindStringSubmatch(said)
@@ -169,9 +169,9 @@ type farmTest struct {
 	first        []spawn // the log of the first build
 }
 
-// Bazel builds 200 targets in sandboxes, into a cache on an HTTP server. A second clone of the
-// project, in another folder and of another user, gets everything from the cache, with the same
-// bytes. The execution log shows the actions of the rules.
+// Bazel builds 200 targets in sandboxes, with a cache on an HTTP server. A second clone of the
+// project, in another folder and owned by another user, gets everything from the cache, with
+// the same bytes. The execution log shows the actions of the rules.
 func TestOracleBazel(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("200 targets: runs with SYMTOOL_ORACLE=full")
@@ -242,7 +242,7 @@ func (f *farmTest) firstBuild(t *testing.T) {
 	t.Logf("cache: %d files, %d bytes, requests %v", files, size, requests)
 }
 
-// checkLog compares each action with what the test knows of the project.
+// checkLog compares each action with what the test expects of the project.
 func (f *farmTest) checkLog(t *testing.T) {
 	bin, _ := f.one.bin(t)
 	wants := farmWants(bin)
@@ -306,7 +306,8 @@ bad(name = "undeclared", binary = "//p00:app0", declared = False)
 bad(name = "beside", binary = "//ship:ship.stripped", flags = ["--no-debuginfod"])
 `
 
-// badActions are found: by the audit, by the sandbox, or when they run elsewhere.
+// badActions checks that bad actions are detected: by the audit, by the sandbox, or when they
+// run elsewhere.
 func (f *farmTest) badActions(t *testing.T) {
 	rules, err := os.ReadFile(filepath.Join("testdata", "bazel", "bad.bzl"))
 	if err != nil {
@@ -357,8 +358,8 @@ func (f *farmTest) badActions(t *testing.T) {
 	}
 }
 
-// secondBuild builds another clone, with another folder, output base, home, umask, language and
-// time zone and, if root runs the test, another user.
+// secondBuild builds another clone with a different folder, output base, home, umask, language
+// and time zone and, if root runs the test, a different user.
 func (f *farmTest) secondBuild(t *testing.T) {
 	home := filepath.Join(f.dir, "elsewhere")
 	f.two = newBazelClone(t, filepath.Join(home, "a", "second-clone"), filepath.Join(home, "output"))
@@ -392,7 +393,7 @@ func (f *farmTest) secondBuild(t *testing.T) {
 	t.Logf("second clone: %.1f s, %d of %d actions from the cache, %v; requests %v", elapsed.Seconds(), by["remote cache hit"], len(log), by, requests)
 }
 
-// compare compares all that symtool wrote in the two clones.
+// compare compares everything that symtool wrote in the two clones.
 func (f *farmTest) compare(t *testing.T) {
 	one, two := f.one.outputs(t), f.two.outputs(t)
 	var size int
@@ -405,7 +406,7 @@ func (f *farmTest) compare(t *testing.T) {
 			t.Errorf("%s has a folder of this build", name)
 		}
 	}
-	// Of each module a symbol file, a stamp and a report; and the store.
+	// For each module a symbol file, a stamp and a report; and the store.
 	stored := len(farmModules()) * 8 / 10
 	if want := 3*(len(farmModules())+1) + stored; len(one) != want || len(two) != want {
 		t.Errorf("%d and %d files, want %d", len(one), len(two), want)
@@ -446,7 +447,7 @@ func (f *farmTest) missedAction(t *testing.T) {
 	}
 }
 
-// incremental checks that what did not change is not built.
+// incremental checks that unchanged targets are not built again.
 func (f *farmTest) incremental(t *testing.T) {
 	f.one.build(t, "//...")
 	source := filepath.Join(f.one.dir, "p03", "app1.cc")

@@ -13,10 +13,10 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// httpCache is nginx with WebDAV as Bazel's --remote_cache.
+// httpCache is nginx with WebDAV, for Bazel's --remote_cache.
 type httpCache struct {
 	url, dir, log string
-	read          int // bytes of the log that were counted
+	read          int // bytes of the log that have been counted
 }
 
 const nginxConfig = `daemon off;
@@ -99,7 +99,7 @@ func (c *httpCache) requests(t *testing.T) map[string]int {
 	return counts
 }
 
-// size returns how many entries the cache has, and their bytes.
+// size returns the number of entries in the cache, and their size in bytes.
 func (c *httpCache) size(t *testing.T) (files int, bytes int64) {
 	t.Helper()
 	err := filepath.WalkDir(c.dir, func(_ string, d fs.DirEntry, err error) error {

@@ -11,10 +11,10 @@ import (
 // farmPackages is the number of packages, with ten targets each.
 const farmPackages = 20
 
-// farmModule is a binary of the build, as the test knows it.
+// farmModule is a binary of the build, as the test expects it.
 type farmModule struct {
 	path    string // PACKAGE/FILE
-	shipped bool   // of a cc_binary: it goes into the store
+	shipped bool   // belongs to a cc_binary, so it goes into the store
 }
 
 // farmModules returns the binaries of all packages.
@@ -31,7 +31,7 @@ func farmModules() (all []farmModule) {
 }
 
 // farmWants returns the inputs that symtool's actions must have, by mnemonic and output. bin is
-// the folder of outputs.
+// the output folder.
 func farmWants(bin string) map[string][]string {
 	const program = "tools/symtool"
 	wants := map[string][]string{}
@@ -187,7 +187,7 @@ func writeIn(t *testing.T, dir, name, text string) {
 	}
 }
 
-// farmPackage has ten targets: two libraries, two shared libraries, six programs.
+// farmPackage writes ten targets: two libraries, two shared libraries and six programs.
 func farmPackage(files map[string]string, p int) {
 	pkg := fmt.Sprintf("p%02d", p)
 	build := farmBuild

@@ -33,7 +33,7 @@ type spawnFile struct {
 	Digest struct{ Hash, SizeBytes string }
 }
 
-// readSpawns reads an execution log: JSON objects, one after the other.
+// readSpawns reads an execution log, a sequence of JSON objects.
 func readSpawns(t *testing.T, name string) (all []spawn) {
 	t.Helper()
 	f, err := os.Open(name)
@@ -70,11 +70,11 @@ func paths(files []spawnFile) (names []string) {
 	return names
 }
 
-// bazelCwd is the folder that Bazel's compilers take for their working directory. It appears in
-// values of --prefix-map, and no file is read from it.
+// bazelCwd lists the folders that Bazel's compilers take for their working directory. They
+// appear in values of --prefix-map, and no file is read from them.
 var bazelCwd = []string{"/proc/self/cwd/=", "/proc/self/cwd/./="}
 
-// audit returns what keeps an action from running elsewhere with the same result. want lists the
+// audit returns the reasons why an action could have another result elsewhere. want lists the
 // inputs that it must have; nil means only those in its arguments.
 func (s *spawn) audit(want []string) (bad []string) {
 	complain := func(format string, args ...any) {
@@ -123,7 +123,7 @@ func missed(all []spawn) (names []string) {
 	return names
 }
 
-// Each fault of an action is found, and a good action has none.
+// Each fault of an action is found, and none in a good action.
 func TestBazelAudit(t *testing.T) {
 	const log = `{"commandArgs":["tools/symtool","dump","--prefix-map","/proc/self/cwd/=","-o","bin/a.sym","bin/a"],"environmentVariables":[],
 		"inputs":[{"path":"bin/a"},{"path":"tools/symtool"}],"listedOutputs":["bin/a.sym"],"remotable":true,"cacheable":true,

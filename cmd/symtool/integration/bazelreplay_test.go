@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// replay runs an action of the log again, as on a remote machine with nothing installed: in a root
-// folder with only its declared inputs, without environment and network. It returns how the result
+// replay runs an action of the log again as on a remote machine with nothing installed: in a root
+// folder with only the declared inputs, without environment and network. It returns how the result
 // differs from the log.
 func (s *spawn) replay(t *testing.T, execRoot string) string {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// ciAction has the parts of an action, or of a job of a workflow, that the tests need.
+// ciAction holds the parts of an action, or of a job in a workflow, that the tests need.
 type ciAction struct {
 	Inputs  map[string]struct{ Default *string }
 	Outputs map[string]struct{ Value string }
@@ -64,8 +64,8 @@ func readAction(t *testing.T) *ciAction {
 	return action
 }
 
-// The hooks that pre-commit finds at the top of the repository are those that symtool prints, except
-// for where symtool comes from.
+// The hooks that pre-commit finds at the top of the repository equal those that symtool prints,
+// except for the origin of symtool.
 func TestHooksAreTheSame(t *testing.T) {
 	var hooks []ciHook
 	decodeYAML(t, string(testenv.ReadFile(t, testenv.Root(t), ".pre-commit-hooks.yaml")), &hooks)
@@ -103,7 +103,7 @@ var (
 	ciPinned     = regexp.MustCompile(`^[\w-]+/[\w./-]+@[0-9a-f]{40}$`)
 )
 
-// No input is part of a script's text; every input is used, and every foreign action is pinned.
+// No script contains the text of an input. Every input is used, and every foreign action is pinned.
 func TestActionIsSafe(t *testing.T) {
 	action := readAction(t)
 	used := map[string]bool{}

@@ -21,7 +21,7 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// actionRun is a run of the action, step by step, as by GitHub.
+// actionRun is a run of the action, step by step, as on GitHub.
 type actionRun struct {
 	dir    string // workspace
 	path   string
@@ -31,10 +31,10 @@ type actionRun struct {
 	values map[string]string // steps.S.outputs.O and inputs.I
 	status int
 	output string
-	upload map[string]string // with: of the step that uploads, nil if it was not called
+	upload map[string]string // the "with" of the step that uploads, nil if it did not run
 }
 
-// run runs the steps as GitHub does, up to the first that fails.
+// run runs the steps as GitHub does, up to the first step that fails.
 func (r *actionRun) run(t *testing.T, action *ciAction) {
 	t.Helper()
 	r.values = map[string]string{}
@@ -99,7 +99,7 @@ func (r *actionRun) step(t *testing.T, temp string, i int, s ciStep) {
 	}
 }
 
-// expand replaces expressions, each of which is a name.
+// expand replaces expressions. Each expression is a name.
 func (r *actionRun) expand(t *testing.T, text string) string {
 	return ciExpression.ReplaceAllStringFunc(text, func(m string) string {
 		return r.value(t, ciExpression.FindStringSubmatch(m)[1])
@@ -140,14 +140,14 @@ const (
 	badSymbols  = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 10 0 f\n1000 10 1 7\n"
 )
 
-// ciHostile lists names of files that a shell, lint or readers of lists could misinterpret.
+// ciHostile lists file names that a shell, lint or readers of lists could misinterpret.
 var ciHostile = []string{
 	"a b.sym", "$(touch pwned).sym", "`touch pwned`.sym", "it's \"q\".sym", "*.sym", "-x.sym", "--write-baseline=pwned.sym", "@list.sym",
 	" two  blanks .sym", "x;touch pwned;.sym", "${HOME}.sym", "a\\nb.sym", "::error::x.sym", "é.sym", "#x.sym", "%41.sym", "~.sym",
 }
 
-// ciProject returns a folder with symbol files: good.sym, poor.sym, bad.sym, and
-// those with hostile names, which are bad as well.
+// ciProject returns a folder with symbol files: good.sym, poor.sym, bad.sym, and bad ones
+// with hostile names.
 func ciProject(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "work space")
@@ -163,8 +163,8 @@ func ciProject(t *testing.T) string {
 	return dir
 }
 
-// The steps of the action are run by bash: what they find, upload and print, and how they
-// end.
+// Bash runs the steps of the action. The test checks what they find, upload and print, and
+// their status.
 func TestActionSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -176,7 +176,7 @@ func TestActionSteps(t *testing.T) {
 	archive := releaseArchive(t, program)
 	sum := fmt.Sprintf("%x", sha256.Sum256(testenv.ReadFile(t, archive)))
 	testenv.WriteFile(t, filepath.Join(dir, "re lease.tar.gz"), string(testenv.ReadFile(t, archive)))
-	fetch := t.TempDir() // a curl that gives the archive, and records its arguments
+	fetch := t.TempDir() // a curl that provides the archive, and records its arguments
 	testenv.WriteFile(t, filepath.Join(fetch, "curl"), "#!/bin/bash\necho \"curl $*\"\ntest \"${*: -1}\" != https://example.org/404 || exit 22\nwhile [ \"$1\" != --output ]; do shift; done\ncp '"+archive+"' \"$2\"\n")
 	if err := os.Chmod(filepath.Join(fetch, "curl"), 0o777); err != nil {
 		t.Fatal(err)
@@ -253,8 +253,7 @@ func TestActionSteps(t *testing.T) {
 	}
 }
 
-// checkUpload compares the names in the SARIF file that is uploaded with those of the
-// input.
+// checkUpload compares the names in the uploaded SARIF file with the names of the input.
 func checkUpload(t *testing.T, r *actionRun) {
 	t.Helper()
 	if r.upload["category"] != "symtool" {
@@ -267,7 +266,7 @@ func checkUpload(t *testing.T, r *actionRun) {
 			want = append(want, strings.ReplaceAll(name, `\`, "/"))
 		}
 		slices.Sort(want)
-	} else if r.inputs["binary"] == "" { // without the binary no file is checked
+	} else if r.inputs["binary"] == "" { // without the binary, no file is checked
 		for _, name := range []string{"bad.sym", "poor.sym"} {
 			if strings.Contains(r.inputs["files"], name) {
 				want = append(want, name)
@@ -310,8 +309,8 @@ func sarifNames(t *testing.T, file string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// releaseArchive has the folders of a release's archive, and a program that starts
-// another.
+// releaseArchive returns an archive with the folders of a release, and a program that
+// starts another.
 func releaseArchive(t *testing.T, program string) string {
 	t.Helper()
 	var b bytes.Buffer

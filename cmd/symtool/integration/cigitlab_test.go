@@ -43,8 +43,8 @@ func readGitLab(t *testing.T) *gitlabJob {
 	return job
 }
 
-// The script of the job for GitLab is run by the shells of images: what it finds and writes,
-// and how it ends.
+// The shells of several images run the script of the GitLab job. The test checks what it
+// finds and writes, and its status.
 func TestGitLabScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

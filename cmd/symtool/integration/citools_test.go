@@ -24,7 +24,7 @@ func oracleFull(t *testing.T) {
 	}
 }
 
-// combined runs a command in dir, and returns its status and all that it prints.
+// combined runs a command in dir, and returns its status and its combined output.
 func combined(t *testing.T, dir string, env []string, name string, args ...string) (int, string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -45,7 +45,7 @@ func mustRun(t *testing.T, dir string, env []string, name string, args ...string
 	return out
 }
 
-// pre-commit runs the hook that symtool prints, and that of a clone of symtool.
+// pre-commit runs the hook that symtool prints, and the hook in a clone of symtool.
 func TestPreCommitOracle(t *testing.T) {
 	oracleFull(t)
 	preCommit, git := testenv.Tool(t, "pre-commit"), testenv.Tool(t, "git")
@@ -67,7 +67,7 @@ func TestPreCommitOracle(t *testing.T) {
 		t.Errorf("bad.sym: status %d\n%s", status, out)
 	}
 	mustRun(t, dir, env, git, "rm", "-q", "--cached", "bad.sym")
-	// @list.sym is a response file, as list.sym exists; the other operands are files.
+	// @list.sym would be a response file, since list.sym exists. The other operands are files.
 	names := slices.DeleteFunc(slices.Clone(ciHostile), func(name string) bool { return name[0] == '@' })
 	mustRun(t, dir, env, git, append([]string{"--literal-pathspecs", "add", "--"}, names...)...)
 	status, out := combined(t, dir, env, git, "commit", "-m", "names")
@@ -94,7 +94,7 @@ func TestPreCommitOracle(t *testing.T) {
 	}
 }
 
-// pathWithout returns PATH without the folders that have a program.
+// pathWithout returns PATH without the folders that contain a program.
 func pathWithout(t *testing.T, program string) string {
 	t.Helper()
 	return strings.Join(slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
@@ -103,7 +103,8 @@ func pathWithout(t *testing.T, program string) string {
 	}), ":")
 }
 
-// actionlint checks the workflow, with the inputs of the action; shellcheck the scripts.
+// actionlint checks the workflow with the inputs of the action, and shellcheck checks the
+// scripts.
 func TestActionlintOracle(t *testing.T) {
 	oracleFull(t)
 	dir := t.TempDir()
@@ -134,7 +135,7 @@ func TestActionlintOracle(t *testing.T) {
 	shellcheck(t, "sh", readGitLab(t).Script[0])
 }
 
-// shellcheck checks a script. It ignores SC2015, a && b || c where c also runs if b fails, which
+// shellcheck checks a script. It ignores SC2015, about a && b || c: that c also runs if b fails
 // is intended.
 func shellcheck(t *testing.T, shell, script string) {
 	t.Helper()
@@ -172,7 +173,7 @@ func TestGitLabLocalOracle(t *testing.T) {
 }
 
 // buildah builds the image from a release, and with Go in an image made from this machine's
-// tools, and runs it.
+// tools. The test runs it.
 func TestContainerOracle(t *testing.T) {
 	oracleFull(t)
 	dir := t.TempDir()

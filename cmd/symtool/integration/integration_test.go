@@ -14,7 +14,8 @@ func TestMain(m *testing.M) { apptest.Main(m) }
 
 // TestOracleIntegration runs testdata/integration/<build system>.txtar: the worked
 // examples of the rules that `symtool integration` prints, built by the real tools.
-// Each builds in its own folder, from $SRC; `rules NAME FILE` writes the rules there.
+// Each is built from $SRC in its own folder; `rules NAME FILE` writes the rules
+// there.
 func TestOracleIntegration(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"cmake", "g++", "gcc", "gn", "make", "meson", "ninja", "objcopy"} {

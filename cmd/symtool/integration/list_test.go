@@ -9,7 +9,7 @@ import (
 )
 
 // Each build system has a worked example, and each CI system has tests in ci_test.go. The rules begin
-// with a comment that says how they are used.
+// with a comment that says how to use them.
 func TestIntegrationsAreComplete(t *testing.T) {
 	known := map[string]bool{}
 	for _, it := range integrations {

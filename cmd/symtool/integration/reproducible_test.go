@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// reproduction is a build of the worked examples' program.
+// reproduction is a build of the program in the worked examples.
 type reproduction struct {
 	folder string
 	env    []string
@@ -19,7 +19,7 @@ type reproduction struct {
 	umask  string
 }
 
-// mapping is the program that removes the folder from the names.
+// mapping is the program that removes the folder from names.
 type mapping string
 
 const (
@@ -29,9 +29,9 @@ const (
 )
 
 // The symbol files of a program that is built in two folders have the same bytes if the compiler or
-// --prefix-map maps the folders: plain, compressed, in a store, from a separate debug file and from .dwo
-// files; in other time zones and languages, with other umasks, by any number of threads, and on another
-// day. If nothing maps the folders, each file with names of sources differs.
+// --prefix-map maps the folders. This holds for plain and compressed files, in a store, from a separate
+// debug file and from .dwo files; in other time zones and languages, with other umasks, with any number
+// of threads, and on another day. If nothing maps the folders, each file with names of sources differs.
 func TestOracleReproducible(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"gcc", "clang-22", "objcopy"} {
@@ -64,7 +64,7 @@ func TestOracleReproducible(t *testing.T) {
 }
 
 // compareBuilds compares the files of two builds: they are equal or, if nothing maps the folders, all
-// except the depfiles differ.
+// files except the depfiles differ.
 func compareBuilds(t *testing.T, want, got map[string][]byte, who mapping) {
 	t.Helper()
 	if len(want) != 6 || len(got) != len(want) {
@@ -89,7 +89,7 @@ func (b reproduction) symbols(t *testing.T, root, compiler string, who mapping) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The compiler's environment is always the same: the test is about dump.
+	// The compiler's environment is always the same: dump is what is tested.
 	script := `cp "$1"/* . && $3 -g -O2 $2 -Wl,--build-id=none -o app "$PWD/main.c" core.c &&
 		objcopy --only-keep-debug app app.debug && objcopy --strip-all --add-gnu-debuglink=app.debug app stripped &&
 		$3 -g -O2 -gsplit-dwarf $2 -c main.c core.c && $3 -Wl,--build-id=none -o split main.o core.o`

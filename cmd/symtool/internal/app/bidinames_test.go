@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// bidiSymbols returns the symbols of crashes/stacks with a mark in each name of a function and file.
+// bidiSymbols returns the symbols of crashes/stacks with a mark in the name of each function and file.
 func bidiSymbols(t *testing.T, mark string) string {
 	t.Helper()
 	symbols := testenv.Output(t, 0, "dump", testenv.Input(t, "crashes", "stacks"))
@@ -29,8 +29,8 @@ func bidiSymbols(t *testing.T, mark string) string {
 	return out.String()
 }
 
-// runIn runs symtool in a folder, with a file after < as its input, and returns all that it wrote, including the file that
-// it names out.
+// runIn runs symtool in a folder, with the file after < as its input, and returns all that it wrote, including
+// the file named out.
 func runIn(t *testing.T, dir, command string) string {
 	t.Helper()
 	command, stdin, redirected := strings.Cut(command, " < ")
@@ -59,8 +59,9 @@ func runIn(t *testing.T, dir, command string) string {
 	return string(printed) + string(written)
 }
 
-// bidiCommands are commands whose output people read. a.sym and b.sym have marks in the names of
-// functions and files, module.sym in that of its module, and the store placed in those of its folders and files.
+// bidiCommands are commands whose output people read. a.sym and b.sym have marks in the names of functions and
+// files, module.sym has one in the name of its module, and the store placed has them in the names of its folders
+// and files.
 var bidiCommands = []string{
 	"resolve -s a.sym ADDR 2000", "resolve -v -s a.sym 99999999",
 	"lint a.sym", "lint --format html -o out a.sym", "lint --format github a.sym", "lint --format junit a.sym",
@@ -81,8 +82,8 @@ var bidiCommands = []string{
 // bidiMarks are a mark of each kind that changes the direction of text.
 var bidiMarks = []string{"\u202e", "\u2066", "\u200f", "\u061c"}
 
-// Names cannot turn around the text that people read, wherever it comes from (CVE-2021-42574): the
-// characters that change its direction are escaped. Symbol files keep them.
+// Names, wherever they come from, cannot reverse text that people read (CVE-2021-42574): characters that change
+// the direction of text are escaped. Symbol files keep them.
 func TestBidiNames(t *testing.T) {
 	for i, mark := range bidiMarks {
 		commands := bidiCommands
@@ -120,8 +121,8 @@ func TestBidiNames(t *testing.T) {
 	}
 }
 
-// placeBidi makes the store placed, into which symtool itself would put no such name (TestNamesWithoutPlace), a list of names
-// that are missing, and a log of places in modules.
+// placeBidi makes the store placed, a list of missing names, and a log of places in modules. symtool itself
+// would not write such names into a store (TestNamesWithoutPlace).
 func placeBidi(t *testing.T, dir, name, symbols string) {
 	t.Helper()
 	const id = "4D70D0BF39CFB6C791C354B6BD3ED3E90"
@@ -135,7 +136,7 @@ func placeBidi(t *testing.T, dir, name, symbols string) {
 	testenv.WriteFile(t, filepath.Join(dir, "m.log"), []byte("stacks+0x1200\nat mod+0x1001 (BuildId: BFD0704DCF39C7B691C354B6BD3ED3E9)\n"))
 }
 
-// firstFunction returns the address of the first FUNC.
+// firstFunction returns the address of the first FUNC record.
 func firstFunction(t *testing.T, symbols string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(symbols, "\nFUNC ")
@@ -146,7 +147,7 @@ func firstFunction(t *testing.T, symbols string) string {
 	return words[0]
 }
 
-// A name that no file in a store can have is damage of the input, whatever writes the store.
+// A name that no file in a store can have is damage in the input, whichever command writes the store.
 func TestNamesWithoutPlace(t *testing.T) {
 	dir := t.TempDir()
 	data, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
@@ -161,7 +162,7 @@ func TestNamesWithoutPlace(t *testing.T) {
 			{"dump", "--store", "st", name}, {"store", "add", "st", symbols}, {"convert", "--to-store", "st", "--layout", "breakpad", symbols},
 		} {
 			if args[0] == "convert" && name == "l\xff" {
-				continue // what it reads, and so writes, has U+FFFD there
+				continue // the reader, and so the output, has U+FFFD there
 			}
 			c := exec.Command(testenv.Symtool(t), args...)
 			c.Dir = dir

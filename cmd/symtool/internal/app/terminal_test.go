@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// onTerminal runs the program with standard output and error on a terminal, and
-// returns all that appears there.
+// onTerminal runs the program with standard output and standard error on a terminal, and returns everything
+// that appears there.
 func onTerminal(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	master, slave := testenv.Terminal(t)
@@ -29,7 +29,7 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	slave.Close() // reading ends with EIO when the program has closed it, too
+	slave.Close() // so that reading ends with EIO when the program has closed it, too
 	var screen bytes.Buffer
 	if _, err := screen.ReadFrom(master); err != nil && !errors.Is(err, syscall.EIO) {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// The stacks of walk have colours by trust, and short names, on a terminal, and are elsewhere as they were.
+// On a terminal, the stacks of walk have colours by trust, and short names. Elsewhere they are unchanged.
 func TestWalkTerminal(t *testing.T) {
 	dir := t.TempDir()
 	app := testenv.Copy(t, testenv.Input(t, "crashes", "calls-x86_64.elf"), dir, "app")

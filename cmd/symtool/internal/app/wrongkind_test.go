@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// What messages say about the kinds of several rows.
+// The text of messages about the kinds in several rows.
 const (
 	dumpIt    = ": symtool dump writes its symbol file"
 	convertIt = ": convert it with symtool convert --to breakpad"
@@ -28,8 +28,8 @@ const (
 	lintIt    = ": symtool lint checks it; resolve and walk read it with --symbols"
 )
 
-// wrongKinds are files of every kind, with what a message says about one that a command does not read; "" if no command
-// says that.
+// wrongKinds are files of every kind, with the text that a message of a command that does not read them has about them;
+// "" if no command reports it.
 var wrongKinds = []struct{ name, class, is string }{
 	{"prog.elf", "binary", "an ELF file" + dumpIt},
 	{"stripped.elf", "binary", "an ELF file" + dumpIt},
@@ -63,8 +63,8 @@ var wrongKinds = []struct{ name, class, is string }{
 	{"missing", "missing", ""},
 }
 
-// wrongKindCommands are the commands that read files, with what they want and which classes or files they read. FILE stands for
-// the file in args.
+// wrongKindCommands are the commands that read files, with what they want and the classes or files that they read. FILE
+// stands for the file in args.
 var wrongKindCommands = []struct{ args, want, reads string }{
 	{"dump --hermetic FILE", "a binary", "binary bundle pdb"},
 	{"convert --to breakpad -o out.sym FILE", "symbols or a dump", "binary bundle pdb symbols json gsym sframe pipe"},
@@ -82,7 +82,7 @@ var wrongKindCommands = []struct{ args, want, reads string }{
 	{"doctor --hermetic FILE", "symbols or a dump", "binary bundle pdb symbols json gsym sframe dump"},
 }
 
-// wrongKindCases are the pairs of a command's first words and a class, or a file, whose message is another one.
+// wrongKindCases lists the pairs of a command's first words and a class, or a file, that have another message.
 var wrongKindCases = map[string]string{
 	"dump folder":               "--store DIR writes the symbol files of all binaries in it",
 	"dump several":              "a universal file of x86_64, arm64: choose one with --arch, or write all with --store",
@@ -133,7 +133,7 @@ var wrongKindCases = map[string]string{
 	"doctor pipe":               "not a regular file",
 }
 
-// Every pair of a command and a file that it does not read has a message that says what the file is, and which command
+// For every pair of a command and a file that it does not read, the message says what the file is, and which command
 // reads it.
 func TestWrongKinds(t *testing.T) {
 	t.Chdir(wrongKindFiles(t))

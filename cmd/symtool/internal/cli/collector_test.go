@@ -15,7 +15,8 @@ func goal() int {
 	return int(sample[0].Value.Uint64())
 }
 
-// A goal that a command sets is that of the second collection: the first one is late.
+// A goal that a command sets applies from the second collection on, since the first
+// one is put off.
 func TestPutOffCollector(t *testing.T) {
 	t.Setenv("GOGC", "")
 	defer debug.SetGCPercent(goal())

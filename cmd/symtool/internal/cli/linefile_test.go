@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is interrupted leaves whole lines, and what was kept.
+// An interrupted write leaves whole lines, after the bytes that were kept.
 func TestLineFile(t *testing.T) {
 	long := strings.Repeat("x", 3*lineBuffer)
 	for _, c := range []struct {

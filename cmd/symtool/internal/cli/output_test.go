@@ -21,7 +21,8 @@ func write(t *testing.T, path, text string, mode fs.FileMode) {
 	}
 }
 
-// holds checks a file's contents, and that its folder has no temporary file.
+// holds checks the contents of a file, and that its folder contains no
+// temporary file.
 func holds(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)

@@ -28,7 +28,7 @@ func TestProgressOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// The bar counts what is done.
+// The bar counts finished files.
 func TestProgressCount(t *testing.T) {
 	var screen testenv.Buffer
 	p, stop := StartCount(&screen, NewMessages(&screen), 4, "dumps", 0)

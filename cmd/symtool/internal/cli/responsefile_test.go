@@ -81,7 +81,7 @@ func TestExpandArgs(t *testing.T) {
 	}
 }
 
-// Many consecutive response files do not move the arguments after them repeatedly.
+// With many consecutive response files, the arguments after them are not moved repeatedly.
 func TestManyResponseFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	many := strings.Repeat("@empty\n", maxResponseFiles-1) + strings.Repeat("x\n", 200_000)

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Flags have the values on the command line: under each name, with commas and blanks intact,
-// and the last of several counts.
+// Flags have the values on the command line, under each name, with commas and blanks intact.
+// Of several values, the last counts.
 func TestRunApp(t *testing.T) {
 	var got *cli.Context
 	app := &cli.App{Commands: []*cli.Command{{
@@ -66,7 +66,7 @@ func TestRunApp(t *testing.T) {
 		}
 	}
 
-	// A flag that was not given has its default, also after another call.
+	// A flag that was not given has its default value, even after another call.
 	if err := runApp(context.Background(), app, []string{"x", "go"}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// The file is named once, by the error that has it.
+// The message names one file, once: the file in the error, if there is one.
 func TestNamed(t *testing.T) {
 	for _, c := range []struct {
 		err  error

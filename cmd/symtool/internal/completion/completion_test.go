@@ -25,7 +25,7 @@ func completionScript(t *testing.T, shell string) string {
 	return stdout.String()
 }
 
-// Every flag, every word of an enumeration and every command is in every script.
+// Every command, every flag, and every word of an enumeration is in every script.
 func TestCompletionIsWhole(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	commands := cli.Models(program)
@@ -47,8 +47,8 @@ func TestCompletionIsWhole(t *testing.T) {
 	}
 }
 
-// completions lists what is typed before the Tab key, in a folder with the files binary.elf
-// and stone and the folder store, and what must be on the screen afterwards.
+// completions lists text that is typed before the Tab key, in a folder with the files binary.elf
+// and stone and the folder store, and the text that must be on the screen afterwards.
 var completions = []struct {
 	typed string
 	tabs  int
@@ -107,7 +107,8 @@ type terminal struct {
 	tmux []string
 }
 
-// shellStarts starts a shell that completes only by the script %s, and prints that it is ready.
+// shellStarts has the commands that make a shell complete only with the script %s, and print
+// that it is ready.
 var shellStarts = map[string]string{
 	"bash": "PS1='$ '; bind 'set bell-style none'; . %s; clear; echo ready",
 	"zsh":  "PS1='$ '; autoload -Uz compinit; compinit -D -u; . %s; clear; echo ready",

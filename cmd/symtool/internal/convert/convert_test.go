@@ -33,8 +33,8 @@ func mustConvert(t *testing.T, args ...string) {
 	}
 }
 
-// goldenSymbols returns the complete symbol files of the repository; the others contain
-// remarks of their tests.
+// goldenSymbols returns the complete symbol files of the repository. The other files contain remarks for
+// their tests.
 func goldenSymbols(t *testing.T) (names []string) {
 	all, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil {
@@ -78,8 +78,8 @@ func TestConvertKeepsDumps(t *testing.T) {
 	}
 }
 
-// A format of symbols that is read and written: a file that was converted to it and back loses
-// nothing when it is converted again. Each format has every third file, and all under SYMTOOL_ORACLE=full.
+// If a file is converted to a format of symbols and back, converting it again loses nothing. Each format
+// is tested with every third file, and with all files under SYMTOOL_ORACLE=full.
 func TestConvertSettles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -91,7 +91,8 @@ func TestConvertSettles(t *testing.T) {
 		every = 1
 	}
 	for n, f := range formats.All() {
-		// ELF is dumped, and SFrame has only rules: symelf's and symsframe's tests compare those.
+		// ELF files are dumped, and SFrame has only rules: the tests of symelf and symsframe compare
+		// those.
 		if f.Read == nil || f.Write == nil || f.Name == "elf" || f.Name == "sframe" {
 			continue
 		}
@@ -104,7 +105,7 @@ func TestConvertSettles(t *testing.T) {
 				module := []string{"--rename-module", "m", "--quiet"}
 				status, said := converted(append(module, "--to", f.Name, name, "-o", path("1"))...)
 				if status == cli.StatusInput && (strings.Contains(said, "nothing is written") || strings.Contains(said, "is not written as")) {
-					continue // the format holds nothing of it
+					continue // the format can hold nothing of the file
 				}
 				if status != cli.StatusOK {
 					t.Fatalf("%s: status %d: %s", name, status, said)
@@ -156,8 +157,8 @@ func gunzipped(t *testing.T, path string) string {
 	return out
 }
 
-// Damaged files of every format, converted to every format of symbols: the status is one of
-// the documented ones, and the output is complete or missing.
+// For damaged files of every format, converted to every format of symbols, the status is one of the
+// documented ones, and the output is complete or missing.
 func TestConvertHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

@@ -14,15 +14,15 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// cutCommands are what reads symbols, FILE, of the module of a crash, DUMP; OTHER is a whole symbol file. Each command
-// must say that FILE was cut off inside a line, and must end with its status for damage.
+// cutCommands are the commands that read symbols, FILE, of the module of a crash, DUMP; OTHER is a whole symbol file.
+// Each command must report that FILE was cut off inside a line, and must end with its status for damage.
 var cutCommands = []string{
 	"resolve --symbols FILE 0x1000", "resolve --index --symbols FILE 0x1000", "convert --to breakpad FILE -o OUT", "convert --to json FILE -o OUT",
 	"diff FILE OTHER", "diff OTHER FILE", "doctor FILE", "lint FILE", "walk --symbols FILE DUMP",
 	"store add STORE FILE", "upload --protocol put --dry-run http://127.0.0.1:1 FILE",
 }
 
-// cutSymbols are those of the module of DUMP.
+// cutSymbols are the symbols of the module of DUMP.
 const cutSymbols = `MODULE Linux x86_64 %s stacks
 FILE 0 a.c
 FILE 12 b.c
@@ -72,7 +72,8 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// The same of other formats of symbols that are text. JSON has its own ends: a whole last value is whole without a line feed.
+// The same for other text formats of symbols. JSON marks its own end: a whole last value is whole even without a line
+// feed.
 func TestCutTexts(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")

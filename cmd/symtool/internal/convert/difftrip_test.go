@@ -22,8 +22,9 @@ func differing(args ...string) (status int, stdout, stderr string) {
 // tripFormats are the formats that lose nothing.
 var tripFormats = []string{"breakpad", "json", "jsonl"}
 
-// A symbol file does not differ from the result of converting it to another format and back:
-// files of the repository, and of other dumpers. Some of these have duplicate records.
+// A symbol file does not differ from the result of converting it to another format and back.
+// The files are those of the repository, and other dumpers' files, some of which have
+// duplicate records.
 func TestDiffAfterConvert(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -36,7 +37,7 @@ func TestDiffAfterConvert(t *testing.T) {
 	}
 	for i, name := range append(names, others...) {
 		if filepath.Base(name) == "linux_inline.new.sym" {
-			continue // it ends without a line feed: its last record may be cut, and is left out
+			continue // it ends without a line feed: its last record may be cut, and is omitted
 		}
 		to := tripFormats[i%len(tripFormats):][:1]
 		if i >= len(names) {
@@ -53,7 +54,7 @@ func TestDiffAfterConvert(t *testing.T) {
 	}
 }
 
-// The comparison above would find a change.
+// The comparison above would detect a change.
 func TestDiffAfterConvertFindsChange(t *testing.T) {
 	text, err := os.ReadFile(goldenSymbols(t)[0])
 	if err != nil {

@@ -35,8 +35,8 @@ STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 16 +
 `
 
-// matrix lists for each pair of formats of symbols what the second cannot hold, except what
-// the first has already lost. The table in docs/convert.md summarises it.
+// matrix lists, for each pair of formats of symbols, what the second format cannot hold, except
+// what the first has already lost. The table in docs/convert.md summarises it.
 const matrix = `breakpad -> breakpad: loss-free
 breakpad -> json: loss-free
 breakpad -> jsonl: loss-free
@@ -115,7 +115,7 @@ func TestConvertMatrix(t *testing.T) {
 	if err := os.WriteFile(path("every"), []byte(everyRecord), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	// What SFrame holds and loses is in the scripts convert_sframe and convert_nothing.
+	// The scripts convert_sframe and convert_nothing test what SFrame holds and loses.
 	names := formats.Names(func(f *formats.Format) bool { return f.Read != nil && f.Write != nil && !f.OnlyRules() })
 	var found strings.Builder
 	for _, from := range names {

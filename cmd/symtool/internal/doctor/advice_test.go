@@ -26,8 +26,8 @@ func advised(t *testing.T, begins string, args ...string) string {
 	return m[1]
 }
 
-// doctor's advice about .dwo files and packages works with dump: with the binary in another
-// folder, nothing is missing afterwards.
+// doctor's advice about .dwo files and packages works with dump: with the binary in another folder, nothing
+// is missing afterwards.
 func TestDoctorAdvisesSplitFiles(t *testing.T) {
 	golden := testenv.Input(t)
 	for _, c := range []struct{ binary, part string }{
@@ -64,7 +64,7 @@ func TestDoctorAdvisesSplitFiles(t *testing.T) {
 	}
 }
 
-// Flags of C compilers are not suggested for Go programs, whose names and rules are in .gopclntab anyhow.
+// Flags of C compilers are not suggested for Go programs, which have names and rules in .gopclntab anyway.
 func TestDoctorAdvisesGo(t *testing.T) {
 	testenv.Oracle(t)
 	goTool := testenv.Tool(t, "go")
@@ -94,7 +94,8 @@ func TestDoctorAdvisesGo(t *testing.T) {
 	}
 }
 
-// Lines are missing if none could be read, and rules if all are of code that the linker dropped.
+// Lines are missing if none could be read, and rules are missing if the linker dropped the code of all of
+// them.
 func TestDoctorAdvisesLines(t *testing.T) {
 	for file, why := range map[string]string{
 		testenv.Input(t, "lang-swift.elf"):                  "the line tables have no lines of its functions",
@@ -106,7 +107,8 @@ func TestDoctorAdvisesLines(t *testing.T) {
 	}
 }
 
-// withoutCode returns the path of a copy of a file of 64 bits whose .debug_frame is all of code at address 0.
+// withoutCode returns the path of a copy of a 64-bit file in which all of .debug_frame is for code at address
+// 0.
 func withoutCode(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -122,8 +124,8 @@ func withoutCode(t *testing.T, path string) string {
 	for len(entries) > 0 {
 		size := f.ByteOrder.Uint32(entries)
 		entry := entries[4 : 4+size]
-		if f.ByteOrder.Uint32(entry) != 1<<32-1 { // no CIE
-			clear(entry[4:16]) // with the pointer of 8 bytes to a CIE, or without
+		if f.ByteOrder.Uint32(entry) != 1<<32-1 { // not a CIE
+			clear(entry[4:16]) // the address, after a CIE pointer of 4 or 8 bytes
 		}
 		entries = entries[4+size:]
 	}

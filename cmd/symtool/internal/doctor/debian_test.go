@@ -44,7 +44,7 @@ func TestDebianNamesOracle(t *testing.T) {
 			files = append(files, found[i])
 		}
 	}
-	out, _ := exec.Command(dpkg, append([]string{"-S"}, files...)...).Output() // fails for those that no package has
+	out, _ := exec.Command(dpkg, append([]string{"-S"}, files...)...).Output() // fails for files that no package owns
 	n, guessed := 0, 0
 	for line := range strings.Lines(string(out)) {
 		owner, file, _ := strings.Cut(strings.TrimSpace(line), ": ")

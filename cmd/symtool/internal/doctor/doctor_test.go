@@ -76,8 +76,8 @@ type doctorAnswer struct {
 	} `json:"files"`
 }
 
-// For every input, doctor's numbers are those of dump, and its status is at least dump's;
-// something is missing if the status is 1, and nothing if it is 0.
+// For every input, doctor's numbers equal dump's, and its status is at least dump's.
+// Something is missing if the status is 1, and nothing if it is 0.
 func TestDoctorAgreesWithDump(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -116,7 +116,7 @@ func TestDoctorAgreesWithDump(t *testing.T) {
 		if !reflect.DeepEqual(g.Binary.Stats, summary.Files[0].Stats) || !reflect.DeepEqual(g.Symbols.Module, summary.Files[0].Module) {
 			t.Errorf("%s: %+v, dump has %+v", file, g.Binary.Stats, summary.Files[0].Stats)
 		}
-		// For dump, missing debug information is damage; doctor reports it as missing.
+		// For dump, missing debug information is damage. doctor reports it as missing.
 		if problems := len(summary.Files[0].Problems) > 0; problems != (status == cli.StatusInput) || dumped == cli.StatusOK && problems {
 			t.Errorf("%s: status %d, dump's %d", file, status, dumped)
 		}
@@ -126,7 +126,8 @@ func TestDoctorAgreesWithDump(t *testing.T) {
 	}
 }
 
-// Damaged files of any kind are answered or refused: no panic, nothing unbounded.
+// doctor reports on damaged files of any kind or rejects them, without a panic and with
+// bounded resources.
 func TestDoctorHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

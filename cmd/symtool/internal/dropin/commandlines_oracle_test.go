@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Command lines that name what is not there, symbols, parts of options and addresses in other forms: standard output and
-// exit status are those of the programs. The binary is FILE.
+// On command lines that name missing files and symbols, abbreviate options, and write addresses in other forms,
+// standard output and exit status equal those of the programs. The binary is FILE.
 func TestOracleCommandLines(t *testing.T) {
 	testenv.Oracle(t)
 	for tool, lines := range map[string][]string{
@@ -47,8 +47,8 @@ func TestOracleCommandLines(t *testing.T) {
 	}
 }
 
-// compareRuns runs a program and symtool under its name, without input, and compares output and exit status. binutils
-// print no name of a file if that of a FILE symbol is empty, as the linker's is.
+// compareRuns runs a program, and symtool under its name, without input, and compares output and exit status.
+// binutils print no file name if the FILE symbol has an empty name, as the linker's has.
 func compareRuns(t *testing.T, what, tool, name string, args []string) {
 	t.Helper()
 	theirs, ours := ranPeer(t, tool, args...), ranSymtool(t, name, args...)
@@ -64,7 +64,8 @@ func compareRuns(t *testing.T, what, tool, name string, args []string) {
 	t.Errorf("%s %s: status %d, from line %d on %.300q, want %d, %.300q", name, what, ours.status, n+1, got[n:], theirs.status, want[n:])
 }
 
-// Of several names of an address, and of those of a debug file, binutils and elfutils choose as symtool does.
+// Of several names at an address, in the binary or in its debug file, symtool chooses the same as binutils and
+// elfutils.
 func TestOracleAliases(t *testing.T) {
 	testenv.Oracle(t)
 	dir := t.TempDir()

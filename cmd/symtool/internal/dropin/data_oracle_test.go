@@ -33,12 +33,12 @@ int main(int c, char **v) {
 }
 `
 
-// llvm-symbolizer and symtool say the same about data: its name, extent, and where it is declared. These are the
-// differences, which are not asked for:
+// llvm-symbolizer and symtool agree about data: its name, its extent, and where it is declared. Addresses with these
+// differences are left out:
 //
 //   - LLVM does not read the file of a declaration in GCC's DWARF 5 (DW_FORM_implicit_const).
-//   - It takes the size to be 1 where the definition refers to a declaration for the type: of static members and, by
-//     GCC, of what is in a namespace.
+//   - It takes the size to be 1 if the definition refers to a declaration for the type: for static members and, from
+//     GCC, for data in a namespace.
 func TestOracleData(t *testing.T) {
 	testenv.Oracle(t)
 	tool, dir := testenv.Tool(t, "llvm-symbolizer-22"), t.TempDir()
@@ -63,7 +63,7 @@ func TestOracleData(t *testing.T) {
 	}
 }
 
-// dataAddresses returns questions about the beginning and the middle of all data symbols.
+// dataAddresses returns lines with the start and the middle of each data symbol.
 func dataAddresses(t *testing.T, path string) string {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())

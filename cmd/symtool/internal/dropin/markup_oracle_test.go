@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A log with symbolizer markup, and with mistakes in it, becomes the same, byte by byte, with llvm-symbolizer
-// --filter-markup and with symtool under its name.
+// For a log with symbolizer markup and mistakes in it, llvm-symbolizer --filter-markup, and symtool under its
+// name, print the same, byte by byte.
 func TestOracleMarkup(t *testing.T) {
 	testenv.Oracle(t)
 	tool, dir, inlined := testenv.Tool(t, "llvm-symbolizer-22"), t.TempDir(), false
@@ -35,7 +35,8 @@ func TestOracleMarkup(t *testing.T) {
 	}
 }
 
-// markupLog returns a log about all code and some data of a fixture, and copies the fixture to where its build-id leads.
+// markupLog returns a log about all code and some data of a fixture, and copies the fixture to the path for
+// its build-id.
 func markupLog(t *testing.T, dir, file string) string {
 	t.Helper()
 	path := testenv.Input(t, file)

@@ -11,8 +11,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// specialNames are names of every scheme that LLVM's demangler knows, above all those that compilers make up, names that it
-// leaves as they are, and names that are cut off.
+// specialNames are names in every mangling scheme that LLVM's demangler knows,
+// above all names that compilers make up; names that it leaves unchanged; and
+// truncated names.
 const specialNames = `
 _ZTW1x
 _ZTWN2ns1yE

@@ -24,19 +24,20 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// parityCase is a binary with its debug files. files has pairs of a fixture and where it is; ABS stands for the path of the
-// folder without its first slash, ID and REST for the digits of the build-id of the first file.
+// parityCase is a binary with its debug files. files has pairs of a fixture and its path. In paths, ABS stands
+// for the path of the folder without its first slash, and ID and REST for the digits of the first file's
+// build-id.
 type parityCase struct {
 	name  string
 	files []string
 	dirs  bool // the debug file is in D, which flags name
 	serve bool // it is on a debuginfod server, in D
-	lines bool // there are lines
-	// unlike means that LLVM's answers are others: see TestOracleDropinsKnowWhatPeersKnow
+	lines bool // the debug information has lines
+	// unlike means that LLVM's answers differ: see TestOracleDropinsKnowWhatPeersKnow.
 	unlike bool
 }
 
-// parityCases have a binary with its debug files in every way in which they may belong together.
+// parityCases lists a case for every way in which a binary and its debug files can belong together.
 var parityCases = []parityCase{
 	{name: "DWARF 5 of gcc", files: []string{"gcc-dwarf5.elf", "a"}, lines: true},
 	{name: "DWARF 5 of clang", files: []string{"clang-dwarf5.elf", "a"}, lines: true},
@@ -93,16 +94,16 @@ func splitFiles(name string) (files []string) {
 	return files
 }
 
-// parity is a case in a folder.
+// parity is a case whose files are in a folder.
 type parity struct {
 	path  string // of the binary
-	base  uint64 // that RVAs count from
+	base  uint64 // address from which RVAs count
 	rvas  []symfmt.RVA
-	flags map[string][]string // of resolve and of programs, for the folder of debug files; nil if none is named
+	flags map[string][]string // flags of resolve and of the programs for the folder of debug files; nil if no flag names it
 }
 
-// Under the names of other programs, symtool knows what resolve knows: of the same addresses, the same functions, inlined
-// calls, files and lines, wherever the debug information is.
+// Under the names of other programs, symtool finds what resolve finds: for the same addresses, the same
+// functions, inlined calls, files and lines, wherever the debug information is.
 func TestDropinsKnowWhatResolveKnows(t *testing.T) {
 	for _, c := range parityCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,14 +119,14 @@ func TestDropinsKnowWhatResolveKnows(t *testing.T) {
 	}
 }
 
-// peerNames are the programs that are compared; peerTools are those of Debian.
+// peerNames are the programs that are compared; peerTools are Debian's names for them.
 var (
 	peerNames = []string{"llvm-symbolizer", "eu-addr2line", "addr2line"}
 	peerTools = map[string]string{"llvm-symbolizer": "llvm-symbolizer-22", "eu-addr2line": "eu-addr2line", "addr2line": "addr2line"}
 )
 
-// What the programs themselves know, symtool knows under their names. Not compared are answers without the debug
-// information, which the programs often do not find or read, and these:
+// Under the names of the programs, symtool finds what the programs themselves find. Answers without the debug
+// information, which the programs often do not find or read, are not compared, and neither are these:
 //
 //   - binutils and elfutils about files that are not ELF;
 //   - LLVM about objects, in which it takes the section that comes last for all addresses;
@@ -232,7 +233,7 @@ func (p *parity) chooseAddresses(t *testing.T, debug string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if f.Kind != object.Relocatable { // whose addresses resolve counts from 0
+	if f.Kind != object.Relocatable { // for object files, resolve counts addresses from 0
 		p.base = f.Base
 	}
 	read, err := dwarf2sym.ReadFile(t.Context(), p.path, dwarf2sym.Options{DebugDirs: []string{debug}})
@@ -243,7 +244,7 @@ func (p *parity) chooseAddresses(t *testing.T, debug string) {
 		rva := read.Module.Funcs[i].RVA
 		p.rvas = append(p.rvas, rva, rva+1)
 	}
-	const samples = 200 // of a section
+	const samples = 200 // samples per section
 	for _, code := range read.Extents.Code {
 		for at := uint64(0); at < code.Size; at += 1 + code.Size/samples {
 			p.rvas = append(p.rvas, code.RVA+symfmt.RVA(at))
@@ -253,26 +254,26 @@ func (p *parity) chooseAddresses(t *testing.T, debug string) {
 	p.rvas = slices.Compact(p.rvas)
 }
 
-// known is what is known of a frame.
+// known is what is known about a frame.
 type known struct {
 	name, file string
 	line       int
 }
 
-// asWellKnown reports whether all that is known of k is known of other, too. Names are written in different ways, from the
-// debug information or from the symbol table.
+// asWellKnown reports whether everything that is known of k is known of other, too. Names may have different
+// forms, from the debug information or from the symbol table.
 func (k known) asWellKnown(other known) bool {
 	return plainFunction(k.name) == plainFunction(other.name) && (k.file == "" || k.file == "??" || k.file == other.file && k.line == other.line)
 }
 
 var (
 	brackets = regexp.MustCompile(`\([^()]*\)|<[^<>]*>|\{[^{}]*\}|\[[^\[\]]*\]`)
-	twins    = regexp.MustCompile(`\btwin_(one|two)\b`) // one function with two names, of which LLVM prints the last in the table
+	twins    = regexp.MustCompile(`\btwin_(one|two)\b`) // one function with two names, of which LLVM prints the one that is last in the table
 	variant  = regexp.MustCompile(`(\w)(\.[\w.]+)?( const)?$`)
 )
 
-// plainFunction returns the last part of a function's name, without parameters, arguments of templates and what compilers
-// add to the name of a copy.
+// plainFunction returns the last part of a function's name, without parameters, template arguments and the
+// suffixes that compilers add to the name of a copy.
 func plainFunction(name string) string {
 	name = twins.ReplaceAllString(name, "twin")
 	name = strings.ReplaceAll(name, "operator()", "operator_call")
@@ -390,7 +391,7 @@ func llvmFrames(t *testing.T, line string) (frames []known) {
 	return frames
 }
 
-// prettyPlace matches what addr2line -p prints of a place after its function.
+// prettyPlace matches the location that addr2line -p prints after a function.
 var prettyPlace = regexp.MustCompile(`^(.*?)(?: at)? ([^ ]*?):(\d+|\?)(?::\d+)?(?: \(discriminator \d+\))?$`)
 
 func parsePretty(t *testing.T, line string) known {
@@ -429,7 +430,7 @@ func checkLines(t *testing.T, answers [][]known, want bool) {
 	}
 }
 
-// compare checks that what is known in want is in got.
+// compare checks that got has everything that is known in want.
 func (p *parity) compare(t *testing.T, name string, want [][]known, who string, got [][]known) {
 	t.Helper()
 	wrong := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/dropin"
 )
 
-// A message about a flag of another program names only flags that the command has, and is only for
-// those that it does not have.
+// A message about a flag of another program names only flags that the command has. It exists only for flags that the
+// command does not have.
 func TestPeerFlags(t *testing.T) {
 	mentioned := regexp.MustCompile(`--([a-z][a-z-]*)`)
 	known := map[string]bool{}
@@ -45,7 +45,7 @@ func TestPeerFlags(t *testing.T) {
 	}
 }
 
-// testCommonPeerFlag checks the answer about a flag of other programs in every command.
+// testCommonPeerFlag checks the message about a flag of other programs in every command.
 func testCommonPeerFlag(t *testing.T, name, instead, has string, mentioned *regexp.Regexp) {
 	answered := 0
 	for _, command := range app.Commands(cli.NewMessages(io.Discard)) {
@@ -78,8 +78,8 @@ func testCommonPeerFlag(t *testing.T, name, instead, has string, mentioned *rege
 	}
 }
 
-// Wrong command lines get one line that names what is wrong as it was written and, where that is known, what was meant. It
-// is never a message of a library.
+// A wrong command line gets one line that names the mistake as it was written and, if known, what was meant. It is
+// never a message of a library.
 func TestWrongCommandLines(t *testing.T) {
 	for args, want := range map[string]string{
 		// Commands and topics.
@@ -137,8 +137,8 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
-// A message about a word that is no command names commands and programs that there are; it is there for each program
-// whose command line symtool takes.
+// A message about a word that is not a command names only existing commands and programs. There is a message for each
+// program whose command line symtool accepts.
 func TestPeerCommands(t *testing.T) {
 	var names []string
 	for _, command := range app.Commands(cli.NewMessages(io.Discard)) {
@@ -164,8 +164,8 @@ func TestPeerCommands(t *testing.T) {
 	}
 }
 
-// Each option of a program is a flag of the command that does its work, or is answered: with what takes its place, or
-// with the program.
+// Each option of a program is a flag of the command that does its work, or a message says what to use instead, or
+// names the program.
 func TestPeerOptions(t *testing.T) {
 	app.Commands(cli.NewMessages(io.Discard))
 	asked := 0

@@ -52,12 +52,12 @@ func addressesOf(text []byte) (all []string) {
 	return all
 }
 
-// Breakpad's dump_syms and symtool under its name take the same command lines. The headers of symbol
+// Breakpad's dump_syms, and symtool under its name, accept the same command lines. The headers of symbol
 // files are the same, byte by byte; in whole files, symtool has all functions that Breakpad has, and
 // the options have the same effect. These are the differences:
 //
-//   - MODULE is named after DT_SONAME, and by -n in symtool; Breakpad ignores -n for libraries.
-//   - With -i, Breakpad reads no sections, so that a file that is cut off has a header; symtool refuses it.
+//   - MODULE is named after DT_SONAME or, in symtool, by -n; Breakpad ignores -n for libraries.
+//   - With -i, Breakpad reads no sections, so it writes a header even for a truncated file; symtool refuses the file.
 func TestOracleAsDumpSyms(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.BreakpadTool(t, "dump_syms")
@@ -109,9 +109,9 @@ func compareRecords(t *testing.T, name string, ours, theirs []byte) {
 	for _, kind := range []string{"MODULE", "INFO CODE_ID", "INFO GENERATOR", "FUNC", "PUBLIC", "INLINE", "STACK CFI INIT"} {
 		has := func(text []byte) bool { return bytes.Contains(append([]byte{'\n'}, text...), []byte("\n"+kind+" ")) }
 		switch {
-		case has(theirs) && !has(ours) && kind != "PUBLIC": // a PUBLIC where symtool has a FUNC
+		case has(theirs) && !has(ours) && kind != "PUBLIC": // where symtool has a FUNC, it may lack the PUBLIC
 			t.Errorf("%s: no %s", name, kind)
-		case has(ours) && !has(theirs) && kind != "FUNC" && kind != "INLINE" && kind != "PUBLIC": // what Breakpad loses of DWARF
+		case has(ours) && !has(theirs) && kind != "FUNC" && kind != "INLINE" && kind != "PUBLIC": // Breakpad loses some of these
 			t.Errorf("%s: %s, which Breakpad does not write", name, kind)
 		case kind == "INLINE" && has(ours) && !strings.Contains(name, "-d"):
 			t.Errorf("%s: %s without -d", name, kind)
@@ -128,10 +128,10 @@ func compareRecords(t *testing.T, name string, ours, theirs []byte) {
 	}
 }
 
-// Breakpad's minidump_stackwalk and symtool under its name print the same bytes, with the symbols
-// that symtool has dumped. These are the differences:
+// Breakpad's minidump_stackwalk, and symtool under its name, print the same bytes, with symbols dumped by
+// symtool. These are the differences:
 //
-//   - Breakpad's program often takes hours with -s: only crashes with which it ends at once are compared.
+//   - With -s, Breakpad's program often takes hours: only crashes with which it ends soon are compared.
 //   - nullcall and sighandler have frames that Breakpad does not find by STACK CFI: the caller of
 //     address 0, and the frames below a signal handler.
 func TestOracleAsStackwalk(t *testing.T) {

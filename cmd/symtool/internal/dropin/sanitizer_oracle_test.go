@@ -11,7 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// sanitizerCrashes are programs that a sanitizer of clang reports, with a line of the report that only symbols give.
+// sanitizerCrashes are programs whose errors one of clang's sanitizers reports, with a line of the report that
+// requires symbols.
 var sanitizerCrashes = []struct{ name, sanitizer, text, want string }{
 	{"heap", "address", `
 #include <cstdlib>
@@ -62,7 +63,7 @@ int main() { pthread_t t; pthread_create(&t, nullptr, work, nullptr); usleep(300
 `, "Location is global 'ns::T::total' of size 8"},
 }
 
-// Reports of the sanitizers about real crashes are the same with symtool as with llvm-symbolizer.
+// Sanitizers' reports about real crashes are the same with symtool as with llvm-symbolizer.
 func TestOracleSanitizer(t *testing.T) {
 	testenv.Oracle(t)
 	clang, llvm, dir := testenv.Tool(t, "clang++-22"), testenv.Tool(t, "llvm-symbolizer-22"), t.TempDir()
@@ -88,10 +89,10 @@ func TestOracleSanitizer(t *testing.T) {
 	}
 }
 
-// varying matches what differs between runs: ids and addresses.
+// varying matches text that differs between runs: IDs and addresses.
 var varying = regexp.MustCompile(`==[0-9]+==|[pt]id=[0-9]+|0x[0-9a-f]{6,}`)
 
-// sanitizerReport returns what a program prints that fails, with symbols from a symbolizer.
+// sanitizerReport returns the output of a program that fails, with symbols from a symbolizer.
 func sanitizerReport(program, symbolizer string) string {
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "UBSAN_OPTIONS=print_stacktrace=1")

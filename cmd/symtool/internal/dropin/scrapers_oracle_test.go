@@ -15,9 +15,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// scraper makes the calls of Mozilla's symbol-scrapers (debian/script.sh, common.sh): it unpacks a
-// package and its debug package, looks for the debug file of each binary by its build-id, dumps both,
-// and copies the symbol file under the names of the file and of its SONAME.
+// scraper makes the same calls as Mozilla's symbol-scrapers (debian/script.sh, common.sh): it unpacks
+// a package and its debug package, finds the debug file of each binary by its build-id, dumps both,
+// and copies the symbol file to the names of the file and of its SONAME.
 const scraper = `
 set -u
 unpack() {
@@ -50,8 +50,8 @@ find packages -type f | grep -v debug | while read path; do
 done
 `
 
-// The script makes the store that dump --store --both-names makes. Its copies keep the name of the
-// first one in MODULE.
+// The script makes the same store as dump --store --both-names. Its copies keep the first file's name
+// in MODULE.
 func TestOracleScrapers(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"bash", "objdump", "eu-readelf"} {
@@ -89,7 +89,7 @@ func TestOracleScrapers(t *testing.T) {
 	}
 }
 
-// debugPath returns where a debug package has the debug file of a binary.
+// debugPath returns the path of a binary's debug file in a debug package.
 func debugPath(t *testing.T, binary string) string {
 	t.Helper()
 	f, err := objfile.Open(testenv.Input(t, binary), object.DefaultLimits())

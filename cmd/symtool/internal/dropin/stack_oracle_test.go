@@ -13,7 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// waiting is a program with two threads that wait in an inlined function, below others, one of them a signal handler.
+// waiting is a program with two threads that wait in an inlined function, below other functions, one of which is a
+// signal handler.
 const waiting = `
 #include <pthread.h>
 #include <signal.h>
@@ -34,12 +35,12 @@ int main() {
 }
 `
 
-// secondName matches a name of libc's that has another one at the same address, in the assembler's debug information, too:
-// elfutils take the first function of the two, symtool, as LLVM, the last.
+// secondName matches a name in libc for whose address the assembler's debug information also has another name:
+// elfutils take the first function of the two; symtool, like LLVM, takes the last.
 var secondName = regexp.MustCompile(`\b__clone3\b`)
 
-// eu-stack and symtool under its name print the same stacks of a process and of its core, and eu-unstrip -n the same
-// modules. In lists of modules, that of the core is not compared: elfutils give libraries other ends there.
+// eu-stack, and symtool under its name, print the same stacks of a process and of its core, and eu-unstrip -n the
+// same modules. The ends of modules in the list of a core are not compared: elfutils give libraries other ends there.
 func TestOracleStacks(t *testing.T) {
 	testenv.Oracle(t)
 	stack, unstrip, gcore, dir := testenv.Tool(t, "eu-stack"), testenv.Tool(t, "eu-unstrip"), testenv.Tool(t, "gcore"), t.TempDir()
@@ -75,7 +76,7 @@ func TestOracleStacks(t *testing.T) {
 // pauseCall is the number of the system call on x86-64.
 const pauseCall = "34 "
 
-// settled waits until both threads of a process wait.
+// settled waits until both threads of a process are waiting.
 func settled(t *testing.T, pid string) {
 	t.Helper()
 	for range 500 {

@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// As eu-stack, symtool knows of the code that threads of a core are in what resolve knows of its addresses, wherever the
-// debug information is.
+// Under the name of eu-stack, symtool finds the same for the addresses of a core's threads as resolve does, wherever
+// the debug information is.
 func TestStackKnowsWhatResolveKnows(t *testing.T) {
 	compared := 0
 	for _, c := range parityCases {
@@ -43,7 +43,7 @@ func TestStackKnowsWhatResolveKnows(t *testing.T) {
 	}
 }
 
-// dwz's file is also found below a folder of --debuginfo-path, by an absolute link into another one.
+// dwz's file is also found below a folder in --debuginfo-path, through an absolute link into another folder.
 func TestStackFindsSupplementBelowFolder(t *testing.T) {
 	c := parityCases[slices.IndexFunc(parityCases, func(c parityCase) bool { return c.name == "dwz 4" })]
 	p := c.place(t)
@@ -64,7 +64,7 @@ func TestStackFindsSupplementBelowFolder(t *testing.T) {
 	p.compare(t, "eu-stack", want, "resolve", got)
 }
 
-// linkTo changes the name in the .gnu_debugaltlink of a 64-bit file: the section moves to the end of the file.
+// linkTo changes the name in the .gnu_debugaltlink section of a 64-bit file. The section moves to the end of the file.
 func linkTo(t *testing.T, path, name string) {
 	t.Helper()
 	file, err := elf.Open(path)
@@ -84,7 +84,7 @@ func linkTo(t *testing.T, path, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := slices.Concat([]byte(name), old[bytes.IndexByte(old, 0):]) // with the build-id
+	link := slices.Concat([]byte(name), old[bytes.IndexByte(old, 0):]) // including the build-id
 	header := data[file.ByteOrder.Uint64(data[40:])+64*uint64(i):]
 	file.ByteOrder.PutUint64(header[24:], uint64(len(data)))
 	file.ByteOrder.PutUint64(header[32:], uint64(len(link)))
@@ -93,8 +93,8 @@ func linkTo(t *testing.T, path, name string) {
 	}
 }
 
-// asPrinted takes from what resolve knows what eu-stack does not print: files without a line, and the folder of a file
-// whose name in the line table is relative to that of another.
+// asPrinted removes from the frames that resolve finds what eu-stack does not print: files without a line, and the
+// folder of a file whose name in the line table is relative to that of another.
 func asPrinted(want, got []known) {
 	for k := range want {
 		if want[k].line == 0 {
@@ -106,7 +106,7 @@ func asPrinted(want, got []known) {
 	}
 }
 
-// stacks returns the frames that eu-stack prints of threads at the addresses.
+// stacks returns the frames that eu-stack prints for threads at the addresses.
 func (p *parity) stacks(t *testing.T) [][]known {
 	t.Helper()
 	core := filepath.Join(t.TempDir(), "core")
@@ -147,7 +147,7 @@ func (p *parity) stacks(t *testing.T) [][]known {
 	return all
 }
 
-// writeCore writes a core whose threads are at the addresses, and returns where it has the binary.
+// writeCore writes a core whose threads are at the addresses, and returns the load address of the binary in it.
 func (p *parity) writeCore(t *testing.T, path string) uint64 {
 	t.Helper()
 	f, err := objfile.Open(p.path, object.DefaultLimits())

@@ -14,8 +14,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// switchingRows has, for each row of the tables in docs/switching-*.md, command lines that execute it: one of the other
-// program and one of symtool with the same output or, after "says ", what the other program's has or reports.
+// switchingRows has, for each row of the tables in docs/switching-*.md, pairs of command lines that execute it: one of
+// the other program, and one of symtool with the same output. Text after "says " is instead contained in the other
+// program's output or messages.
 var switchingRows = map[string][][2]string{
 	// Breakpad's dump_syms
 	"`dump_syms FILE`":   {{"dump_syms --dialect breakpad a.elf", "dump --no-generator --no-inlines a.elf"}},
@@ -88,7 +89,7 @@ var switchingRows = map[string][][2]string{
 	"`eu-unstrip` without `-n`":                            {{"eu-unstrip a b", "says symtool dump FILE DEBUGFILE reads both"}},
 }
 
-// Each row of the tables in the pages for those who switch is executed.
+// TestSwitchingTables executes each row of the tables in the pages about switching from another program.
 func TestSwitchingTables(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(testenv.Root(t), "docs", "switching-*.md"))
 	if err != nil || len(pages) == 0 {
@@ -126,7 +127,7 @@ func TestSwitchingTables(t *testing.T) {
 	}
 }
 
-// executeRow compares the outputs of another program's command line and of symtool's.
+// executeRow compares the output of another program's command line with symtool's.
 func executeRow(t *testing.T, theirs, ours string) {
 	t.Helper()
 	out, said := executed(t, "as "+theirs)
@@ -142,7 +143,7 @@ func executeRow(t *testing.T, theirs, ours string) {
 	}
 }
 
-// executed runs symtool, whose arguments have "\ " for a blank.
+// executed runs symtool. In its arguments, "\ " stands for a blank.
 func executed(t *testing.T, line string) (out, said string) {
 	args := []string{"symtool"}
 	for _, arg := range strings.Fields(strings.ReplaceAll(line, `\ `, "\x00")) {
@@ -153,7 +154,7 @@ func executed(t *testing.T, line string) (out, said string) {
 	return stdout.String(), stderr.String()
 }
 
-// switchingFiles makes the files of the command lines in the current folder, and returns the URL of a server of symbols.
+// switchingFiles makes the files for the command lines in the current folder, and returns the URL of a symbol server.
 func switchingFiles(t *testing.T) (url string) {
 	t.Chdir(t.TempDir())
 	const ids = "ids/.build-id/0a"

@@ -43,7 +43,7 @@ func TestOracleLLVMSymbolizer(t *testing.T) {
 	}
 }
 
-// A binary of a universal file, as both programs name one.
+// Both programs name a binary in a universal file in the same way.
 func TestOracleUniversal(t *testing.T) {
 	testenv.Oracle(t)
 	tool, file := testenv.Tool(t, "llvm-symbolizer-22"), testenv.Input(t, "macho-fat.dSYM")
@@ -72,9 +72,9 @@ func TestOracleLLVMAddr2line(t *testing.T) {
 	}
 }
 
-// eu-addr2line and symtool under its name print the same for addresses in functions. elfutils find no lines in units
-// that .debug_aranges does not have, as clang's, which are not compared. Outside of functions, elfutils 0.188 print
-// symbols that have ended.
+// eu-addr2line, and symtool under its name, print the same for addresses in functions. elfutils find no lines in
+// units that are not in .debug_aranges, such as clang's, so these are not compared. Outside of functions, elfutils
+// 0.188 print symbols that have already ended.
 func TestOracleElfutils(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.Tool(t, "eu-addr2line")
@@ -88,7 +88,8 @@ func TestOracleElfutils(t *testing.T) {
 	}
 }
 
-// Code that a unit has, but that neither its ranges nor .debug_aranges declare, has the name of its symbol, and no line.
+// Code that a unit describes, but that neither its ranges nor .debug_aranges contain, has the name of its symbol, and
+// no line.
 func TestOracleUndeclaredCode(t *testing.T) {
 	testenv.Oracle(t)
 	dir := t.TempDir()
@@ -125,7 +126,7 @@ func TestOracleUndeclaredCode(t *testing.T) {
 	}
 }
 
-// functionAddresses returns addresses in functions of the symbol table, one in three bytes.
+// functionAddresses returns addresses in the functions of the symbol table, one in every three bytes.
 func functionAddresses(t *testing.T, file string) (all []string) {
 	t.Helper()
 	f, err := objfile.Open(testenv.Input(t, file), object.DefaultLimits())
@@ -144,7 +145,7 @@ func functionAddresses(t *testing.T, file string) (all []string) {
 	return all
 }
 
-// shapes is a program whose functions are inlined, some of them from the C++ library.
+// shapes is a program with inlined functions, some of them from the C++ library.
 const shapes = `
 #include <algorithm>
 #include <cstdio>
@@ -190,9 +191,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// Of real programs in C, C++ and Rust, one with split DWARF, llvm-symbolizer and symtool say the same about 2,500
-// addresses. They differ in names with conditions, of which GCC and clang count substitutions differently: one of the
-// programs leaves them mangled.
+// For 2,500 addresses in real programs in C, C++ and Rust, one of them with split DWARF, llvm-symbolizer and symtool
+// print the same. They differ for names with conditions, in which GCC and clang count substitutions differently: one
+// of the programs leaves such names mangled.
 func TestOracleRandomAddresses(t *testing.T) {
 	testenv.Oracle(t)
 	tool, dir := testenv.Tool(t, "llvm-symbolizer-22"), t.TempDir()
@@ -226,7 +227,7 @@ func TestOracleRandomAddresses(t *testing.T) {
 	}
 }
 
-// randomAddresses returns addresses in a program's code, a line each, always the same.
+// randomAddresses returns addresses in a program's code, one per line. They are the same in each run.
 func randomAddresses(t *testing.T, path string) string {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())
@@ -263,7 +264,7 @@ func TestOracleAddr2line(t *testing.T) {
 	}
 }
 
-// codeAddresses returns addresses all over the code of a fixture, a line each.
+// codeAddresses returns addresses all over the code of a fixture, one per line.
 func codeAddresses(t *testing.T, file, format string) string {
 	t.Helper()
 	f, err := objfile.Open(testenv.Input(t, file), object.DefaultLimits())
@@ -280,7 +281,7 @@ func codeAddresses(t *testing.T, file, format string) string {
 	return b.String()
 }
 
-// asked returns what a program answers.
+// asked returns the output of a program for questions.
 func asked(t *testing.T, questions, path string, args ...string) []byte {
 	t.Helper()
 	cmd := exec.Command(path, args...)
@@ -292,7 +293,7 @@ func asked(t *testing.T, questions, path string, args ...string) []byte {
 	return out
 }
 
-// declared matches where LLVM names the file in which a function is declared.
+// declared matches LLVM's output of the file in which a function is declared.
 var declared = regexp.MustCompile(`"StartFileName":"[^"]*"|start filename: .*`)
 
 // compareAnswers compares answers line by line.
@@ -333,7 +334,7 @@ func compareAnswers(t *testing.T, what string, theirs, ours []byte) {
 // functionName matches the name of a function in JSON.
 var functionName = regexp.MustCompile(`"FunctionName":"[^"]*"`)
 
-// withoutNames replaces the names that one of the programs leaves mangled, and only one.
+// withoutNames replaces the names that exactly one of the programs leaves mangled.
 func withoutNames(theirs, ours []byte) (_, _ []byte) {
 	a, b := functionName.FindAll(theirs, -1), functionName.FindAll(ours, -1)
 	for i := range min(len(a), len(b)) {

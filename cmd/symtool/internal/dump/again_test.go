@@ -18,7 +18,7 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// copies returns n files that differ in their build-ids alone.
+// copies returns n files that differ only in their build-ids.
 func copies(t *testing.T, input string, n int) (all [][]byte) {
 	t.Helper()
 	data := testenv.ReadInput(t, input)
@@ -51,7 +51,8 @@ func writeTar(t *testing.T, path, prefix string, files [][]byte) {
 	}
 }
 
-// dumpAgain dumps packages, and returns how often each was read again, and the messages.
+// dumpAgain dumps packages, and returns the number of times that each was read again,
+// the number of files, and the messages.
 func dumpAgain(t *testing.T, scratch int64, paths ...string) (again []int, files, messages string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -62,8 +63,9 @@ func dumpAgain(t *testing.T, scratch int64, paths ...string) (again []int, files
 	return d.again, fmt.Sprint(len(names)), out.String()
 }
 
-// TestReadAgain checks how often packages are read again: once for debug files without binaries, however many do not fit
-// in the scratch, and a bounded number of times for pairs.
+// TestReadAgain checks how often packages are read again: once for debug files without
+// binaries, however many do not fit in the scratch space, and a bounded number of times
+// for pairs.
 func TestReadAgain(t *testing.T) {
 	const n = 60
 	dir := t.TempDir()
@@ -78,12 +80,12 @@ func TestReadAgain(t *testing.T) {
 	if again[0] != 1 || files != fmt.Sprint(n) {
 		t.Errorf("debug files alone: read %d times again, %s symbol files, want once and %d: %.300s", again, files, n, messages)
 	}
-	// Ten pairs fit at a time.
+	// Ten pairs fit at the same time.
 	again, files, messages = dumpAgain(t, 20*pair, other, one)
 	if again[0] > 6 || again[1] > 6 || files != fmt.Sprint(n) || messages != "" {
 		t.Errorf("pairs in two packages: read %d times again, %s symbol files, want at most 6 times, and %d: %.300s", again, files, n, messages)
 	}
-	// Two do; what is left after maxAgain times is reported.
+	// Two pairs fit. The pairs that are left after maxAgain times are reported.
 	again, files, messages = dumpAgain(t, 4*pair, both)
 	lost := strings.Count(messages, "needs a larger --scratch")
 	if again[0] != maxAgain || lost == 0 || files != fmt.Sprint(n-lost) {

@@ -72,8 +72,8 @@ func TestRelative(t *testing.T) {
 	}
 }
 
-// Each file that was read is listed once, by whichever of its names it was read, in the order
-// of operands and then of names.
+// Each file that was read is listed once, whichever of its names was used: first operands in
+// their order, then other files sorted by name.
 func TestDependencies(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -99,7 +99,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// Names are written as GCC writes them, and ninja and make read them back.
+// Names are written as by GCC, and ninja and make read them back.
 func TestOracleDepfileNames(t *testing.T) {
 	testenv.Oracle(t)
 	gcc, ninja, gnuMake := testenv.Tool(t, "gcc"), testenv.Tool(t, "ninja"), testenv.Tool(t, "make")
@@ -123,7 +123,7 @@ func TestOracleDepfileNames(t *testing.T) {
 		}
 	}
 
-	// ninja's depfiles cannot name any of these, whether as GCC writes them or otherwise.
+	// ninja's depfiles cannot name any of these, neither in GCC's form nor in another.
 	const notNinja = "\t'\"|;&"
 	var files []string
 	for _, name := range oddNames {

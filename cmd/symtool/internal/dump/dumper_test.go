@@ -34,8 +34,8 @@ func TestPanicIsOneFilesError(t *testing.T) {
 	}
 }
 
-// After a file is written, only its line of the summary is kept, not its module or the buffer of its
-// output.
+// After a file is written, only its line of the summary is kept, but neither its module nor the
+// buffer of its output.
 func TestStoreKeepsLittle(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "input", "gcc*.elf"))
 	if err != nil || len(files) < 10 {
@@ -48,7 +48,7 @@ func TestStoreKeepsLittle(t *testing.T) {
 		return m.HeapAlloc
 	}
 	var last uint64
-	for _, times := range []int{1, 11} { // the first run allocates what is made once
+	for _, times := range []int{1, 11} { // the first run also allocates what is allocated only once
 		d := &dumper{dumpConfig: &dumpConfig{store: t.TempDir(), jobs: 1, quiet: true}, stdout: io.Discard, msgs: cli.NewMessages(io.Discard)}
 		for range times {
 			d.files = append(d.files, files...)
@@ -65,7 +65,7 @@ func TestStoreKeepsLittle(t *testing.T) {
 	}
 }
 
-// The threads of all workers together are as many as --jobs.
+// All workers together have as many threads as --jobs.
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
 		jobs, workers int

@@ -10,7 +10,8 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// TestIndex checks the forms of a list of modules, and the errors of those that are none.
+// TestIndex checks the forms of a list of modules, and the errors for files that are not
+// lists.
 func TestIndex(t *testing.T) {
 	const id = "995D3282FF2182D34C4C44205044422E1"
 	path := filepath.Join(t.TempDir(), "index")
@@ -52,7 +53,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// BenchmarkIndex reads a list of 300,000 modules: as many as a distribution has.
+// BenchmarkIndex reads a list of 300,000 modules, as many as in a distribution.
 func BenchmarkIndex(b *testing.B) {
 	var text strings.Builder
 	for i := range 300_000 {

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// packagers make an archive of a folder with the programs that make such archives. Each gets FOLDER, the file to OUTPUT
-// and a NAME, and runs in an empty folder.
+// packagers lists scripts that make an archive of a folder with the usual programs. Each script gets FOLDER, the file
+// to write as OUTPUT, and a NAME, and runs in an empty folder.
 var packagers = []struct{ name, script, tool string }{
 	{"xz.deb", deb("xz"), "dpkg-deb"},
 	{"zst.deb", deb("zstd"), "dpkg-deb"},
@@ -88,8 +88,8 @@ func rpm(payload string) string {
 
 const zipped = `(cd $FOLDER && python3 -m zipfile -c $OUTPUT usr)`
 
-// installed makes three folders: libraries and a program without debug information, their debug files, and the file into
-// which dwz moved what two of them share; as the packages of a distribution have them.
+// installed makes three folders, like the packages of a distribution: libraries and a program without debug
+// information, their debug files, and the file into which dwz moved what two of them share.
 const installed = `
 	{
 		for i in $(seq 40); do echo "struct wide$i { int first$i; long second$i; struct wide$i *next; char name[$i]; };"; done
@@ -119,8 +119,8 @@ const installed = `
 	mkdir all && cp -a bin/usr debug/usr dwz/usr all
 `
 
-// TestPackagesOracle checks that packages made by the programs of distributions give the symbol files of the folder that
-// was packed: binaries, their debug files and dwz's in a package each, in every order.
+// TestPackagesOracle checks that packages made by the programs of distributions give the symbol files of the folder
+// that was packed: with the binaries, their debug files and dwz's file in a package each, in every order.
 func TestPackagesOracle(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"gcc", "objcopy", "dwz", "readelf"} {
@@ -159,7 +159,7 @@ func TestPackagesOracle(t *testing.T) {
 			}
 			check(packed)
 			orders := [][3]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {0, 2, 1}, {2, 0, 1}, {1, 2, 0}}
-			if i > 0 { // all with the first packager
+			if i > 0 { // the first packager gets all orders
 				orders = orders[i%len(orders):][:1]
 			}
 			for _, order := range orders {

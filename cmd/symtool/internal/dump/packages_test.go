@@ -35,16 +35,16 @@ func dumpStore(t *testing.T, jobs int, scratch int64, operands ...string) (files
 	return files, out.String()
 }
 
-// packed are the fixtures of TestPackages, in three packages: an ELF file and its debug file, one and what dwz moved out of
-// it, a program of Windows and its PDB are in two of them each. No two have one id.
+// packed are the fixtures of TestPackages, in three packages. An ELF file and its debug file, a file and what dwz moved
+// out of it, and a Windows program and its PDB are each in two different packages. No two files have the same ID.
 var packed = map[string][]string{
 	"a": {"soname.elf", "pdb-x86.exe", "gcc-O0.elf"},
 	"b": {"dwz4.elf", "pdb-x64.pdb.gz", "pe-mingw64.dll", "dwz5-common.debug"},
 	"c": {"dwz4-common.debug", "soname.debug", "pdb-x86.pdb.gz", "pdb-x64.exe", "nodebug.elf", "dwz5.elf"},
 }
 
-// pack writes each fixture into a folder, and tar archives of packed, of which it returns the paths and the size of the
-// largest member.
+// pack writes each fixture into a folder, and tar archives as in packed. It returns the paths of the archives and the
+// size of the largest member.
 func pack(t *testing.T, dir, packages string) (paths []string, largest int64) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(packed)) {
@@ -90,7 +90,7 @@ func gunzip(t *testing.T, data []byte) []byte {
 }
 
 // TestPackages checks that packages give the symbol files of the folder that was packed, in every order, with any
-// number of jobs, and where members must be read again.
+// number of jobs, and if members must be read again.
 func TestPackages(t *testing.T) {
 	dir, packages := t.TempDir(), t.TempDir()
 	paths, largest := pack(t, dir, packages)
@@ -127,7 +127,7 @@ func TestPackages(t *testing.T) {
 	check(2, 1<<24, paths[2], unpacked, paths[0], paths[1])
 }
 
-// TestSameID checks that of two files with one id the first operand's counts, with any number of jobs.
+// TestSameID checks that of two files with the same ID, the first operand's is dumped, with any number of jobs.
 func TestSameID(t *testing.T) {
 	packages := t.TempDir()
 	data := testenv.ReadInput(t, "pe-mingw64.dll")
@@ -165,7 +165,7 @@ func tarOf(t *testing.T, name string, data []byte) []byte {
 	return b.Bytes()
 }
 
-// TestCutPackage checks that a damaged package costs what is damaged.
+// TestCutPackage checks that only the damaged part of a package is lost.
 func TestCutPackage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.tar")
 	data := tarOf(t, "usr/lib/x", testenv.ReadInput(t, "gcc-O0.elf"))
@@ -177,7 +177,7 @@ func TestCutPackage(t *testing.T) {
 	}
 }
 
-// TestMemberLimit checks that a member that is larger than the scratch is lost, and the others are not.
+// TestMemberLimit checks that a member larger than the scratch space is lost, and the others are not.
 func TestMemberLimit(t *testing.T) {
 	packages := t.TempDir()
 	paths, largest := pack(t, t.TempDir(), packages)

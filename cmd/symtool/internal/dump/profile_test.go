@@ -11,7 +11,7 @@ import (
 )
 
 // TestProfile runs commands under go test's profiler for `make profile`. Each line of the file that
-// SYMTOOL_PROFILE names has the arguments of one, separated by blanks.
+// SYMTOOL_PROFILE names has the arguments of one command, separated by blanks.
 func TestProfile(t *testing.T) {
 	name := os.Getenv("SYMTOOL_PROFILE")
 	if name == "" {

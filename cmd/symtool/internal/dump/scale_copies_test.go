@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// copyRecords holds, for each copy of each seed, the number of its records in a symbol file and their
-// hash, with addresses relative to the copy's start and without the numbers in the copy's own names.
+// copyRecords holds, for each copy of each seed, the number and the hash of its records in a symbol
+// file, with addresses relative to the copy's start and without the numbers in the copy's own names.
 type copyRecords struct {
 	hashes map[copyID]uint64
 	counts map[copyID]int
@@ -26,7 +26,7 @@ type copyID struct {
 	copy uint64
 }
 
-// find returns the copy that has code at rva, and where it begins.
+// find returns the copy that has code at rva, and the copy's start.
 func (l *link) find(rva symfmt.RVA) (id copyID, start symfmt.RVA, ok bool) {
 	addr := uint64(rva) + loadAddr
 	i := sort.Search(len(l.seeds), func(i int) bool { return l.seeds[i].textBase > addr }) - 1
@@ -102,7 +102,8 @@ func (l *link) readCopies(t *testing.T, path string) copyRecords {
 }
 
 // compareCopies compares each copy in the large file with a copy in a small program that has each seed
-// twice: the first with the first, which has what linkers keep once, and all others with the second.
+// twice: the first copy with the first, which has what linkers keep once, and all others with the
+// second.
 func compareCopies(t *testing.T, large, small *link, largeText, smallText string) {
 	got, want := large.readCopies(t, largeText), small.readCopies(t, smallText)
 	copies, records, wrong := 0, 0, 0

@@ -15,10 +15,9 @@ import (
 )
 
 // A link makes one large x86-64 executable from some objects by placing each many
-// times, every copy with its own addresses, names of functions and tables. It does
-// what linkers do with sections of debug information: it concatenates them, applies
-// their relocations, and keeps equal strings once. The code is never run, so it is a
-// hole in the file.
+// times. Every copy has its own addresses, names of functions and tables. Like a
+// linker, it concatenates sections of debug information, applies their relocations,
+// and keeps equal strings once. The code is never run, so it is a hole in the file.
 
 // seed is an object that is placed count times.
 type seed struct {
@@ -32,17 +31,17 @@ type seed struct {
 	symbols  []elf.Symbol // with Go's numbering: without the null symbol
 	textSize uint64
 	bytes    map[string]uint64 // of one copy in each output section
-	base     map[string]uint64 // where the first copy begins in each
+	base     map[string]uint64 // start of the first copy's part in each
 	textBase uint64
 }
 
 type seedSection struct {
 	*elf.Section
 	data   []byte
-	at     uint64 // in the code of a copy, or in its part of the output section
+	at     uint64 // in the code of a copy, or in the copy's part of the output section
 	out    string // output section; "" for none
 	relocs []elf.Rela64
-	once   bool // it is kept only in the first copy
+	once   bool // kept only in the first copy
 }
 
 // seedStrings is a section of strings that are kept once, except for a copy's own.
@@ -50,7 +49,7 @@ type seedStrings struct {
 	place map[uint64]stringPlace // by offset in the section
 	own   []string               // as they are in the object
 	size  uint64                 // of the own strings of one copy
-	base  uint64                 // of the first copy's
+	base  uint64                 // of the first copy's own strings
 }
 
 type stringPlace struct {
@@ -69,8 +68,8 @@ const (
 	nameDigits = 10
 )
 
-// ownName returns the name of a function s in copy n: an unnamed one gets a name, and
-// a C function a prefix. Names have the same length in all copies.
+// ownName returns the name of a function s in copy n. A function without a name gets one, and a C
+// function gets a prefix. Names have the same length in all copies.
 func ownName(s string, n int) string {
 	space := fmt.Sprintf("12in%0*d", nameDigits, n)
 	if ownNamespace(s) {
@@ -80,7 +79,7 @@ func ownName(s string, n int) string {
 }
 
 // ownNamespace reports whether a mangled name has one of the namespaces of the program, not only
-// those of the library.
+// namespaces of the library.
 func ownNamespace(s string) bool {
 	return strings.Contains(s, "12_GLOBAL__N_1") || strings.Contains(s, "6shapes")
 }
@@ -165,8 +164,8 @@ func (s *seed) addSection(i int, sec *elf.Section, functions map[string]bool) (e
 	return err
 }
 
-// group reads a group of sections; a linker keeps one group of each name. The group
-// precedes its members.
+// group reads a section group, of which a linker keeps one for each name. The group precedes its
+// members.
 func (s *seed) group(sec *elf.Section) error {
 	data, err := sec.Data()
 	if err != nil {
@@ -179,8 +178,8 @@ func (s *seed) group(sec *elf.Section) error {
 	return nil
 }
 
-// splitStrings finds the strings of a section. The copy's own are names of C functions, or what C++
-// mangled with a namespace.
+// splitStrings splits the strings of a section. The copy's own strings are names of C functions,
+// and names that C++ mangled with a namespace.
 func splitStrings(data []byte, functions map[string]bool) *seedStrings {
 	t := &seedStrings{place: map[uint64]stringPlace{}}
 	for off := 0; off < len(data); {
@@ -312,7 +311,7 @@ func (s *seed) value(l *link, r *elf.Rela64, n uint64) uint64 {
 	}
 	sym := &s.symbols[index-1]
 	if sym.Section == 0 || int(sym.Section) >= len(s.sections) {
-		return loadAddr // a function of another program
+		return loadAddr // a function in another program
 	}
 	sec := &s.sections[sym.Section]
 	if t := s.strings[int(sym.Section)]; t != nil {
@@ -324,7 +323,7 @@ func (s *seed) value(l *link, r *elf.Rela64, n uint64) uint64 {
 	}
 	switch {
 	case sec.once && n > 0:
-		return 0 // linkers write 0 for what they dropped
+		return 0 // linkers write 0 for dropped code
 	case sec.Flags&elf.SHF_EXECINSTR != 0:
 		return s.textBase + n*s.textSize + sec.at + sym.Value + uint64(r.Addend)
 	case sec.out != "":

@@ -31,7 +31,7 @@ var scaleSeeds = []struct {
 	{"c-clang5-json", 5, "clang-22 -std=gnu11 -g -gdwarf-5 -O3 -c program_json.c"},
 }
 
-// scaleTypes adds all types of large headers to a unit of C, as in large programs: Linux's
+// scaleTypes adds all types of large headers to a C unit, as in large programs: Linux's
 // units have 74 KB of .debug_info each.
 const scaleTypes = "-fno-eliminate-unused-debug-types -include elf.h -include linux/bpf.h -include linux/perf_event.h" +
 	" -include linux/nl80211.h -include linux/ethtool.h -include linux/videodev2.h -include pthread.h -include signal.h"
@@ -76,8 +76,8 @@ func TestScale(t *testing.T) {
 }
 
 // scaleMemory returns the memory that a dump may take: a quarter of .debug_info (21 to 23 %
-// were measured). For a file that fits into memory it is more, because collecting garbage
-// less often is faster.
+// were measured). For a file that fits in memory the limit is higher, because collecting
+// garbage less often is faster.
 func scaleMemory(info uint64) int64 {
 	const largeInfo = 512 << 20 // above this, dump limits its memory
 	if info < largeInfo {
@@ -123,7 +123,7 @@ func linkScale(t *testing.T, dir, file string, hole uint64, count func(s *seed, 
 func compileSeed(t *testing.T, command, object string) {
 	words := strings.Fields(command)
 	if _, err := os.Stat(object); err == nil {
-		return // of an earlier run
+		return // left by an earlier run
 	}
 	src := testenv.Input(t, "src")
 	cmd := exec.Command(testenv.Tool(t, words[0]), append(words[1:], "-w", "-ffile-prefix-map="+src+"=/src", "-o", object)...)

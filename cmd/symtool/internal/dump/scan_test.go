@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 )
 
-// member returns a member of n bytes that was found.
+// member returns a member of n bytes.
 func member(n int64) found { return found{kept: &content{size: n}} }
 
-// TestScanQueue checks that packages are scanned ahead of the reader up to the limits, that the package it is at is
-// scanned beyond them, and that everything arrives in the packages' order.
+// TestScanQueue checks that packages are scanned ahead of the reader up to the limits, that the package that the
+// reader is at is scanned beyond them, and that everything arrives in the order of the packages.
 func TestScanQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newScanQueue(3, 100)
@@ -29,7 +29,7 @@ func TestScanQueue(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		// 50, then no 1000, as the reader has not asked; no 60; 10, 10, and no 70.
+		// 50 fits, but not 1000, which the reader has not requested, and not 60; 10 and 10 fit, but not 70.
 		if want := []int{1, 0, 2}; !slices.Equal(put, want) {
 			t.Errorf("%d members put before the first is asked for, want %d", put, want)
 		}
@@ -56,7 +56,7 @@ func TestScanQueue(t *testing.T) {
 	})
 }
 
-// TestScanQueueEnds checks that those that wait are woken when the work ends.
+// TestScanQueueEnds checks that waiting goroutines are woken when the work ends.
 func TestScanQueueEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newScanQueue(2, 100)
@@ -81,7 +81,7 @@ func TestScanQueueEnds(t *testing.T) {
 	})
 }
 
-// TestScanFails checks that the error of a temporary file ends the command, with any number of jobs.
+// TestScanFails checks that an error of a temporary file ends the command, with any number of jobs.
 func TestScanFails(t *testing.T) {
 	packages := t.TempDir()
 	paths, _ := pack(t, t.TempDir(), packages)

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A kind is recognized by the beginning of a file, also if the file is compressed; what nothing is known of has no
-// message.
+// A kind is recognised by the beginning of a file, even if the file is compressed. For unknown contents there is
+// no message.
 func TestNot(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -74,7 +74,7 @@ func tarHeader(t *testing.T) string {
 	return b.String()
 }
 
-// A symbol file and a text have no error, as its readers say more about it.
+// There is no error for a symbol file or a text, since readers of symbol files report more about it.
 func TestNotSymbols(t *testing.T) {
 	for head, want := range map[string]string{
 		"MODULE Linux x86_64 0 x\n": "", "some text\n": "", "": "", "\x01\x02": "", "\x1f\x8b": "",

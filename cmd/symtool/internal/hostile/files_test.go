@@ -33,10 +33,11 @@ const (
 
 // TestHostile runs every command over damaged variants of real files, each in a
 // separate process: SYMTOOL_HOSTILE_RUNS variants of each file with changed bytes, a
-// third as many with one bit flipped, and one truncated at each percent. No run may panic, hang, take too much memory, end with a
-// status that is not in the table, fail without naming the file, leave something
-// beside its output, or write what symtool itself cannot read. `make hostile`
-// calls it; SYMTOOL_HOSTILE_KIND restricts it to subjects with that text in the name.
+// third as many with one bit flipped, and one truncated at each percent. No run may
+// panic, hang, take too much memory, end with a status that is not in the table, fail
+// without naming the file, leave anything except its output behind, or write anything
+// that symtool itself cannot read. `make hostile` calls it; SYMTOOL_HOSTILE_KIND
+// restricts it to subjects with that text in the name.
 func TestHostile(t *testing.T) {
 	runs, err := strconv.Atoi(os.Getenv("SYMTOOL_HOSTILE_RUNS"))
 	if err != nil || runs <= 0 {

@@ -59,7 +59,7 @@ func TestContributingPackages(t *testing.T) {
 
 var pictureLine = regexp.MustCompile(`^    ( *)([a-z0-9]+(?:/[a-z0-9]+)+|[a-z0-9]+) {2,}\S`)
 
-// TestContributingPictures checks that each package in the pictures of CONTRIBUTING.md imports those that are drawn
+// TestContributingPictures checks that each package in the pictures of CONTRIBUTING.md imports the packages drawn
 // below it.
 func TestContributingPictures(t *testing.T) {
 	imports := map[string]map[string]bool{}
@@ -109,8 +109,8 @@ func TestContributingPictures(t *testing.T) {
 
 var docPath = regexp.MustCompile("`([\\w.-]+(?:/[\\w.-]+)*)/?`")
 
-// TestDocPaths checks that the files and folders of the repository that the documents name
-// are there. A name counts if it begins with a folder of the repository's root.
+// TestDocPaths checks that the files and folders of the repository that the documents name exist. A name is checked
+// if it begins with a folder in the repository's root.
 func TestDocPaths(t *testing.T) {
 	n := 0
 	for _, d := range documents(t) {

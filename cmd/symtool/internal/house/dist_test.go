@@ -19,8 +19,8 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// The output of make dist has the same bytes from two folders, with nothing in common except
-// the commit and the downloaded modules. Its parts are what they claim to be.
+// The output of make dist has the same bytes in two folders that have only the commit and the
+// downloaded modules in common. Its parts are what they claim to be.
 func TestDistOracle(t *testing.T) {
 	if testenv.Oracle(t); !testenv.OracleFull() {
 		t.Skip("two builds for two CPUs without a cache take minutes: SYMTOOL_ORACLE=full runs them")
@@ -54,7 +54,8 @@ func TestDistOracle(t *testing.T) {
 	compareCPUs(t, programs["amd64"], programs["arm64"])
 }
 
-// checkRelease checks that a released program is static, and names its commit and how it was built.
+// checkRelease checks that a released program is static, and that it names its commit and how it was
+// built.
 func checkRelease(t *testing.T, program string) {
 	t.Helper()
 	if out, err := exec.Command(testenv.Tool(t, "readelf"), "-lW", program).Output(); err != nil || bytes.Contains(out, []byte("INTERP")) {
@@ -66,11 +67,11 @@ func checkRelease(t *testing.T, program string) {
 	}
 }
 
-// checkDeb checks that lintian finds nothing in a Debian package, that it has the released program, and that the program
-// runs in a root folder with nothing but the package.
+// checkDeb checks that lintian finds nothing in a Debian package, that the package has the released
+// program, and that the program runs in a root folder with only the package in it.
 func checkDeb(t *testing.T, name, program string) {
 	t.Helper()
-	// There is no bug of Debian to close.
+	// There is no Debian bug to close.
 	lint := exec.Command(testenv.Tool(t, "lintian"), "--allow-root", "--fail-on", "error,warning", "--suppress-tags", "initial-upload-closes-no-bugs", name)
 	if out, err := lint.CombinedOutput(); err != nil {
 		t.Errorf("lintian: %v\n%s", err, out)
@@ -119,7 +120,8 @@ func TestDistDocuments(t *testing.T) {
 	}
 }
 
-// checkDistLinks checks that links in the documents among names, in a folder, lead to others of them.
+// checkDistLinks checks that links in the documents among names, in a folder, lead to files among
+// names.
 func checkDistLinks(t *testing.T, dir string, names []string) {
 	t.Helper()
 	links := 0
@@ -145,13 +147,13 @@ func checkDistLinks(t *testing.T, dir string, names []string) {
 	}
 }
 
-// Who releases, in the packages of a test.
+// The releaser in the packages of a test.
 const (
 	distMaintainer = "The Releasers <releases@symtool.example.org>"
 	distHomepage   = "https://symtool.example.org/home"
 )
 
-// distFrom runs make dist in a clone in a folder, with an environment of its own.
+// distFrom runs make dist in a clone in a folder, with its own environment.
 func distFrom(t *testing.T, folder, zone, umask string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -169,8 +171,8 @@ func distFrom(t *testing.T, folder, zone, umask string) string {
 	cmd.Env = append(os.Environ(), "TZ="+zone, "LC_ALL=C", "GOPATH="+dir+"/gopath", "GOMODCACHE="+dir+"/gopath/mod", "GOCACHE="+dir+"/cache",
 		"GOPROXY=file://"+modules+"/cache/download,"+proxy, "GONOSUMDB=*", "GOAMD64=v3", "GOFLAGS=-modcacherw -mod=readonly",
 		"SOURCE_DATE_EPOCH=")
-	// .ci/dist sets GOFLAGS, so the modules are downloaded before. That needs the go.mod of modules that no build needs,
-	// which the cache may not have.
+	// .ci/dist sets GOFLAGS, so the modules are downloaded first. That needs the go.mod files of
+	// modules that no build needs, which the cache may lack.
 	if out, err := runs(cmd, "go", "mod", "download"); err != nil {
 		t.Fatalf("go mod download: %v\n%s", err, out)
 	}
@@ -187,8 +189,7 @@ func runs(cmd *exec.Cmd, name string, args ...string) ([]byte, error) {
 	return other.CombinedOutput()
 }
 
-// unpackDist unpacks an archive with tar, checks what is in it, and returns the
-// program.
+// unpackDist unpacks an archive with tar, checks its contents, and returns the path of the program.
 func unpackDist(t *testing.T, archive string) string {
 	t.Helper()
 	tar := testenv.Tool(t, "tar")
@@ -289,7 +290,8 @@ func checkBOM(t *testing.T, name, program string) {
 	}
 }
 
-// bomSchema returns the arguments of .ci/validate for CycloneDX's schema, with those that it refers to.
+// bomSchema returns the arguments of .ci/validate for CycloneDX's schema, including the schemas that it
+// refers to.
 func bomSchema(t *testing.T, dir string) (args []string) {
 	t.Helper()
 	const url = "http://cyclonedx.org/schema/"
@@ -298,14 +300,14 @@ func bomSchema(t *testing.T, dir string) (args []string) {
 	} {
 		path := filepath.Join(dir, file)
 		if _, err := os.Stat(path); err != nil {
-			path = filepath.Join(dir, name) // in another version of the library the name may be right
+			path = filepath.Join(dir, name) // in another version of the library, the name may be correct
 		}
 		args = append(args, "-as", url+name+"="+path)
 	}
 	return append(args, url+"bom-1.6.schema.json")
 }
 
-// compareCPUs checks that the programs for both CPUs write the same.
+// compareCPUs checks that the programs for both CPUs write the same output.
 func compareCPUs(t *testing.T, amd64, arm64 string) {
 	t.Helper()
 	qemu := testenv.Tool(t, "qemu-aarch64-static")

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestDocExamples compares the examples in documents with the functions that go test runs.
-// GOLDIE_UPDATE=1 writes them.
+// TestDocExamples compares the examples in documents with the functions that go test runs. GOLDIE_UPDATE=1
+// updates the documents.
 func TestDocExamples(t *testing.T) {
 	n := 0
 	for _, d := range documents(t) {
@@ -46,7 +46,7 @@ func TestDocExamples(t *testing.T) {
 	}
 }
 
-// TestPackagesHaveExamples checks that each package that docs/library.md lists has an Example with output.
+// TestPackagesHaveExamples checks that each package in docs/library.md has an Example with output.
 func TestPackagesHaveExamples(t *testing.T) {
 	quoted := regexp.MustCompile("`([^`]+)`")
 	n := 0
@@ -75,7 +75,7 @@ func TestPackagesHaveExamples(t *testing.T) {
 	}
 }
 
-// TestPackageComments wants a comment that says what it is for at each package but programs.
+// TestPackageComments checks that each package except programs has a comment that says what it is for.
 func TestPackageComments(t *testing.T) {
 	documented := map[string]bool{}
 	sourceFiles(t, func(pkg, file string) {
@@ -101,8 +101,8 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
-// examples returns the lines of the Example functions of a package without their output. One without
-// output is not run, and left out.
+// examples returns the lines of the Example functions of a package, without their output. It omits
+// functions without output, which go test does not run.
 func examples(t *testing.T, pkg string) map[string][]string {
 	t.Helper()
 	file := filepath.Join(testenv.Root(t), pkg, "example_test.go")

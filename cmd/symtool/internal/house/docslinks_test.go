@@ -21,7 +21,7 @@ var (
 	docFlag = regexp.MustCompile(`(?:^|[\s\[(=])--([a-z][a-z0-9-]*|MD|MF|MT|MP)`)
 )
 
-// Links lead to existing files, and to headings in them.
+// Links lead to existing files, and to existing headings in them.
 func TestDocLinks(t *testing.T) {
 	n, reached := 0, map[string]bool{}
 	for _, d := range documents(t) {
@@ -60,7 +60,7 @@ func TestDocLinks(t *testing.T) {
 // foreignFlags are flags of other programs that the documents name.
 var foreignFlags = []string{"only-keep-debug", "add-gnu-debuglink", "strip-debug", "icf", "crel", "num-threads", "long", "ultra"}
 
-// replacedFlags returns the help of the programs that symtool can be called as, which names their
+// replacedFlags returns the help of the programs whose place symtool can take, which names their
 // options.
 func replacedFlags(t *testing.T) string {
 	t.Helper()
@@ -73,8 +73,8 @@ func replacedFlags(t *testing.T) string {
 	return help.String()
 }
 
-// Each flag that the documents name belongs to the command before it, or to any command, or to a
-// program that symtool can be called as.
+// Each flag that the documents name belongs to the command before it, to any command, or to a
+// program whose place symtool can take.
 func TestDocFlags(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	replaced := replacedFlags(t)
@@ -114,7 +114,7 @@ func TestDocFlags(t *testing.T) {
 	}
 }
 
-// knownFlag reports whether a command, or any, has a flag.
+// knownFlag reports whether a command has a flag; with command "", any command.
 func knownFlag(app *cli.App, command, flag string) bool {
 	for _, c := range app.Commands {
 		if command != "" && c.Name != command {
@@ -152,7 +152,7 @@ func TestDocCommands(t *testing.T) {
 			}
 		}
 		if d.name == "CONTRIBUTING.md" {
-			lines -= len(layers) + len(slices.Concat(layers...)) // its tables of packages are looked up, not read
+			lines -= len(layers) + len(slices.Concat(layers...)) // the tables of packages are for reference, and do not count
 		}
 		if lines > guideLines {
 			t.Errorf("%s has %d lines, want at most %d", d.name, lines, guideLines)
@@ -171,8 +171,8 @@ func TestDocCommands(t *testing.T) {
 	}
 }
 
-// The guide's table of messages has messages of the program, with X, N and M for the variable
-// parts.
+// The guide's table of messages contains messages of the program, with X, N and M for the
+// variable parts.
 func TestDocMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

@@ -20,7 +20,7 @@ var pictured = []struct{ document, command string }{
 }
 
 // TestPicture checks that the README's picture agrees with the documents, whose commands TestDocs
-// runs. GOLDIE_UPDATE=1 draws it.
+// runs. GOLDIE_UPDATE=1 draws it again.
 func TestPicture(t *testing.T) {
 	var lines []string
 	for _, p := range pictured {
@@ -42,7 +42,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// commandOf returns the command of a document's blocks that are run.
+// commandOf returns a command in the blocks of a document that are run.
 func commandOf(t *testing.T, d *document, command string) *docCommand {
 	t.Helper()
 	for _, b := range d.blocks {
@@ -64,7 +64,7 @@ const (
 )
 
 // terminalSVG draws lines in a terminal of 100 columns, one after the other, or all at once if
-// the viewer has no animation or its user does not want any.
+// the viewer has no animation or its user does not want it.
 func terminalSVG(lines []string) string {
 	var text strings.Builder
 	row, delay := 0, 0.0
@@ -97,7 +97,7 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
 `, width, height, text.String())
 }
 
-// wrapped splits a line like a terminal with so many columns.
+// wrapped splits a line like a terminal with the given number of columns.
 func wrapped(line string, columns int) (parts []string) {
 	runes := []rune(line)
 	for len(runes) > columns {

@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// docExceptions is how many blocks of commands the documents have that no test runs,
-// each with its reason.
+// docExceptions is the number of blocks of commands in the documents that no test runs.
+// Each has its reason.
 const docExceptions = 6
 
 // guideLines is the maximum number of lines in a guide, without programs and output.
@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestDocsOracle runs the documents that need compilers or other tools.
+// TestDocsOracle runs the blocks of documents that need compilers or other tools.
 func TestDocsOracle(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"gcc", "objcopy", "make"} {
@@ -83,7 +83,7 @@ func runDocument(t *testing.T, d *document, wanted func(*docBlock) bool) {
 			continue
 		}
 		if b.file != "" {
-			// Files appear where the document shows them: one may replace another.
+			// Files are written where the document shows them: one may replace another.
 			fmt.Fprintf(&script, "mkdir -p '%s'\ncat >'%s' <<'-- end of file --'\n%s\n-- end of file --\n",
 				filepath.Dir(b.file), b.file, strings.Join(b.text, "\n"))
 		}
@@ -119,7 +119,8 @@ func runDocument(t *testing.T, d *document, wanted func(*docBlock) bool) {
 	}
 }
 
-// checkStatus checks that a command that fails is followed by one that prints the status.
+// checkStatus checks that a command that fails is followed by a command that prints the
+// status.
 func checkStatus(t *testing.T, d *document, b *docBlock, c *docCommand, status string) {
 	if n, err := strconv.Atoi(status); err != nil || n == 0 {
 		return
@@ -130,7 +131,7 @@ func checkStatus(t *testing.T, d *document, b *docBlock, c *docCommand, status s
 	}
 }
 
-// compare compares what a command printed with the document, or writes it there.
+// compare compares the output of a command with the document, or writes it there.
 func (d *document) compare(t *testing.T, b *docBlock, c *docCommand, text string) (changed bool) {
 	t.Helper()
 	var output []string
@@ -152,7 +153,8 @@ func (d *document) compare(t *testing.T, b *docBlock, c *docCommand, text string
 	return true
 }
 
-// shell runs a script in dir, and returns its output without what differs between machines.
+// shell runs a script in dir, and returns its output without text that differs between
+// machines.
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -192,7 +194,7 @@ func goEnvironment(t *testing.T) []string {
 	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1], "GOPROXY=off", "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off"}
 }
 
-// writeGoModule makes dir a module that uses this one, as `go get` would.
+// writeGoModule makes dir a module that uses this one, like `go get`.
 func writeGoModule(t *testing.T, dir string) {
 	t.Helper()
 	const path = "github.com/symtool/symtool"

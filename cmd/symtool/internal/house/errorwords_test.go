@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// comparing lists functions that examine or cut a text.
+// comparing lists functions that examine or split a text.
 var comparing = []string{"Compare", "Contains", "ContainsAny", "ContainsRune", "Count", "Cut", "CutPrefix", "CutSuffix", "EqualFold", "Fields", "HasPrefix", "HasSuffix", "Index",
 	"LastIndex", "Match", "MatchString", "FindString", "FindStringSubmatch", "FindStringIndex", "Trim", "TrimLeft", "TrimPrefix", "TrimRight", "TrimSuffix"}
 
@@ -22,7 +22,7 @@ func readsWords(f *ast.File) (places []token.Pos) {
 	return places
 }
 
-// messagesIn returns the variables that get the message of an error.
+// messagesIn returns the variables that hold the message of an error.
 func messagesIn(d ast.Decl) (names []string) {
 	ast.Inspect(d, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && isMessage(a.Rhs[0], nil) {
@@ -41,7 +41,7 @@ func readsWordsIn(d ast.Decl, messages []string) (places []token.Pos) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			fun, ok := n.Fun.(*ast.SelectorExpr)
-			if ok && slices.Contains(comparing, fun.Sel.Name) && !isName(fun.X, "slices") { // that looks for equal ones in a list
+			if ok && slices.Contains(comparing, fun.Sel.Name) && !isName(fun.X, "slices") { // slices looks for equal texts in a list
 				texts = n.Args
 			}
 		case *ast.BinaryExpr:

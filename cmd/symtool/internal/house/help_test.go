@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// What --help prints fits on a screen of 40 lines of 80 columns, names every flag, and has two
-// examples if it is not all of the command's help.
+// The output of --help fits on a screen of 40 lines of 80 columns, names every flag, and has
+// two examples unless it is all of the command's help.
 func TestHelpFitsAScreen(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	brief := 0
@@ -44,7 +44,8 @@ func TestHelpFitsAScreen(t *testing.T) {
 	}
 }
 
-// checkExamples checks that a command has two examples with flags that it has.
+// checkExamples checks that a command has two examples, and that these use only flags that it
+// has.
 func checkExamples(t *testing.T, app *cli.App, c *cli.CommandModel) {
 	t.Helper()
 	examples := strings.Split(c.Examples, "\n")
@@ -63,7 +64,7 @@ func checkExamples(t *testing.T, app *cli.App, c *cli.CommandModel) {
 	}
 }
 
-// The name of a topic is not that of a command, and what a topic prints fits a terminal.
+// A topic does not have the name of a command, and its text fits on a terminal.
 func TestHelpTopics(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	_, topics, _ := strings.Cut(printed(t, "help", "help"), "\nTopics:\n")
@@ -85,7 +86,7 @@ func TestHelpTopics(t *testing.T) {
 	}
 }
 
-// printed returns what the program prints for args, and fails if that is nothing.
+// printed returns the output of the program for args, and fails if there is none.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout bytes.Buffer

@@ -18,11 +18,11 @@ import (
 
 const module = "github.com/symtool/symtool"
 
-// inSymtool is the folder of the program's packages. A command does not import another one.
+// inSymtool is the folder of the program's packages. Commands must not import each other.
 const inSymtool = "cmd/symtool/internal/"
 
-// layers lists every package of the module. A package imports packages of lower
-// layers only. A new package is a decision about the design: it gets a place here.
+// layers lists every package of the module. A package imports only packages of lower layers. A new
+// package is a decision about the design, and is added here.
 var layers = [][]string{
 	1:  {"internal/bin", "internal/cabinet", "internal/closest", "internal/intern", "internal/lru", "internal/demangle/mangled", "internal/dw", "internal/page", "internal/par", "internal/pattern", "internal/scratch", "internal/span", "internal/testenv", "internal/text", "internal/version", "internal/xz", "internal/zst", "symfmt/arch", "internal/insn"},
 	2:  {"internal/unpack", "internal/demangle/itanium", "internal/demangle/msvc", "internal/demangle/rust", "internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
@@ -54,7 +54,7 @@ var forTests = []string{
 	"internal/testenv", "internal/oracle", "internal/symtest", "resolve/internal/resolvetest", "walk/internal/walktest", "walk/internal/walked", inSymtool + "app", inSymtool + "apptest",
 }
 
-// rule forbids an import to the packages for which from is true.
+// rule forbids an import in the packages for which from returns true.
 type rule struct {
 	imports string // a path or, if it ends in "/...", all paths below it
 	from    func(pkg string, isTest bool) bool
@@ -122,7 +122,7 @@ var importRules = []rule{
 	{delve + "dwarfbuilder", productExcept(), "dwarfbuilder makes input for tests"},
 }
 
-// useRules forbids names of imported packages outside the tests.
+// useRules lists names of imported packages that are forbidden outside tests.
 var useRules = []struct {
 	pkg, name string
 	from      func(pkg string, isTest bool) bool
@@ -204,7 +204,7 @@ func checkUses(pkg string, f *ast.File, isTest bool) []string {
 	return wrong
 }
 
-// otherModule reports whether a folder is a Go module of its own.
+// otherModule reports whether a folder is the root of another Go module.
 func otherModule(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
 	return err == nil
@@ -268,7 +268,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// Each rule forbids what it is meant to forbid.
+// Each rule forbids what it is supposed to forbid.
 func TestImportRules(t *testing.T) {
 	for _, c := range []struct {
 		pkg, imported string

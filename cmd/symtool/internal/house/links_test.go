@@ -9,12 +9,12 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// network are packages that a program links only if it talks to servers.
+// network lists packages that only programs that talk to servers link.
 var network = []string{"net/http", "crypto/tls", "net"}
 
-// A program that imports a package links the network only if that is the package's purpose, and
-// only the listed modules. The go.mod of such a program names only these, whatever our go.mod has
-// for the commands and the tests.
+// A program that imports a package links network code only if that is the package's purpose, and
+// links only the listed modules. The go.mod of such a program names only these modules, whatever
+// our go.mod requires for the commands and the tests.
 func TestLinks(t *testing.T) {
 	const (
 		compress = "github.com/klauspost/compress"

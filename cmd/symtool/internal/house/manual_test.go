@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// manuals returns the files of docs/ that are made from the flags.
+// manuals returns the files in docs/ that are generated from the flags.
 func manuals() map[string]string {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	commands := cli.Models(program)
@@ -65,8 +65,8 @@ func writeManuals(t *testing.T, docs string, files map[string]string) {
 	}
 }
 
-// Each placeholder of a value has a kind, and each flag that takes one of a few words has their
-// list. Add new placeholders to placeKinds, or use cli.Words.
+// Each placeholder of a value has a kind, and each flag that takes one of a few words has a
+// list of them. Add new placeholders to placeKinds, or use cli.Words.
 func TestValueKinds(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	n := 0
@@ -91,7 +91,7 @@ func TestValueKinds(t *testing.T) {
 	}
 }
 
-// The words of a flag are those that the commands accept.
+// The listed words of a flag are those that the commands accept.
 func TestEnumerations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -149,7 +149,7 @@ func TestEnumerations(t *testing.T) {
 	}
 }
 
-// A command that refuses a word lists exactly the words that it accepts.
+// A command that rejects a word lists exactly the words that it accepts.
 func TestEnumerationsAreWhole(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	n := 0

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// reference is docs/reference.md: all commands with all flags.
+// reference returns docs/reference.md, which describes all commands and flags.
 func reference(app *cli.App, commands []cli.CommandModel) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: reference\n\nMade from the flags of the program: do not edit. `%s help COMMAND` prints the same.\n\n| command | |\n|---|---|\n", app.Name, app.Name)
@@ -48,10 +48,11 @@ func commandMarkdown(b *strings.Builder, app string, c *cli.CommandModel) {
 	}
 }
 
-// sentence begins with a capital.
+// sentence returns text with a capital first letter.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// markdown returns text in one line, in which nothing is markup.
+// markdown returns text on one line, with everything escaped that would be
+// markup.
 func markdown(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[", `\[`, "$", `\$`).Replace(text)

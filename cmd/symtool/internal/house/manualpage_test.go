@@ -9,9 +9,10 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// Manual pages are in the language of man(7), which groff and mandoc read.
+// Manual pages are written in the language of man(7), which groff and mandoc read.
 
-// manualDate is the day of the version: pages have the same bytes whenever they are made.
+// manualDate is the date of the version. It is fixed so that pages have the same bytes
+// whenever they are made.
 const manualDate = "2026-11-21"
 
 // manualPage returns the page of a command.
@@ -60,15 +61,15 @@ func programPage(app *cli.App, commands []cli.CommandModel) string {
 	return p.b.String()
 }
 
-// page is a manual page in the making.
+// page is an unfinished manual page.
 type page struct{ b strings.Builder }
 
 func newPage(name, title string) *page {
 	p := &page{}
 	p.raw(`.\" Made from the flags of the program: do not edit.`)
 	p.raw(fmt.Sprintf(".TH %s 1 %s %q %q", strings.ToUpper(roff(name)), manualDate, version.Generator, "User Commands"))
-	// Words are not hyphenated, and lines not justified: text that is copied from a page must
-	// be what was meant.
+	// Words are not hyphenated, and lines are not justified, so that text can be copied from
+	// a page unchanged.
 	p.raw(".nh")
 	p.raw(".ad l")
 	p.section("NAME")
@@ -80,7 +81,7 @@ func (p *page) raw(line string) { p.b.WriteString(line + "\n") }
 
 func (p *page) section(title string) { p.raw(".SH " + title) }
 
-// literal writes lines as they are.
+// literal writes lines unchanged.
 func (p *page) literal(lines []string) {
 	p.raw(".nf")
 	for _, line := range lines {
@@ -150,7 +151,7 @@ func (p *page) environment(c *cli.CommandModel) {
 	}
 }
 
-// exitStatus writes the statuses as the help has them.
+// exitStatus writes the exit statuses in the help.
 func (p *page) exitStatus() {
 	for _, s := range exitStatuses() {
 		if s.status == "" {
@@ -163,10 +164,10 @@ func (p *page) exitStatus() {
 	}
 }
 
-// exitStatusEntry is a status and its meaning; without a status, text about all.
+// exitStatusEntry is a status and its meaning, or a text about all statuses without a status.
 type exitStatusEntry struct{ status, text string }
 
-// exitStatuses reads the help's text about statuses.
+// exitStatuses parses the help's text about exit statuses.
 func exitStatuses() (all []exitStatusEntry) {
 	lines := strings.Split(strings.TrimSpace(cli.ExitStatusHelp), "\n")
 	for _, line := range lines[1:] {
@@ -185,9 +186,9 @@ func exitStatuses() (all []exitStatusEntry) {
 	return all
 }
 
-// roff returns text as it is written in a page: a backslash, and a hyphen that must be copied
-// as one, get a backslash; a dot or an apostrophe that would begin a request follows a
-// zero-width escape.
+// roff returns text in the form in which it is written in a page. A backslash precedes a
+// backslash, and a hyphen that must be copied as one; a zero-width escape precedes a dot or
+// an apostrophe that would begin a request.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A misspelt word in place of one of a few is answered with the word: names of commands and flags, values of flags,
+// The message about a misspelt word suggests the right one, for names of commands and flags, values of flags, and
 // first operands. The words are those that the commands declare.
 func TestMisspelt(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
@@ -65,7 +65,8 @@ func TestMisspelt(t *testing.T) {
 	}
 }
 
-// misspeltValue returns a command line with WORD as the value of a flag, and what the command needs besides.
+// misspeltValue returns a command line with WORD as the value of a flag, and everything else that the command
+// needs.
 func misspeltValue(t *testing.T, c *cli.CommandModel, f *cli.FlagModel) []string {
 	args := []string{c.Name, "--" + f.Name, "WORD", "a", "b"}
 	switch c.Name + " " + f.Name {

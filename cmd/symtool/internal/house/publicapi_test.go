@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that imports a public package can name every type that its API has. None is declared
-// in an internal package, unless the public package has an alias for it.
+// A program that imports a public package can name every type in its API: no type is declared in
+// an internal package, unless the public package has an alias for it.
 func TestPublicAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -33,7 +33,7 @@ func TestPublicAPI(t *testing.T) {
 	}
 }
 
-// The test finds internal types wherever they are in the API.
+// The test finds internal types anywhere in the API.
 func TestPublicAPIFindsLeaks(t *testing.T) {
 	hidden := types.NewPackage(module+"/internal/hidden", "hidden")
 	secret := types.NewNamed(types.NewTypeName(0, hidden, "Secret", nil), types.NewStruct(nil, nil), nil)
@@ -91,10 +91,10 @@ func leaks(pkg *types.Package) []string {
 	return l.found
 }
 
-// leakFinder searches types. Named types of public packages end the search, as each is searched
-// where it is declared.
+// leakFinder searches types. The search ends at named types of public packages, since each is
+// searched in the package that declares it.
 type leakFinder struct {
-	at    string // the exported name, with members
+	at    string // the exported name, with its members
 	found []string
 }
 

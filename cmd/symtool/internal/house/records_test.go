@@ -22,8 +22,8 @@ func recordWords() (words []string) {
 	return append(words, "STACK")
 }
 
-// checkRecords returns the places where a file compares text with the words of records: it would be a
-// second reader, which also has to decide which FUNC a line belongs to.
+// checkRecords returns the places where a file compares text with the words of records. Such a file
+// would be a second reader, which would also have to decide to which FUNC a line belongs.
 func checkRecords(f *ast.File) (wrong []string) {
 	words := recordWords()
 	check := func(exprs ...ast.Expr) {
@@ -58,7 +58,8 @@ func checkRecords(f *ast.File) (wrong []string) {
 	return wrong
 }
 
-// Only symfmt parses records: other packages take them from symfmt.Reader, with their owners.
+// Only symfmt parses records. Other packages get them from symfmt.Reader, with the records to which
+// they belong.
 func TestOneReaderOfRecords(t *testing.T) {
 	sourceFiles(t, func(pkg, file string) {
 		if pkg == "symfmt" || strings.HasSuffix(file, "_test.go") {

@@ -19,12 +19,12 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// otherSystems lists the systems besides Linux that the program builds for.
+// otherSystems lists the systems other than Linux for which the program is built.
 var otherSystems = []string{"windows", "darwin", "freebsd"}
 
 // The program and its packages compile on other systems. Types are checked from sources, which
-// takes seconds instead of the minutes of a build;
-// TestOracleOtherSystemsBuild is the build.
+// takes seconds instead of the minutes of a build. TestOracleOtherSystemsBuild builds the
+// program.
 func TestOtherSystems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -48,7 +48,7 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
-// A name that a system lacks is found.
+// The test detects a name that a system lacks.
 func TestOtherSystemsReportWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	testenv.WriteFile(t, filepath.Join(dir, "a.go"), "package a\n\nfunc f() { unknown() }\n")
@@ -86,7 +86,7 @@ func (p *listedPackage) own() bool {
 	return p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/")
 }
 
-// listedFor lists the program's packages for a system, imported ones first.
+// listedFor lists the program's packages for a system, in the order of their imports.
 func listedFor(t *testing.T, system string) (list []listedPackage) {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap", "./cmd/symtool")
@@ -107,7 +107,8 @@ func listedFor(t *testing.T, system string) (list []listedPackage) {
 	}
 }
 
-// checked checks a package. bodies says whether own functions are checked, too.
+// checked type-checks a package. bodies says whether the bodies of our own functions are
+// checked, too.
 func (p *listedPackage) checked(t *testing.T, packages map[string]*types.Package, bodies bool) *types.Package {
 	t.Helper()
 	checked, err := p.types(packages, bodies && p.own())
@@ -117,14 +118,15 @@ func (p *listedPackage) checked(t *testing.T, packages map[string]*types.Package
 	return checked
 }
 
-// parsedFiles are the files of the packages of all systems: most belong to several.
+// parsedFiles holds the parsed files of the packages for all systems: most files belong to
+// several.
 var parsedFiles = struct {
 	set *token.FileSet
 	sync.Mutex
 	byPath map[string]*ast.File
 }{set: token.NewFileSet(), byPath: map[string]*ast.File{}}
 
-// parsed parses a file once. Only own files keep the bodies of functions.
+// parsed parses a file once. It keeps the bodies of functions only for our own files.
 func (p *listedPackage) parsed(name string) (*ast.File, error) {
 	path := filepath.Join(p.Dir, name)
 	parsedFiles.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The records of variables that dump writes have no errors, for any fixture, and for a large C++ program where there is a
-// compiler.
+// The records of variables that dump writes have no errors, for any fixture,
+// and for a large C++ program if there is a compiler.
 func TestVariablesHaveNoErrors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
 	if err != nil || len(files) < 100 {

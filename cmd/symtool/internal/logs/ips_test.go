@@ -18,7 +18,7 @@ const (
 		`{"uuid":"5a9832e5-2872-41c1-838e-d98914e9b7ff","name":"n","size":16}]`
 )
 
-// framing answers with two functions, which describe the place. It knows nothing of addresses above 0xff.
+// framing answers with two functions, which describe the place. Addresses above 0xff are unknown.
 func framing() *Filter {
 	f := describing()
 	f.Frames = func(p *Place) ([]Frame, bool) {
@@ -28,8 +28,8 @@ func framing() *Filter {
 	return f
 }
 
-// The frames of a crash report get functions, files and lines; what is unknown or in the report, and everything else,
-// stays byte for byte.
+// The frames of a crash report get functions, files and lines. Frames that are unknown, or that already have a line,
+// and everything else, stay byte for byte.
 func TestJSONReports(t *testing.T) {
 	const id = "5A9832E5287241C1838ED98914E9B7FF0"
 	inlined := `{"symbol":"<in>","inline":true,"imageIndex":2,"imageOffset":16,"sourceLine":7,"sourceFile":"a.c"},`
@@ -41,7 +41,7 @@ func TestJSONReports(t *testing.T) {
 			`{"imageOffset":256,"imageIndex":2} , ` + inlined + `{"imageOffset":16,"imageIndex":2,"symbol":"n/` + id + ` 10 true true","symbolLocation":5}`},
 		{`{"imageOffset":1,"imageIndex":1}`, ""},
 		{`{"imageOffset":1,"imageIndex":3}`, ""},
-		{`{"imageOffset":16,"imageIndex":4}`, ""}, // behind the image
+		{`{"imageOffset":16,"imageIndex":4}`, ""}, // past the end of the image
 		{`{"imageOffset":1,"imageIndex":5}`, ""},
 		{`{"imageOffset":1,"imageIndex":-1}`, ""},
 		{`{"imageOffset":-1,"imageIndex":0}`, ""},
@@ -78,7 +78,7 @@ func TestJSONReports(t *testing.T) {
 	}
 }
 
-// A text that is no report is a log, from its first byte on, and is not held back.
+// A text that is not a report is a log, from its first byte, and is not held back.
 func TestNotJSONReports(t *testing.T) {
 	place := "app+0x10\n"
 	for _, c := range []struct {

@@ -21,7 +21,8 @@ const (
 	overlapped  = "Binary Images:\n0x1000 - 0x9fff a\n0x2000 - 0x4fff b\n"
 )
 
-// The list of images of a report says what its frames are of; other text is not held back, nor changed by it.
+// The list of images in a report identifies the modules of its frames. It neither holds back nor changes
+// other text.
 func TestReports(t *testing.T) {
 	frame := "1 app 0x102a3d000 f + 16\n"
 	for _, c := range []struct{ log, want string }{
@@ -36,7 +37,7 @@ func TestReports(t *testing.T) {
 		{"Report Version: 1\n" + frame + "Binary Images:\n0x2a3c000 - 0x2a43fff a\n", ""},
 		{"Report Version: 1\n" + frame + "Binary Images:\n0x102a3c000 - 0x102a3c000 a\n0x0 - 0xffffffffffffffff ???\n", ""},
 		{"Report Version: 1\n" + frame + "Report Version: 1\n" + frame + "Binary Images:\n0x102a3c000 - 0x102a43fff a", "1 app 0x102a3d000 AfterSymbol app 10 f\n1 app 0x102a3d000 FromStart a 1000\n"},
-		// Images that overlap: the frame says which one it is in, by its start or its name.
+		// If images overlap, the frame says which one it is in, by its start or its name.
 		{overlapping + "0 a 0x7000 0x1000 + 24576\n0 com.x.b 0x2010 0x2000 + 16\n0 a 0x2010 f + 1\n0 com.x.b 0x7000 f + 1\n0 com.x.b 0x2010 f + 1\n0 c 0xb000 0x2000 + 36864\n" + overlapped,
 			"0 a 0x7000 FromStart a 6000\n0 com.x.b 0x2010 FromStart b 10\n0 a 0x2010 FromStart a 1010\n0 com.x.b 0x7000 FromStart a 6000\n"},
 	} {
@@ -52,7 +53,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A report without an end costs bounded memory, and an input that fails loses nothing that came before.
+// A report without an end costs a bounded amount of memory, and if the input fails, nothing before is lost.
 func TestReportWithoutEnd(t *testing.T) {
 	for _, filler := range []string{"x\n", "x"} {
 		log := "a\nReport Version: 1\n" + strings.Repeat(filler, MostReport) + "\nend\n"
@@ -85,7 +86,7 @@ func TestReportsDoNotWait(t *testing.T) {
 	}
 }
 
-// The modules of a process are forgotten with the next one, and are bounded.
+// The modules of a process are forgotten when the next one begins, and their number is bounded.
 func TestCoredumpModules(t *testing.T) {
 	log := "Module a.so with build-id 0a\nModule b c.so from deb x-1.amd64, build-id=0b\n#0  0x0000000000001000 n/a (a.so + 0x10)\n" +
 		"#1  0x0000000000001000 f (b c.so + 0x10)\n#2  0x0000000000001000 f (d.so + 0x10)\nProcess 7 (x) of user 1 dumped core.\n#3  0x0000000000001000 f (a.so + 0x10)\n"

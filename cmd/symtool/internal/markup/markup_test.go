@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// twoFunctions has a module with build-id 0abc, in which g is inlined into f.
+// twoFunctions has symbols for a module with build-id 0abc, in which g is inlined
+// into f.
 type twoFunctions struct{}
 
 func (twoFunctions) Code(m *Module, addr uint64, inlines bool) ([]Frame, bool) {
@@ -29,7 +30,8 @@ func (twoFunctions) Name(linkage string) string { return "<" + linkage + ">" }
 
 const modules = "{{{module:0:a.so:elf:aBc}}}\n{{{mmap:0x11000:0x1000:load:0:Rx:0x1000}}}\n"
 
-// The expected outputs are those of llvm-symbolizer 22, but for the names in symbol.
+// The expected outputs are those of llvm-symbolizer 22, except for the names in
+// symbol elements.
 func TestFilter(t *testing.T) {
 	const header = "[[[ELF module #0x0 \"a.so\"; BuildID=0abc [0x11000-0x11fff](rx)]]]\n"
 	for _, c := range []struct{ name, log, want, problem string }{
@@ -78,7 +80,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// In logs that have other things than markup, what is not read stays as it is.
+// In logs that do not consist of markup alone, elements that are not read stay
+// unchanged.
 func TestLogs(t *testing.T) {
 	const log = "\x1b[31mred {{{symbol:a}}} {{{Name}}} {{{pc:zz}}} {{{x:1}}}\n{{{module:0:b:pe:01}}} rest\n"
 	const want = "\x1b[31mred <a> {{{Name}}} {{{pc:zz}}} {{{x:1}}}\n{{{module:0:b:pe:01}}} rest\n"

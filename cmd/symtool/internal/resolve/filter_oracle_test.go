@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
 // sanitizerFrame matches a line of a stack: the number and the text after the address.
 var sanitizerFrame = regexp.MustCompile(`(?m)^ *#(\d+) 0x[0-9a-f]+ +(.*)$`)
 
-// TestOracleSanitizers runs programs with sanitizers twice: after --filter, stacks without names
+// TestOracleSanitizers runs programs with sanitizers twice. After --filter, stacks without names
 // have the functions and lines that the sanitizer itself gets from llvm-symbolizer. A folder has
 // two builds of each program.
 func TestOracleSanitizers(t *testing.T) {

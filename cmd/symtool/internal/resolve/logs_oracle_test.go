@@ -18,22 +18,23 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// logForm is a form of places in logs: a log with it, made by the program that prints it, and what it means.
+// logForm is a form of code locations in logs: a log of the program that prints it, and the meaning of the
+// locations.
 type logForm struct {
 	name string
-	// make returns a log, the folder of the binaries, and more flags.
+	// make returns a log, the folder with the binaries, and additional flags.
 	make func(t *testing.T, dir string) (log, binaries string, flags []string)
 	line string // a regular expression whose group "file" names a program in the folder
 	file string // the program, if the log does not name it
 	// addr returns the link-time address of a match in the program.
 	addr  func(t *testing.T, f *elf.File, m map[string]string) uint64
-	least int // number of places in the source, at least
+	least int // minimum number of places with a source line
 }
 
-// Real logs of programs that print places of code have, after --filter, the functions and lines that llvm-symbolizer gives
-// for the same addresses. Sanitizers have TestOracleSanitizers, symbolizer markup has TestOracleMarkup. Apple's reports have
-// TestOracleCrashReports. Of Android and systemd there are no logs here: resolve_logs.txtar has one that systemd-coredump
-// printed, and others that were written by hand.
+// In real logs of programs that print code locations, --filter inserts the functions and lines that llvm-symbolizer prints
+// for the same addresses. Other forms have their own tests: TestOracleSanitizers, TestOracleMarkup, and
+// TestOracleCrashReports for Apple's reports. Logs of Android and systemd cannot be made here: resolve_logs.txtar has one
+// that systemd-coredump printed, and others that were written by hand.
 func TestOracleLogs(t *testing.T) {
 	testenv.Oracle(t)
 	for _, form := range logForms {
@@ -165,7 +166,7 @@ var logForms = []*logForm{
 			return log, dir, []string{"--core", core}
 		},
 		`called from 0x(?P<addr>5555[0-9a-f]{8})$`, "places", func(t *testing.T, f *elf.File, m map[string]string) uint64 {
-			return linked(t, f, m) - 0x555555554000 // where gdb has programs begin
+			return linked(t, f, m) - 0x555555554000 // gdb's load address of programs
 		}, 3,
 	},
 	{
@@ -216,7 +217,7 @@ var logForms = []*logForm{
 				t.Fatal(err)
 			}
 			output(t, testenv.Tool(t, "strip"), "-g", "-o", program, testenv.Input(t, "crashes", "stacks"))
-			var errs bytes.Buffer // it has no lines
+			var errs bytes.Buffer // the program has no lines
 			if status := app.Run(t.Context(), []string{"symtool", "dump", "--store", store, program}, nil, &errs, &errs); status > cli.StatusInput {
 				t.Fatalf("status %d: %s", status, errs.String())
 			}
@@ -257,7 +258,7 @@ var logForms = []*logForm{
 	},
 }
 
-// compiled returns a program that is made of a source.
+// compiled returns the path of a program that is compiled from a source.
 func compiled(t *testing.T, dir, compiler, name, text string, flags ...string) string {
 	t.Helper()
 	source, program := filepath.Join(dir, name), filepath.Join(dir, strings.TrimSuffix(name, filepath.Ext(name)))
@@ -269,7 +270,7 @@ func compiled(t *testing.T, dir, compiler, name, text string, flags ...string) s
 	return program
 }
 
-// output returns what a program prints, whatever its status.
+// output returns the output of a program, whatever its status.
 func output(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(program, args...).CombinedOutput()
@@ -298,7 +299,7 @@ func kernelMessage(t *testing.T, program string) string {
 	return ""
 }
 
-// kernelStack returns a stack as the kernel prints it, of all functions in a file.
+// kernelStack returns a stack with all functions of a file in the form in which the kernel prints it.
 func kernelStack(t *testing.T, path string) string {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -318,7 +319,7 @@ func kernelStack(t *testing.T, path string) string {
 	b.WriteString("[   12.345678] Call Trace:\n[   12.345679]  <TASK>\n")
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || count[s.Name] > 1 {
-			continue // which of several is meant, the text does not say
+			continue // the text does not say which of several is meant
 		}
 		for off := uint64(1); off < s.Size; off += s.Size/4 + 1 {
 			fmt.Fprintf(&b, "[   12.345680]  ? %s+%#x/%#x\n", s.Name, off, s.Size)
@@ -346,7 +347,7 @@ func hotspot(t *testing.T, dir string) (log, binaries string, flags []string) {
 	return string(text), dir, nil
 }
 
-// linked takes the address of a match as that in the file.
+// linked interprets the address of a match as a link-time address.
 func linked(t *testing.T, _ *elf.File, m map[string]string) uint64 {
 	v, err := strconv.ParseUint(m["addr"], 16, 64)
 	if err != nil {
@@ -355,7 +356,7 @@ func linked(t *testing.T, _ *elf.File, m map[string]string) uint64 {
 	return v
 }
 
-// inFile takes the address of a match as an offset in the file.
+// inFile interprets the address of a match as a file offset.
 func inFile(t *testing.T, f *elf.File, m map[string]string) uint64 {
 	off := linked(t, f, m)
 	for _, p := range f.Progs {
@@ -367,7 +368,7 @@ func inFile(t *testing.T, f *elf.File, m map[string]string) uint64 {
 	return 0
 }
 
-// fromSymbol takes the address of a match as the distance from a symbol.
+// fromSymbol interprets the address of a match as the distance from a symbol.
 func fromSymbol(t *testing.T, f *elf.File, m map[string]string) uint64 {
 	symbols, err := f.Symbols()
 	if err != nil {

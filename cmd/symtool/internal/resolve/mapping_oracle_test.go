@@ -62,7 +62,7 @@ func buildMappedTree(t *testing.T, compiler ...string) mappedTree {
 	return mappedTree{root, filepath.Join(root, "obj/main.elf")}
 }
 
-// files returns the names of the FILEs that dump gives.
+// files returns the FILE names that dump writes.
 func files(t *testing.T, args ...string) (names []string) {
 	t.Helper()
 	var out, said bytes.Buffer
@@ -87,20 +87,19 @@ func mapToolOutput(t *testing.T, tool string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// The four needs of mozilla/dump_syms#37, which symbolstore.py of Firefox's build meets after
-// dump_syms, each on a compiled program. The expected names come from realpath and sha512sum for each
-// path that dump writes without --map.
+// The four needs of mozilla/dump_syms#37, which symbolstore.py in Firefox's build meets after dump_syms,
+// each tested on a compiled program. The expected names come from realpath and sha512sum for each path
+// that dump writes without --map.
 //
-//  1. A header that the build put into dist/include is the file of the tree that
-//     it is from, by the build's install manifests or, where they are links, by
-//     the links.
+//  1. A header that the build put into dist/include is the file of the tree from
+//     which it comes, by the build's install manifests or, if it is a link, by
+//     the link.
 //  2. A generated file is in no repository. It is the copy in a bucket, to which
-//     the build uploads it: the key has its SHA-512.
-//  3. A file of the tree is that of the repository, in the revision of the build. 4. What comes from
-//
-// Rust's standard library, whose paths rustc replaced by
-//
-//	/rustc/ and its revision, is that of Rust's own repository.
+//     the build uploads it. The key has its SHA-512.
+//  3. A file of the tree is the file in the repository, at the revision of the
+//     build.
+//  4. A file of Rust's standard library, whose path rustc replaced by /rustc/ and
+//     its revision, is the file in Rust's own repository.
 func TestOracleMapNeeds(t *testing.T) {
 	testenv.Oracle(t)
 	const hg = "hg:hg.mozilla.org/mozilla-central:"
@@ -174,7 +173,7 @@ func TestOracleMapNeeds(t *testing.T) {
 	}
 }
 
-// checkUploads has sha512sum check the list for the uploader.
+// checkUploads checks the list for the uploader with sha512sum.
 func checkUploads(t *testing.T, list string) {
 	t.Helper()
 	text, err := os.ReadFile(list)
@@ -198,7 +197,7 @@ func checkUploads(t *testing.T, list string) {
 	}
 }
 
-// {md5} of each FILE is what llvm-dwarfdump prints for a file of this name.
+// {md5} of each FILE equals the digest that llvm-dwarfdump prints for the file with that name.
 func TestOracleMapMD5(t *testing.T) {
 	testenv.Oracle(t)
 	entry := regexp.MustCompile(`file_names\[ *\d+\]:\s+name: "([^"]*)"\s+dir_index: \d+\s+md5_checksum: ([0-9a-f]{32})`)
@@ -208,8 +207,8 @@ func TestOracleMapMD5(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range all {
-		// The status is 1 for relocations that it does not know (CREL of i686): it
-		// prints on, with other names, so that there the digests alone count.
+		// The status is 1 for relocations that it does not know (CREL of i686). It goes on, but with
+		// other names, so only the digests are compared for these.
 		printed, err := exec.Command(testenv.Tool(t, "llvm-dwarfdump-22"), "--debug-line", file).Output()
 		known := map[string]bool{}
 		for _, m := range entry.FindAllStringSubmatch(string(printed), -1) {

@@ -17,9 +17,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestOracleProfile compares profiles that resolve --format pprof symbolized with what pprof makes of the same
-// profile and binary by llvm-symbolizer: functions, files and lines, inlined functions too, all over the code. Names of
-// clones end otherwise.
+// TestOracleProfile compares profiles symbolized by resolve --format pprof with the output of pprof, which calls
+// llvm-symbolizer, for the same profile and binary: functions, files and lines, including inlined functions, all over
+// the code. The names of clones have other suffixes.
 func TestOracleProfile(t *testing.T) {
 	testenv.Oracle(t)
 	symbolizer := testenv.Tool(t, "llvm-symbolizer-22")
@@ -78,7 +78,7 @@ func compareProfiles(t *testing.T, ours, theirs *profile.Profile) {
 	same, inlined := 0, 0
 	for addr, frames := range want {
 		if frames[0][0] == ' ' || strings.HasSuffix(frames[0], ":0") {
-			continue // behind a function, or not in the debug information
+			continue // after the end of a function, or not in the debug information
 		}
 		if !slices.Equal(got[addr], frames) {
 			t.Errorf("%#x: %q, want %q", addr, got[addr], frames)

@@ -39,8 +39,8 @@ func symbolized(t *testing.T, wantStatus int, args ...string) (p *profile.Profil
 	return readProfile(t, out), errs.String()
 }
 
-// A profile gets functions, lines and inlined functions from binaries, by build-id, and from symbol files, if it has the
-// mapping of the file's first bytes. What it had stays.
+// A profile gets functions, lines and inlined functions from binaries, found by build-id, and from symbol
+// files, if it has the mapping of the file's first bytes. What it already had stays.
 func TestResolveProfile(t *testing.T) {
 	dir := t.TempDir()
 	binary, in, sym := filepath.Join(dir, "prog"), filepath.Join(dir, "in.pb.gz"), filepath.Join(dir, "prog.sym")
@@ -89,7 +89,8 @@ func TestResolveProfile(t *testing.T) {
 		t.Errorf("the symbol file gives %v, the binary %v", theirs, frames)
 	}
 
-	// The same code, mapped again from the middle of the file, as Node does: its place counts from nothing.
+	// The same code, mapped again from the middle of the file, as Node does. Its addresses cannot be
+	// related to the start of the file.
 	again := &profile.Mapping{ID: 3, Start: 0x7fffe0001000, Limit: 0x7fffe0002000, Offset: 0x1000, File: binary, BuildID: p.Mapping[0].BuildID}
 	p.Mapping = append(p.Mapping, again)
 	p.Location = append(p.Location, &profile.Location{ID: uint64(len(p.Location)) + 1, Mapping: again, Address: again.Start + 0x10})
@@ -143,7 +144,7 @@ func profileOf(t testing.TB, binary string) *profile.Profile {
 	ranges := f.ExecRanges()
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}}}
 	offset := code
-	for ; ; offset++ { // the first byte with code has the distance of all
+	for ; ; offset++ { // the first byte with code gives the distance for all of it
 		if addr, ok := f.AddrOf(offset); ok && addr >= ranges[0].Start&^0xfff {
 			m := &profile.Mapping{ID: 1, Start: addr + bias, Offset: offset, File: binary, BuildID: fmt.Sprintf("%x", f.BuildID())}
 			m.Limit = ranges[len(ranges)-1].End + bias

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestProfileRecords repeats the smallest record of each kind, compressed and not. What is accepted takes memory in
-// proportion to the file.
+// TestProfileRecords repeats the smallest record of each kind, compressed and not. A profile that is accepted takes
+// memory in proportion to the file.
 func TestProfileRecords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -32,7 +32,7 @@ func TestProfileRecords(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := readProfile("-", bytes.NewReader(file))
 			runtime.ReadMemStats(&after)
-			// What a list outgrows is garbage: up to four times its size is allocated.
+			// A growing list leaves garbage behind: up to four times its size is allocated.
 			if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(4*(freeProfile+perProfileByte*len(data))); got > limit {
 				t.Errorf("%s, packed %v: %d MB for a file of %d bytes, limit %d MB (%v)", what, packed, got>>20, len(file), limit>>20, err)
 			}
@@ -43,7 +43,7 @@ func TestProfileRecords(t *testing.T) {
 	}
 }
 
-// TestProfileCost wants an estimate that profiles of programs do not exceed.
+// TestProfileCost checks that profiles of real programs do not exceed the estimate.
 func TestProfileCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

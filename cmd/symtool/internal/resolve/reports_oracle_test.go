@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A crash report of Apple's forms, with frames all over the code of a file, has after --filter what llvm-symbolizer
-// answers for the same addresses; all but the first are behind calls.
+// In crash reports in Apple's forms, with frames all over the code of a file, --filter inserts the answers of
+// llvm-symbolizer for the same addresses. All addresses except the first are return addresses.
 func TestOracleCrashReports(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct{ file, id string }{
@@ -56,7 +56,7 @@ func TestOracleCrashReports(t *testing.T) {
 			if !strings.HasSuffix(got[i], want) {
 				t.Errorf("%s, want %s", got[i], want)
 			}
-			if i > 0 && object[i] != want { // the first frame of the other form is an empty one
+			if i > 0 && object[i] != want { // the first frame of the other form is empty
 				t.Errorf("%s, want %s", object[i], want)
 			}
 		}
@@ -66,7 +66,7 @@ func TestOracleCrashReports(t *testing.T) {
 	}
 }
 
-// filtered returns a report of a file of the golden input after --filter.
+// filtered returns a report about a file in golden/input after --filter.
 func filtered(t *testing.T, file, report string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -77,7 +77,7 @@ func filtered(t *testing.T, file, report string) string {
 	return out.String()
 }
 
-// ipsFrames returns what each place of a report in JSON has, in the form of reportFrames.
+// ipsFrames returns the contents of each frame of a JSON report, in the form of reportFrames.
 func ipsFrames(t *testing.T, report string) (all []string) {
 	t.Helper()
 	_, object, _ := strings.Cut(report, "\n")

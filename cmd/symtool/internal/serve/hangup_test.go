@@ -14,7 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// No line is lost if logs are moved under load: SIGHUP opens new ones.
+// No line is lost if logs are moved under load and SIGHUP makes the server open
+// new ones.
 func TestServeReopensLogs(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")
@@ -57,7 +58,7 @@ func TestServeReopensLogs(t *testing.T) {
 		testenv.Until(t, "new logs", func() bool { return exists(log) && exists(missing) })
 		ask()
 	}
-	// If a new file cannot be made, the old one is kept.
+	// If a new file cannot be created, the server keeps the old one.
 	if err := os.Rename(log, log+".3"); err != nil {
 		t.Fatal(err)
 	}

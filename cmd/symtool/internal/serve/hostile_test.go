@@ -15,7 +15,7 @@ import (
 )
 
 // soon is less than the time that a server waits for the head of a request, 10 s: a faster
-// answer did not wait for other connections to time out.
+// answer did not wait until other connections timed out.
 const soon = 5 * time.Second
 
 // dialAll opens connections that each send the beginning of a request.
@@ -34,7 +34,7 @@ func dialAll(t *testing.T, s *served, n int, head string) (all []net.Conn) {
 	return all
 }
 
-// Connections that send nothing, or half a request, do not lock others out, with TLS as without.
+// Connections that send nothing, or half a request, do not lock out others, with or without TLS.
 func TestServeSilentConnections(t *testing.T) {
 	store := serveStore(t)
 	cert, key, roots := certificate(t, t.TempDir())
@@ -43,7 +43,7 @@ func TestServeSilentConnections(t *testing.T) {
 	for _, s := range []*served{plain, secure} {
 		for _, head := range []string{"", "G", "GET /healthz HTTP/1.1\r\nHost: x\r\nA: "} {
 			began := time.Now()
-			dialAll(t, s, 40, head) // of 16 that may be open
+			dialAll(t, s, 40, head) // more than the 16 that may be open
 			client := &http.Client{Timeout: soon, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}}
 			for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 				r, err := client.Get(s.URL + path)
@@ -72,7 +72,7 @@ func TestServeKeepsBusyConnections(t *testing.T) {
 	}
 }
 
-// Slow bodies take the places of requests, not those of health.
+// Slow bodies occupy the places of requests, but not the places of health checks.
 func TestServeSlowBodies(t *testing.T) {
 	s := startServe(t, "--max-requests", "4", "--stall", "1s", serveStore(t))
 	slow := dialAll(t, s, 4, "POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
@@ -123,8 +123,8 @@ func TestServeExpectContinue(t *testing.T) {
 	}
 }
 
-// A server of symbols does not forward requests: URLs in the environment and in requests lead
-// nowhere.
+// A server of symbols does not forward requests: it ignores URLs in the environment and in
+// requests.
 func TestServeAsksNobody(t *testing.T) {
 	asked := make(chan string, 100)
 	other := testenv.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))

@@ -38,11 +38,11 @@ type served struct {
 	stdout *bufio.Reader
 }
 
-// startServe starts symtool serve, which ends with the test at the latest.
+// startServe starts symtool serve, which ends at the latest with the test.
 func startServe(t *testing.T, args ...string) *served {
 	t.Helper()
-	// Signals that this process ignores, as under nohup or in the background of a script, its
-	// children would ignore; what it handles they do not.
+	// Children ignore the signals that this process ignores, as under nohup or in the background of a
+	// script, but not the signals that it handles.
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if signal.Ignored(sig) {
 			handled := make(chan os.Signal, 1)
@@ -79,7 +79,7 @@ func (s *served) end(t *testing.T, sig syscall.Signal) int {
 	return s.status(t)
 }
 
-// takesNone waits until the server accepts no new connections.
+// takesNone waits until the server accepts no more connections.
 func (s *served) takesNone(t *testing.T) {
 	t.Helper()
 	testenv.Until(t, "the server to take no connections", func() bool {
@@ -110,8 +110,8 @@ func serveStore(t *testing.T) (dir string) {
 	return dir
 }
 
-// Variables are stored beside the symbols by store add, served, fetched only with --vars, and checked by
-// store verify.
+// store add stores variables beside the symbols. They are served, fetched only with --vars, and checked
+// by store verify.
 func TestServeVariables(t *testing.T) {
 	dumped, dir := filepath.Join(t.TempDir(), "dumped"), t.TempDir()
 	testenv.Output(t, 0, "dump", "--quiet", "--vars", "all", "--store", dumped, testenv.Input(t, "walk-sources.elf"))
@@ -150,7 +150,7 @@ func TestServeVariables(t *testing.T) {
 	}
 }
 
-// The program's own clients find through a server what they find in the folder.
+// The program's own clients find the same through a server as in the folder.
 func TestServeOwnClients(t *testing.T) {
 	store, dir := serveStore(t), t.TempDir()
 	missing, log := filepath.Join(dir, "missing"), filepath.Join(dir, "log")
@@ -195,7 +195,7 @@ func TestServeOwnClients(t *testing.T) {
 	}
 }
 
-// checkMissing reads the list that a server has written.
+// checkMissing checks the list that a server has written.
 func checkMissing(t *testing.T, store, missing string) {
 	t.Helper()
 	list, err := os.ReadFile(missing)
@@ -242,7 +242,7 @@ func checkAccessLog(t *testing.T, name string) {
 	}
 }
 
-// slowFile requests a file of 40 MB and reads only its beginning.
+// slowFile requests a file of 40 MB and reads only the beginning.
 func slowFile(t *testing.T, s *served) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -268,7 +268,7 @@ func bigStore(t *testing.T) string {
 	return dir
 }
 
-// A signal ends the server when its requests are answered, or --drain is over.
+// A signal ends the server when its requests have been answered, or when --drain is over.
 func TestServeEnds(t *testing.T) {
 	store := bigStore(t)
 	for sig, wait := range map[syscall.Signal]time.Duration{syscall.SIGTERM: 1200 * time.Millisecond, syscall.SIGINT: 100 * time.Millisecond} {
@@ -277,7 +277,7 @@ func TestServeEnds(t *testing.T) {
 		if err := s.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(wait) // of another process, which has no event to wait for: the longer one is longer than other commands may take
+		time.Sleep(wait) // another process gives no event to wait for; the longer time exceeds the grace of other commands
 		s.takesNone(t)
 		n, err := io.Copy(io.Discard, c)
 		if err != nil || n < 39<<20 {
@@ -305,7 +305,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// The port of another server is an error at once.
+// If the port is another server's, this is reported at once.
 func TestServePortTaken(t *testing.T) {
 	store := serveStore(t)
 	s := startServe(t, store)

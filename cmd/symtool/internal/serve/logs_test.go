@@ -10,7 +10,8 @@ import (
 	"github.com/symtool/symtool/resolve/symserver"
 )
 
-// A client cannot turn around the text of the log, begin another line, or write to the terminal; programs read what it sent.
+// A client can neither reverse the text of the log, nor begin another line, nor
+// control the terminal. Programs read exactly what it sent.
 func TestAccessLogEscapes(t *testing.T) {
 	const evil = "/a\u202e\u2066\n\x1b[31m\u3164.so"
 	var out bytes.Buffer

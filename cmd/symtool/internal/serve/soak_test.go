@@ -23,7 +23,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// soakVar is how long TestServeSoak takes: 30m in make nightly.
+// soakVar is the variable with the duration of TestServeSoak: 30m in make nightly.
 const soakVar = "SYMTOOL_SOAK"
 
 // soak is mixed traffic to a server that is killed and restarted.
@@ -31,20 +31,20 @@ type soak struct {
 	t       *testing.T
 	dir     string
 	args    []string
-	modules [][2]string       // names and ids of the modules that were there from the beginning
-	texts   map[string]string // of their symbol files, by path; never changed
+	modules [][2]string       // names and IDs of the modules that exist from the start
+	texts   map[string]string // their symbol files by path; never changed
 	end     chan struct{}
 
 	mu         sync.Mutex
 	server     *served
-	generation int             // of the server; odd while there is none
-	stored     map[string]bool // paths of what was taken
+	generation int             // number of the server; odd while there is none
+	stored     map[string]bool // paths of the files that the server accepted
 	times      map[string][]time.Duration
 	failures   []string
 	uploads    atomic.Int64
 }
 
-// soakText returns the symbol file of a module, of some size.
+// soakText returns a symbol file for a module, with funcs functions.
 func soakText(name, id string, funcs int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "MODULE Linux x86_64 %s %s\nFILE 0 /src/%s.c\n", id, name, name)
@@ -55,8 +55,9 @@ func soakText(name, id string, funcs int) string {
 	return b.String()
 }
 
-// TestServeSoak sends uploads, asks for symbols, stacks and pages, and goes away in the middle, while the
-// server is ended and killed: every answer that comes is right, what was taken is there, and memory does not grow.
+// TestServeSoak uploads files, requests symbols, stacks and pages, and disconnects in the middle, while the server
+// is ended and killed. Every answer that arrives must be right, every accepted file must be there, and memory must
+// not grow.
 func TestServeSoak(t *testing.T) {
 	if os.Getenv(soakVar) == "" {
 		t.Skip("takes as long as " + soakVar + " says: make soak")
@@ -148,7 +149,7 @@ func (s *soak) failf(format string, args ...any) {
 	}
 }
 
-// now returns the server's URL and generation, waiting for a server.
+// now returns the server's URL and generation. It waits until there is a server.
 func (s *soak) now() (string, int) {
 	for {
 		s.mu.Lock()
@@ -164,8 +165,8 @@ func (s *soak) now() (string, int) {
 	}
 }
 
-// ask sends a request. It returns false if there is no answer, which is an error unless the server
-// was ended meanwhile.
+// ask sends a request. It returns false if there is no answer, which is an error unless the server was ended in
+// the meantime.
 func (s *soak) ask(kind, method, path, body string) (status int, text string, ok bool) {
 	url, generation := s.now()
 	r, err := http.NewRequest(method, url+path, strings.NewReader(body))
@@ -201,7 +202,7 @@ func (s *soak) module(random *rand.Rand) (name, id string) {
 	return m[0], m[1]
 }
 
-// get asks for a symbol file, there or not.
+// get requests a symbol file that may or may not exist.
 func (s *soak) get(random *rand.Rand) {
 	name, id := s.module(random)
 	want, status := s.texts[filepath.Join(name, id, name+".sym")], 200
@@ -213,7 +214,7 @@ func (s *soak) get(random *rand.Rand) {
 	}
 }
 
-// put adds a symbol file: a new one, one that is there, or another one of the same module.
+// put adds a symbol file: a new one, an existing one, or a different one for the same module.
 func (s *soak) put(random *rand.Rand) {
 	n := s.uploads.Add(1)
 	name, id := "up.so", fmt.Sprintf("%X", 0xB000+n)
@@ -235,7 +236,7 @@ func (s *soak) put(random *rand.Rand) {
 	s.mu.Unlock()
 }
 
-// symbolicate asks for a stack.
+// symbolicate requests a stack.
 func (s *soak) symbolicate(random *rand.Rand) {
 	name, id := s.module(random)
 	i := random.IntN(100)
@@ -246,7 +247,7 @@ func (s *soak) symbolicate(random *rand.Rand) {
 	}
 }
 
-// abort goes away in the middle of an upload or of an answer.
+// abort disconnects in the middle of an upload or of an answer.
 func (s *soak) abort(random *rand.Rand) {
 	url, _ := s.now()
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -263,7 +264,7 @@ func (s *soak) abort(random *rand.Rand) {
 	fmt.Fprintf(c, "PUT /gone.so/AB0/gone.so.sym HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer up\r\nContent-Length: 100000\r\n\r\nMODULE Linux x86_64 AB0 gone.so\n%s", strings.Repeat("FUNC 1000 10 0 f\n", random.IntN(2000)))
 }
 
-// look asks for the page.
+// look requests the page.
 func (s *soak) look(random *rand.Rand) {
 	status, text, ok := s.ask("page", http.MethodGet, "/?q=lib&page="+strconv.Itoa(random.IntN(3)), "")
 	if ok && (status != 200 || !strings.HasSuffix(text, "</html>\n")) {

@@ -43,7 +43,7 @@ func TestServeUploads(t *testing.T) {
 		}
 		for _, want := range []string{"2 files uploaded", "2 already there"} {
 			out, status := runUpload(t, "old", protocol, url, from)
-			if protocol == "sym-upload-v1" || protocol == "put" { // which cannot ask, and not whether a compressed file is the same
+			if protocol == "sym-upload-v1" || protocol == "put" { // these cannot ask, or cannot tell whether a compressed file is the same
 				want = "2 files uploaded"
 			}
 			if status != 0 || !strings.Contains(out, want) {
@@ -119,7 +119,7 @@ func TestServeReadsTokensAgain(t *testing.T) {
 	}
 }
 
-// TestServeKilledUploads kills servers in the middle of uploads: what the store has is whole.
+// TestServeKilledUploads kills servers in the middle of uploads. Every file in the store must be whole.
 func TestServeKilledUploads(t *testing.T) {
 	rounds := 20
 	if testing.Short() {

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// symtoolIn runs symtool in a folder, and kills it after a time unless that is 0.
+// symtoolIn runs symtool in a folder, and kills it after the given time unless that is 0.
 func symtoolIn(t *testing.T, dir string, kill time.Duration, args ...string) (out string, status int, killed bool) {
 	t.Helper()
 	c := exec.Command(testenv.Symtool(t), args...)
@@ -37,7 +37,7 @@ func symtoolIn(t *testing.T, dir string, kill time.Duration, args ...string) (ou
 }
 
 // TestStoreKilled kills the commands that write stores after increasing times (package store's
-// TestKill does so at every step): afterwards the store verifies, except for what gc removes, and
+// TestKill does so at every step). Afterwards, the store verifies except for what gc removes, and
 // running the same command again completes it.
 func TestStoreKilled(t *testing.T) {
 	dir := t.TempDir()
@@ -85,8 +85,8 @@ func TestStoreKilled(t *testing.T) {
 	}
 }
 
-// storeIsTidy fails the test if anything except leftovers is wrong with the store st, or if anything
-// is after these are removed.
+// storeIsTidy fails the test if anything other than leftovers is wrong with the store st, or if
+// anything is wrong after the leftovers are removed.
 func storeIsTidy(t *testing.T, dir string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, "st")); err != nil {

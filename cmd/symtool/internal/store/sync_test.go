@@ -11,9 +11,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestOracleStoreSync traces the system calls of every command that writes a store: before a
+// TestOracleStoreSync traces the system calls of every command that writes a store. Before a
 // file gets its name, its contents are synced, and afterwards the folders with its name, so
-// that after a power failure it is complete or missing.
+// that after a power failure the file is complete or missing.
 func TestOracleStoreSync(t *testing.T) {
 	strace := testenv.Tool(t, "strace")
 	program := testenv.Symtool(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The configuration of the dynamic linker is read as ldconfig(8) describes it. It may include itself.
+// The configuration of the dynamic linker is read as described in ldconfig(8). It may include itself.
 func TestLibraryDirs(t *testing.T) {
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "ld.so.conf")

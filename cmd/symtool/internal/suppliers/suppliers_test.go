@@ -29,7 +29,8 @@ func supplierOf(t testing.TB, flags ...string) (s resolve.Supplier, stderr *byte
 	return s, stderr
 }
 
-// callOf returns the Supplier for flags, the exit status of a command that has them, and the error stream.
+// callOf returns the Supplier for flags, the exit status of a command with these flags, and the error
+// stream.
 func callOf(flags []string) (s resolve.Supplier, status int, stderr *bytes.Buffer) {
 	stderr = &bytes.Buffer{}
 	commands := func(msgs *cli.Messages) []*cli.Command {
@@ -59,7 +60,7 @@ func writeSym(t testing.TB, path, function string) string {
 	return path
 }
 
-// The order of suppliers is that of the flags' help, and of each flag's values.
+// Suppliers are in the order of the flags in the help, and of each flag's values.
 func TestSupplierOrder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "xdg"))
@@ -175,8 +176,7 @@ func TestBinariesAnswerAsDumped(t *testing.T) {
 	}
 }
 
-// addressesOf lists the addresses at which the answer may change, and their
-// neighbours.
+// addressesOf lists the addresses at which the answer may change, and the addresses next to them.
 func addressesOf(t testing.TB, sym string) (addrs []symfmt.RVA) {
 	t.Helper()
 	f, err := os.Open(sym)

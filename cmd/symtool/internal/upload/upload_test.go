@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/upload"
 )
 
-// uploadAnswer is the document of upload.
+// uploadAnswer is the document that upload prints.
 type uploadAnswer struct {
 	Counts map[string]int `json:"counts"`
 	Absent []struct {
@@ -83,7 +83,7 @@ func TestUploadSchema(t *testing.T) {
 	}
 }
 
-// A signal ends an upload soon, and leaves no temporary files.
+// A signal ends an upload soon, without leaving temporary files.
 func TestUploadTemporaries(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

@@ -16,8 +16,8 @@ import (
 // crashpadHandler is the program of Debian's chromium that writes minidumps.
 const crashpadHandler = "/usr/lib/chromium/chrome_crashpad_handler"
 
-// A minidump that Crashpad wrote of an abort is walked without flags, by call frame information alone: it names
-// libraries without folders. The signature has the cause that the program has annotated.
+// A minidump of an abort, written by Crashpad, is walked without flags, by call frame information alone. It
+// names libraries without folders. The signature has the cause that the program has annotated.
 func TestOracleCrashpad(t *testing.T) {
 	testenv.Oracle(t)
 	testenv.Tool(t, "chromium")
@@ -52,7 +52,7 @@ func TestOracleCrashpad(t *testing.T) {
 	for _, m := range frames.FindAllStringSubmatch(text, -1) {
 		got = append(got, m[1])
 	}
-	// What is between the first frame, which has the system call, and abort is the C library's affair.
+	// The frames between the first one, which has the system call, and abort depend on the C library.
 	i := strings.Index(strings.Join(got, " "), "libc.so.6!abort prog!fail prog!load prog!main libc.so.6!")
 	if i < 0 || !strings.Contains(text, "the symbols hold: ") {
 		t.Errorf("printed\n%s", text)

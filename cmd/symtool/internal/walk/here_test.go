@@ -61,7 +61,7 @@ func walkedBrief(t *testing.T, args ...string) (status int, stdout, stderr strin
 	return status, out.String(), messages.String()
 }
 
-// hereEnv sets the variables that say where symbols are.
+// hereEnv sets the variables that name the sources of symbols.
 func hereEnv(t *testing.T, symbols, debuginfod string) {
 	t.Setenv("SYMTOOL_SYMBOLS", symbols)
 	t.Setenv("DEBUGINFOD_URLS", debuginfod)
@@ -76,7 +76,8 @@ const (
 	hereID       = "17F473446FAE06D27ECE5A270227EC290"
 )
 
-// Without flags, walk finds binaries at the paths in the dump, and says where; doctor agrees. Flags restrict it.
+// Without flags, walk finds binaries at the paths in the dump, and says where. doctor agrees. Flags restrict the
+// search.
 func TestWalkHere(t *testing.T) {
 	program := testenv.ReadInput(t, "walk-sources.elf")
 	for _, format := range []string{dumpfile.Core, dumpfile.Minidump} {
@@ -113,7 +114,7 @@ func TestWalkHere(t *testing.T) {
 	}
 }
 
-// $SYMTOOL_SYMBOLS has symbol files, stores and servers; binaries and debug files come from $DEBUGINFOD_URLS.
+// $SYMTOOL_SYMBOLS names symbol files, stores and servers; binaries and debug files come from $DEBUGINFOD_URLS.
 func TestWalkHereElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	crash := crashedAt(t, dumpfile.Core, filepath.Join(dir, "gone", "walk-sources.elf"))
@@ -159,8 +160,8 @@ func TestWalkHereElsewhere(t *testing.T) {
 	}
 }
 
-// What is on the machine needs no server: none is asked about a binary with lines, and one that cannot be reached, and
-// that no flag names, is a message.
+// Files on this machine need no server: no server is asked about a binary with lines. If a server cannot be reached
+// that no flag names, this is only a message.
 func TestWalkHereFirst(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "walk-sources.elf")
@@ -193,8 +194,8 @@ func TestWalkHereFirst(t *testing.T) {
 	}
 }
 
-// A program without a build-id is found at its path if its headers are those in the core, and if it is older than the
-// core. Messages say what was compared, or why the file is not used; doctor agrees.
+// A program without a build-id is found at its path if its headers equal those in the core, and if it is older than
+// the core. Messages say what was compared, or why the file is not used. doctor agrees.
 func TestWalkHereWithoutID(t *testing.T) {
 	hereEnv(t, "", "")
 	note := []byte("\x04\x00\x00\x00\x14\x00\x00\x00\x03\x00\x00\x00GNU\x00\x44\x73\xf4\x17")
@@ -215,7 +216,7 @@ func TestWalkHereWithoutID(t *testing.T) {
 		}
 	}
 	crash := writtenDump(t, dumpfile.Core, f.Dump)
-	// A core of the kernel has no note of symtool's about what the core itself does not say.
+	// A core of the kernel has no note of symtool's with data that the core itself lacks.
 	data, err := os.ReadFile(crash)
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +251,7 @@ func chtimes(t *testing.T, path string, at time.Time) {
 	}
 }
 
-// Servers that take requests and do not answer cost seconds, all together, if only the environment names them.
+// Servers that accept requests but do not answer cost only seconds in total if only the environment names them.
 func TestWalkHereSilentServers(t *testing.T) {
 	gone := crashedAt(t, dumpfile.Core, filepath.Join(t.TempDir(), "gone", "walk-sources.elf"))
 	silent := func() string {

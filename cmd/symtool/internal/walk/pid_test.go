@@ -51,7 +51,7 @@ func ownNames(text, thread string, frame *regexp.Regexp) (threads []string) {
 	return threads
 }
 
-// The stacks of a running process are those that eu-stack prints, and it goes on.
+// walk prints the same stacks of a running process as eu-stack, and the process goes on.
 func TestOraclePID(t *testing.T) {
 	testenv.Oracle(t)
 	dir := testenv.WriteFiles(t, "live.c", pidSource)
@@ -100,7 +100,8 @@ int main(void) {
 }
 `
 
-// A process in vfork cannot be stopped: that is said, ends after the limit, and the process goes on.
+// A process in vfork cannot be stopped. walk reports this and ends after the limit, and the process
+// goes on.
 func TestOraclePIDInVfork(t *testing.T) {
 	testenv.Oracle(t)
 	dir := testenv.WriteFiles(t, "vfork.c", vforkSource)

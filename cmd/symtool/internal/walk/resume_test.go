@@ -57,7 +57,8 @@ func resumeCommand(t *testing.T, out, dumps string) *exec.Cmd {
 	return exec.Command(testenv.Symtool(t), "walk", "--hermetic", "--format", "jsonl", "--resume", "-o", out, dumps)
 }
 
-// Wherever an output is cut, --resume makes it whole: nothing twice, nothing lost.
+// Wherever an output is cut, --resume completes it: nothing is duplicated, and
+// nothing is lost.
 func TestResumeCut(t *testing.T) {
 	dumps := manyDumps(t, 30)
 	out := filepath.Join(t.TempDir(), "out.jsonl")
@@ -83,7 +84,7 @@ func TestResumeCut(t *testing.T) {
 	}
 }
 
-// The program is killed again and again, and interrupted, while it writes.
+// The program is killed and interrupted again and again while it writes.
 func TestResumeKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the program a hundred times")
@@ -114,7 +115,7 @@ func TestResumeKilled(t *testing.T) {
 		} else {
 			kills, interrupts = kills+1, interrupts+1
 		}
-		_ = cmd.Process.Signal(signal) // it may just have ended
+		_ = cmd.Process.Signal(signal) // it may have ended just now
 		<-ended
 		got := contents(t, out)
 		if !bytes.HasPrefix(whole, got) {
@@ -134,7 +135,8 @@ func TestResumeKilled(t *testing.T) {
 	t.Logf("%d kills, %d of them by SIGINT", kills, interrupts)
 }
 
-// waitGrown waits until a file is longer than before, or over: the program has ended.
+// waitGrown waits until a file is longer than before, or until the program has ended,
+// in which case over is true.
 func waitGrown(t *testing.T, path string, before int64, ended chan error) (size int64, over bool) {
 	testenv.Until(t, "a longer output", func() bool {
 		if over = len(ended) > 0; over {
