@@ -22,7 +22,7 @@ import (
 )
 
 // Main is the TestMain of a package with scripts. Scripts can run symtool and unread like any program. The names of the
-// other programs whose place symtool takes also run symtool.
+// programs that symtool replaces also run symtool.
 func Main(m *testing.M) {
 	program := func() { os.Exit(app.Run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
 	commands := map[string]func(){"symtool": program, "unread": unread}
@@ -32,7 +32,7 @@ func Main(m *testing.M) {
 	testscript.Main(m, commands)
 }
 
-// unread runs a command with a standard output that is a pipe without a reader.
+// unread runs a command whose standard output is a pipe without a reader.
 func unread() {
 	r, w, err := os.Pipe()
 	if err == nil {
@@ -50,10 +50,10 @@ func unread() {
 	os.Exit(125)
 }
 
-// Command is a command in a script.
+// Command is a command for scripts.
 type Command = func(ts *testscript.TestScript, neg bool, args []string)
 
-// Commands returns the commands that scripts have beside those of testscript:
+// Commands returns the commands that scripts have in addition to those of testscript:
 //
 //	status N COMMAND...   COMMAND must end with exit status N
 //	same FILE FILE        two files hold the same bytes

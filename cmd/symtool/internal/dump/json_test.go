@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// docs/json.md documents every field.
+// TestJSONIsDocumented checks that docs/json.md documents every field.
 func TestJSONIsDocumented(t *testing.T) {
 	testenv.DocumentedJSON(t, testenv.JSONFields(t, dumpSummary{}), "dump")
 }

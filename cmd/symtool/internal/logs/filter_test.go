@@ -14,7 +14,7 @@ import (
 
 const id = "5A9832E5287241C1838ED98914E9B7FF1"
 
-// testFilter knows an address of "app" and one of "Web Content".
+// testFilter returns a filter that knows an address in "app" and one in "Web Content".
 func testFilter() *Filter {
 	maps, err := ReadMaps(strings.NewReader(testMaps))
 	if err != nil {

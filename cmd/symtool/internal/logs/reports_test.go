@@ -73,7 +73,7 @@ func TestReportWithoutEnd(t *testing.T) {
 	}
 }
 
-// A log that is followed is written line by line.
+// TestReportsDoNotWait checks that a log that is being followed is written line by line.
 func TestReportsDoNotWait(t *testing.T) {
 	in, writer := io.Pipe()
 	r := &reports{in: in, lineStart: true}

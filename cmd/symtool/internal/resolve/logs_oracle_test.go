@@ -97,7 +97,7 @@ func (f *logForm) answer(t *testing.T, path string, fields, asked map[string]str
 	return asked[key]
 }
 
-// places prints its own calls and mappings, and crashes.
+// places is a program that prints its own calls and mappings, and crashes.
 const places = `
 #include <execinfo.h>
 #include <stdio.h>
@@ -171,7 +171,7 @@ var logForms = []*logForm{
 	},
 	{
 		"Linux about a signal", func(t *testing.T, dir string) (string, string, []string) {
-			// A program whose code is not at its offset in the file.
+			// A program whose code is not at the same offset in the file as in memory.
 			return kernelMessage(t, compiled(t, dir, "gcc", "places.c", places, "-g", "-O2", "-Wl,-Ttext-segment=0x40000")), dir, nil
 		},
 		`segfault at .* in (?P<file>places)\[(?P<addr>[0-9a-f]+),`, "", inFile, 1,

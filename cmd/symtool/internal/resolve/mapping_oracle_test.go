@@ -16,9 +16,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// mappedTree is a build like Firefox's: sources in tree, from which the build links one header
-// into obj/dist/include and copies another; a generated header in obj/gen; paths relative to the
-// folder of the compiler.
+// mappedTree is a build like Firefox's: sources in tree, from which the build links one header into
+// obj/dist/include and copies another; a generated header in obj/gen; and paths relative to the
+// compiler's folder.
 type mappedTree struct{ root, bin string }
 
 var mappedFiles = map[string]string{
@@ -116,7 +116,7 @@ func TestOracleMapNeeds(t *testing.T) {
 		for _, c := range []struct {
 			need string
 			args []string
-			want func(path, real string) string // "": as it was
+			want func(path, real string) string // "" for no change
 		}{
 			{"1, by links", []string{"--map-links", "--map", inTree}, func(_, real string) string {
 				if rel, ok := strings.CutPrefix(real, tree.root+"/tree/"); ok {

@@ -53,7 +53,7 @@ func TestOracleProfile(t *testing.T) {
 	}
 }
 
-// pprofFlags are the arguments of pprof.
+// pprofFlags holds the arguments of pprof.
 type pprofFlags struct {
 	*flag.FlagSet
 	args []string

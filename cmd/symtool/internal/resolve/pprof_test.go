@@ -21,7 +21,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// symbolized runs resolve --format pprof, and returns what it wrote.
+// symbolized runs resolve --format pprof, and returns the profile that it wrote and its messages.
 func symbolized(t *testing.T, wantStatus int, args ...string) (p *profile.Profile, messages string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.pb.gz")
@@ -101,7 +101,8 @@ func TestResolveProfile(t *testing.T) {
 	}
 }
 
-// Files that are not profiles, and flags that do not fit, are refused.
+// TestResolveProfileRefuses checks that files that are not profiles, and flags that do not fit, are
+// refused.
 func TestResolveProfileRefuses(t *testing.T) {
 	dir := t.TempDir()
 	bad, sym := filepath.Join(dir, "bad"), testenv.Input(t, "gcc-dwarf5.elf")
@@ -125,7 +126,7 @@ func TestResolveProfileRefuses(t *testing.T) {
 	}
 }
 
-// profileOf returns a profile with addresses all over the code of a binary, as it would be mapped.
+// profileOf returns a profile with addresses all over the code of a binary, as if it were mapped.
 func profileOf(t testing.TB, binary string) *profile.Profile {
 	t.Helper()
 	f, err := objfile.Open(binary, object.DefaultLimits())
@@ -186,7 +187,7 @@ func readProfile(t testing.TB, path string) *profile.Profile {
 	return p
 }
 
-// profileFrames returns the functions of each address of a profile, by the names in the source.
+// profileFrames returns the functions at each address in a profile, by their names in the source.
 func profileFrames(p *profile.Profile) map[uint64][]string {
 	all := make(map[uint64][]string)
 	for _, l := range p.Location {

@@ -88,7 +88,8 @@ func TestServeReopensLogs(t *testing.T) {
 	}
 }
 
-// Without a log SIGHUP ends the server, as it does other commands.
+// TestServeEndsAtHangup checks that without a log SIGHUP ends the server, like other
+// commands.
 func TestServeEndsAtHangup(t *testing.T) {
 	s := startServe(t, t.TempDir())
 	if status := s.end(t, syscall.SIGHUP); status != 0 {

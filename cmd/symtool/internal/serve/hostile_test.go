@@ -62,7 +62,8 @@ func TestServeSilentConnections(t *testing.T) {
 	}
 }
 
-// A connection whose request is being answered is never closed.
+// TestServeKeepsBusyConnections checks that a connection is never closed while its request is
+// being answered.
 func TestServeKeepsBusyConnections(t *testing.T) {
 	s := startServe(t, "--max-requests", "4", bigStore(t))
 	c := slowFile(t, s)
@@ -95,7 +96,8 @@ func TestServeSlowBodies(t *testing.T) {
 	}
 }
 
-// A client that asks before it sends a body that is too large is refused.
+// TestServeExpectContinue checks that a client that asks before it sends a body that is too
+// large is rejected.
 func TestServeExpectContinue(t *testing.T) {
 	s := startServe(t, "--max-body", "1M", serveStore(t))
 	for length, want := range map[string]string{
@@ -155,7 +157,7 @@ func TestServeAsksNobody(t *testing.T) {
 	}
 }
 
-// TLS 1.1 and older are refused.
+// TestServeOldTLS checks that TLS 1.1 and older are refused.
 func TestServeOldTLS(t *testing.T) {
 	cert, key, roots := certificate(t, t.TempDir())
 	s := startServe(t, "--tls-cert", cert, "--tls-key", key, serveStore(t))

@@ -316,7 +316,7 @@ func TestServePortTaken(t *testing.T) {
 	}
 }
 
-// HTTPS, with HTTP/2; the log on standard output.
+// TestServeTLS checks HTTPS, with HTTP/2, and the log on standard output.
 func TestServeTLS(t *testing.T) {
 	store, dir := bigStore(t), t.TempDir()
 	cert, key, roots := certificate(t, dir)
@@ -363,7 +363,7 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
-// certificate makes one for 127.0.0.1.
+// certificate makes a certificate for 127.0.0.1.
 func certificate(t *testing.T, dir string) (cert, key string, roots *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

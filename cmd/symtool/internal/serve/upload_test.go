@@ -82,7 +82,7 @@ func runUpload(t *testing.T, token, protocol, url, from string) (out string, sta
 	return string(text), c.ProcessState.ExitCode()
 }
 
-// TestServeReadsTokensAgain changes the tokens of a server. A list that cannot be read changes nothing.
+// TestServeReadsTokensAgain changes the tokens of a server. A list that cannot be read must change nothing.
 func TestServeReadsTokensAgain(t *testing.T) {
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens")

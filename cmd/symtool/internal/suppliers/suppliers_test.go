@@ -137,9 +137,9 @@ func TestSupplierFlags(t *testing.T) {
 	}
 }
 
-// A binary that --binaries finds gives the same answers as the symbol file that dump writes
-// for it: at every FUNC, line, inlined function and PUBLIC of the libraries and programs of
-// real crashes, and one byte before and after.
+// TestBinariesAnswerAsDumped checks that a binary found by --binaries gives the same answers as the symbol
+// file that dump writes for it: at every FUNC, line, inlined function and PUBLIC of the libraries and
+// programs of real crashes, and one byte before and after.
 func TestBinariesAnswerAsDumped(t *testing.T) {
 	root := testenv.Shared(t, "data", "crashes")
 	s, _ := supplierOf(t, "--binaries", root)

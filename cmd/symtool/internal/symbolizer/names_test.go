@@ -2,8 +2,8 @@ package symbolizer
 
 import "testing"
 
-// Names are demangled as llvm-symbolizer 22 does, with what compilers add to them. Older names of Rust have dots of
-// their own.
+// TestDemangleSuffix checks that names are demangled as by llvm-symbolizer 22, together with what compilers add to
+// them. Older names of Rust contain dots themselves.
 func TestDemangleSuffix(t *testing.T) {
 	s := &Symbolizer{}
 	for name, want := range map[string]string{

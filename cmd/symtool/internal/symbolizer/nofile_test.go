@@ -6,7 +6,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// LLVM answers no line of a row whose file is not in the line table, but the line of a call from such a file.
+// TestLineWithoutFile checks that, as in LLVM, a row whose file is not in the line table has no line, but a
+// call from such a file does.
 func TestLineWithoutFile(t *testing.T) {
 	p := &jsonPrinter{s: &Symbolizer{}}
 	got := p.frames([]symfmt.SourceFrame{{Line: 7, Column: 3}, {Line: 8}})

@@ -28,7 +28,7 @@ func openInput(t *testing.T, name string) *stackModule {
 	return &stackModule{module: &dump.Module{}, symbols: symbols, base: base, names: map[uint64]string{}}
 }
 
-// codeNamed returns where the function with a name begins, as resolve knows it.
+// codeNamed returns the address of the function with the name, according to resolve.
 func codeNamed(t *testing.T, m *stackModule, name string) uint64 {
 	t.Helper()
 	code := m.symbols.(resolve.NamedSymbols).Named(name)
@@ -38,7 +38,8 @@ func codeNamed(t *testing.T, m *stackModule, name string) uint64 {
 	return uint64(code[0].Start)
 }
 
-// A name is looked for once: threads that wait at the same place do not read the symbol table each.
+// TestNamesAreKept checks that a name is looked up only once: each of several threads that wait at the same place
+// would otherwise read the symbol table.
 func TestNamesAreKept(t *testing.T) {
 	m := openInput(t, "realign-x86_64.elf")
 	at := codeNamed(t, m, "main")
@@ -51,9 +52,10 @@ func TestNamesAreKept(t *testing.T) {
 	}
 }
 
-// The drop-in programs know each function by the name by which resolve knows it, whatever file has its symbol: the binary,
-// its debug file, .gnu_debugdata. Descriptors of 64-bit PowerPC stand for their code. Of several names at an address,
-// LLVM takes that of the longest symbol, or the last, and binutils the first.
+// TestNamesAreThoseOfResolve checks that the drop-in programs give each function the same name as resolve, whichever
+// file has its symbol: the binary, its debug file, .gnu_debugdata. Descriptors of 64-bit PowerPC stand for their
+// code. Of several names at an address, LLVM takes the name of the longest symbol, or the last, and binutils the
+// first.
 func TestNamesAreThoseOfResolve(t *testing.T) {
 	for _, name := range []string{"minidebug.elf", "pair.elf", "soname.elf", "cpu-ppc64.elf", "cpu-arm.elf", "gcc-dwarf5.elf"} {
 		stacks := openInput(t, name)
@@ -89,7 +91,7 @@ func TestNamesAreThoseOfResolve(t *testing.T) {
 	}
 }
 
-// symbolNames returns a function that names an address of a fixture by the symbols that count in a style.
+// symbolNames returns a function that names an address in a fixture by the symbols that count in a style.
 func symbolNames(t *testing.T, style Style, name string) func(uint64) string {
 	t.Helper()
 	s, m := &Symbolizer{Options: Options{Style: style}, ctx: t.Context()}, &module{}

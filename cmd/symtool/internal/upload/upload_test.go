@@ -25,7 +25,8 @@ type uploadAnswer struct {
 	} `json:"absent"`
 }
 
-// The output of --format json matches its schema, with every outcome.
+// TestUploadSchema checks that the output of --format json matches its schema, with every
+// outcome.
 func TestUploadSchema(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {

@@ -34,7 +34,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// The version has the settings that `go version -m` reads from the program.
+// TestBuildOracle checks that the version has the settings that `go version -m` reads
+// from the program.
 func TestBuildOracle(t *testing.T) {
 	testenv.Oracle(t)
 	program := testenv.Symtool(t)

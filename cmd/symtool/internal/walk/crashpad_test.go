@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// crashpadHandler is the program of Debian's chromium that writes minidumps.
+// crashpadHandler is the program in Debian's chromium that writes minidumps.
 const crashpadHandler = "/usr/lib/chromium/chrome_crashpad_handler"
 
 // A minidump of an abort, written by Crashpad, is walked without flags, by call frame information alone. It

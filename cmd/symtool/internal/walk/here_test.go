@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// crashedAt writes the dump of a process whose program was at path, in a format, and returns the dump's path.
+// crashedAt writes a dump, in the given format, of a process whose program was at path, and returns the dump's path.
 func crashedAt(t *testing.T, format, path string) string {
 	t.Helper()
 	f, err := dumpfile.Open(t.Context(), testenv.Input(t, "walk-sources.core.gz"), dumpfile.Options{})
