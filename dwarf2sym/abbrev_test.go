@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
 
-// formValues has a value of each form, with a known length.
+// formValues holds a value of each form, with a known length.
 var formValues = []string{
 	"addr=0x1122", "block2=<01 02 03>", "block4=<01>", "data2=7", "data4=7", "data8=7", `string="some text"`,
 	"block=<01 02 03 04 05>", "block1=<>", "data1=7", "flag=1", "sdata=-129", "strp=7", "udata=0x4000", "ref_addr=0", "ref1=7",
@@ -64,7 +64,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// misfits are attributes of TestForms that cannot have a form, or no value of it.
+// misfits matches the attributes in TestForms that cannot have a form, or whose value is
+// invalid.
 var misfits = regexp.MustCompile(`(?m)^! test: \S+: (?:DW_AT_\w+ of form|string).*\n`)
 
 func TestUnknownForms(t *testing.T) {
@@ -228,7 +229,7 @@ func TestAbbrevTables(t *testing.T) {
 	})
 }
 
-// With DW_AT_sibling the scan skips the children of a type; wrong values are ignored.
+// With DW_AT_sibling the scan skips the children of a type. Wrong values are ignored.
 func TestSiblings(t *testing.T) {
 	for _, sibling := range []string{"ref4=&next", "ref8=&next", "ref4=0", "ref4=1", "ref4=0xffffffff", "ref8=0xffffffffffffffff", "ref_udata=3", "ref2=&next"} {
 		t.Run(sibling, func(t *testing.T) {

@@ -54,8 +54,8 @@ func libcDebug() string {
 	return ""
 }
 
-// benchReader returns a reader in the state in which Read begins to read units. It serves
-// one reading, which uses up the queue of units and the effort.
+// benchReader returns a reader in the state in which Read begins to read units. It can be
+// used only once, as reading uses up the queue of units and the effort.
 func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data) {
 	b.Helper()
 	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: codemap.Of(f), companions: companionsOf(f)}
@@ -85,7 +85,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkUnits measures all work of workers: scan, lines, names.
+// BenchmarkUnits measures everything that workers do: scan, lines, names.
 func BenchmarkUnits(b *testing.B) {
 	f := benchFile(b)
 	b.ReportAllocs()

@@ -2,8 +2,8 @@ package dwarf2sym
 
 import "testing"
 
-// In Haskell the code of a function is that of its DIE and of the lexical blocks below it, wherever they are. In other
-// languages a block outside of its function is none of it.
+// In Haskell, the code of a function is that of its DIE and of the lexical blocks below it, wherever they are. In
+// other languages, a block outside its function does not belong to it.
 func TestBlocksOutsideOfFunctions(t *testing.T) {
 	const unit = `
 						subprogram name/string="f" low_pc/addr=0x1000 high_pc/addr=0x1008

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/symtest"
 )
 
-// A scan that passes over functions and types finds the same scopes around each DIE as one of the whole unit,
-// and of most units passes over something.
+// A scan that passes over functions and types finds the same scopes around each DIE as a scan of the whole unit,
+// and does pass over something in most units.
 func TestBriefScopes(t *testing.T) {
 	passed := 0
 	for _, path := range fixtures(t) {

@@ -83,7 +83,7 @@ func (d *cfiDelve) compare(ours []cfiOurs) {
 	}
 }
 
-// cfiDelveRow asks delve for the rules at pc.
+// cfiDelveRow returns delve's rules at pc.
 func cfiDelveRow(fdes frame.FrameDescriptionEntries, pc uint64, a *arch.Arch) (forms cfiForms, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -42,7 +42,7 @@ type cfiForeign struct {
 	at   *cfiForeignFDE // entry being read
 }
 
-// head takes an FDE's line: "offset length cie FDE cie=OFFSET pc=LO..HI".
+// head parses the line of an FDE: "offset length cie FDE cie=OFFSET pc=LO..HI".
 func (x *cfiForeign) head(f []string, dots string) {
 	cie := strings.TrimPrefix(f[4], "cie=")
 	lo, hi, _ := strings.Cut(strings.TrimPrefix(f[5], "pc="), dots)
@@ -67,7 +67,8 @@ func (x *cfiForeign) row(addr uint64, forms cfiForms) {
 	x.at.rows = append(x.at.rows, cfiForeignRow{addr, forms})
 }
 
-// done keeps the last of several rows with the same address, which is the one in force.
+// done keeps only the last of several rows with the same address, which is the one in
+// force.
 func (x *cfiForeign) done() []*cfiForeignFDE {
 	for _, f := range x.fdes {
 		var out []cfiForeignRow
@@ -148,13 +149,13 @@ func cfiFlatten(t *symfmt.CFITable, base uint64) []cfiOurs {
 	return out
 }
 
-// cfiDiffs compares and counts.
+// cfiDiffs compares rows and counts the results.
 type cfiDiffs struct {
 	t       *testing.T
 	a       *arch.Arch
 	rows    int
 	wrong   int
-	allowed map[string]int // differences by a rule
+	allowed map[string]int // differences that a rule allows
 }
 
 func (d *cfiDiffs) fail(format string, args ...any) {
@@ -286,12 +287,12 @@ void huge(void) { char b[200000]; ext(b); ext(b + 7); }
 void *frame(int n) { return n ? (char *)__builtin_frame_address(0) + ext(0) : __builtin_return_address(0); }
 `
 
-// cfiCompile builds cfiSource.
+// cfiCompile compiles cfiSource.
 func cfiCompile(t testing.TB, compiler string, flags ...string) string {
 	return cfiCompileSource(t, "f.c", cfiSource, compiler, flags...)
 }
 
-// cfiCompileSource builds a shared library from a text.
+// cfiCompileSource compiles a text to a shared library.
 func cfiCompileSource(t testing.TB, name, text, compiler string, flags ...string) string {
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, name), filepath.Join(dir, "f.so")
@@ -342,7 +343,7 @@ func cfiOracleFiles(t *testing.T, run func(t *testing.T, path string)) {
 	}
 	for _, path := range fixtures {
 		if strings.Contains(path, "cpu-arm64-") {
-			continue // return addresses with a code: TestCFILLVM has them
+			continue // return addresses with a code: TestCFILLVM covers them
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) { run(t, path) })
 	}

@@ -20,8 +20,8 @@ func cfiReadelf(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignF
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	// The sections of a debug file that have no bytes make it end with 1, mostly
-	// without a message. What it leaves out would be rows that only we have.
+	// Sections without bytes, in a debug file, make it exit with status 1, mostly without
+	// a message. Rows that it leaves out would show up as rows that only we have.
 	if said := strings.TrimSpace(stderr.String()); err != nil && said != "" && said != "readelf: Error: Unable to find program interpreter name" {
 		t.Fatalf("readelf: %v\n%s", err, stderr.Bytes())
 	}
@@ -61,7 +61,7 @@ func cfiReadelfText(a *arch.Arch, out []byte, section string) []*cfiForeignFDE {
 	return x.done()
 }
 
-// cfiCells joins "r1 (rdx)" into "rdx".
+// cfiCells replaces "r1 (rdx)" with "rdx".
 func cfiCells(f []string) (out []string) {
 	for _, s := range f {
 		if s[0] == '(' {
@@ -82,8 +82,8 @@ var cfiRISCVFloat = regexp.MustCompile(`^f([ats])(\d+)$`)
 
 var cfiNumbered = regexp.MustCompile(`^r(\d+)$`)
 
-// cfiReadelfName translates a column's head: readelf has names for some CPUs and
-// numbers for others. "" is a register without a name.
+// cfiReadelfName translates a column's heading: readelf uses names for some CPUs and
+// numbers for others. It returns "" for a register without a name.
 func cfiReadelfName(a *arch.Arch, s string) string {
 	switch s {
 	case "CFA":

@@ -63,8 +63,8 @@ func cfiTextOf(t testing.TB, f *object.File) (text string, problems []string) {
 	return b.String(), problems
 }
 
-// A file has the same STACK CFI without its section headers, if it has what
-// unwinders need: an index of its FDEs, or ARM's.
+// A file has the same STACK CFI without its section headers if it has what unwinders
+// need: an index of its FDEs, or ARM's index.
 func TestCFIWithoutSections(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
 	if err != nil {
@@ -94,8 +94,8 @@ func TestCFIWithoutSections(t *testing.T) {
 	}
 }
 
-// Damage of .eh_frame_hdr is reported; a truncated table costs nothing where a
-// terminator ends .eh_frame.
+// Damage to .eh_frame_hdr is reported. A truncated table costs nothing if a terminator
+// ends .eh_frame.
 func TestEHFrameHeaderDamage(t *testing.T) {
 	image := testenv.ReadInput(t, "gcc-dwarf5.elf")
 	whole := openImage(t, image)
@@ -129,8 +129,8 @@ func TestEHFrameHeaderDamage(t *testing.T) {
 	}
 }
 
-// No byte of the program headers, of .eh_frame_hdr and of ARM's index, whatever it
-// is, stops the reader.
+// Whatever the bytes of the program headers, of .eh_frame_hdr and of ARM's index are, the
+// reader does not crash.
 func TestSegmentsHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -167,7 +167,7 @@ func TestSegmentsHostile(t *testing.T) {
 	}
 }
 
-// The libraries of cross compilers, without section headers.
+// The same for the libraries of cross compilers, without section headers.
 func TestOracleCFIWithoutSections(t *testing.T) {
 	testenv.Oracle(t)
 	strip := testenv.Tool(t, "llvm-strip-22")

@@ -2,7 +2,8 @@ package dwarf2sym
 
 import "testing"
 
-// TestChunks checks the order of elements, that all may be ended, and that a list that was reset is reused.
+// TestChunks checks the order of elements, that iteration can stop early, and that a list can be reused
+// after a reset.
 func TestChunks(t *testing.T) {
 	var c chunks[int]
 	for _, n := range []int{0, 1, minChunk, minChunk + 1, 3 * maxChunk} {

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// newCFIInput is like companion.CFIInput, for a file and a debug file that may be nil.
+// newCFIInput is like companion.CFIInput, for a file and a debug file, which may be nil.
 func newCFIInput(a *arch.Arch, f, debug *object.File) (*unwind.Input, []bin.Problem) {
 	return companion.CFIInput(a, companionsOf(f, debug))
 }

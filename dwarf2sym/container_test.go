@@ -16,11 +16,11 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// A container that is not ELF: after "BOX1", the base and the number of sections, and of
-// each its name, address, size and whether it is code or loaded; then their bytes. It
+// A container that is not ELF. After "BOX1" come the base and the number of sections, then
+// the name, address, size of each, and whether it is code or loaded; then their bytes. It
 // has no symbols and no ids.
 
-// boxOf returns a box with the sections of a file.
+// boxOf returns a box that contains the sections of a file.
 func boxOf(t *testing.T, f *object.File) []byte {
 	t.Helper()
 	le := binary.LittleEndian
@@ -90,8 +90,8 @@ func (b boxed) Bytes(off, n int64, _ []byte) ([]byte, error) {
 	return b[off : off+n], nil
 }
 
-// The package does not depend on the container: DWARF and call frame information from a box
-// are dumped like those from the ELF file whose sections it has.
+// The package does not depend on the container: DWARF and call frame information in a box
+// give the same dump as in the ELF file whose sections it contains.
 func TestOtherContainer(t *testing.T) {
 	for _, name := range []string{"gcc-dwarf5", "clang-dwarf4", "clang-dwarf64", "compressed-zstd", "rust-v0"} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ var (
 	readelfBuildID = regexp.MustCompile(`Build ID: ([0-9a-f]+)`)
 )
 
-// readelf has the same sections with the same sizes, numbers of symbols and build-ids.
+// readelf finds the same sections with the same sizes, numbers of symbols and build-ids.
 func TestReadContentsOracle(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.Tool(t, "llvm-readelf-22")
@@ -38,7 +38,7 @@ func TestReadContentsOracle(t *testing.T) {
 			continue
 		}
 		unwind := f.Terms.Unwind
-		out, _ := exec.Command(tool, "-S", "-n", "-s", "--wide", path).Output() // damage is reported on stderr, and the rest printed
+		out, _ := exec.Command(tool, "-S", "-n", "-s", "--wide", path).Output() // damage is reported on stderr, and the rest is printed
 		want := map[string]uint64{}
 		for _, m := range readelfSection.FindAllStringSubmatch(string(out), -1) {
 			size, _ := strconv.ParseUint(m[3], 16, 64)

@@ -8,7 +8,7 @@ import (
 )
 
 // Of several copies, the one whose DIE comes first is kept, in whatever order they are added. Functions that
-// differ in size, name, or in whether something is inlined, are not copies.
+// differ in size, in name, or in whether something is inlined, are not copies.
 func TestCopies(t *testing.T) {
 	name := func(n uint64) identity { return identity{name: n, known: true} }
 	inlined := name(1)
@@ -34,7 +34,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// Functions of a portion that overlap have no identity.
+// Overlapping functions of a portion have no identity.
 func TestMarkOverlaps(t *testing.T) {
 	known := identity{name: 1, known: true}
 	f := func(lo, hi uint64, id identity) outlinedFunc {

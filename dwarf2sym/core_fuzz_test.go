@@ -12,12 +12,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// The debug sections of a file in one piece of bytes, so that a fuzzer's changes
-// reach what is after the ELF headers: a byte that is 1 for big-endian, then
-// parts. A part is a byte, its index in packedParts, a length of 4 bytes,
-// little-endian, and as many bytes. ".code" has pairs of addresses of 8 bytes,
-// ".symbols" has address and size of 8 bytes, a byte for the name's length, the
-// name.
+// The debug sections of a file in a single sequence of bytes, so that a fuzzer's changes
+// reach what comes after the ELF headers: a byte that is 1 for big-endian, then parts. A
+// part is a byte, its index in packedParts, a length of 4 bytes, little-endian, and as many
+// bytes. ".code" contains pairs of 8-byte addresses, ".symbols" an 8-byte address and size,
+// a byte for the length of the name, and the name.
 var packedParts = []string{
 	".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_str_offsets",
 	".debug_addr", ".debug_rnglists", ".debug_ranges", ".code", ".symbols",
@@ -49,7 +48,7 @@ func (c *core) pack() []byte {
 	return out
 }
 
-// unpackCore is the inverse of pack; it takes any bytes.
+// unpackCore is the inverse of pack. It accepts any bytes.
 func unpackCore(data []byte) *core {
 	c := &core{order: binary.LittleEndian, sections: make(map[string][]byte)}
 	if len(data) > 0 && data[0]&1 != 0 {
@@ -84,7 +83,8 @@ func (c *core) unpackCode(part []byte) {
 	}
 }
 
-// unpackSymbols guarantees what companion.Publics does: one for each address, sorted.
+// unpackSymbols guarantees what companion.Publics does: one symbol for each address,
+// sorted.
 func (c *core) unpackSymbols(part []byte) {
 	for len(part) > 17 {
 		s := companion.Symbol{RVA: symfmt.RVA(binary.LittleEndian.Uint64(part)), Size: binary.LittleEndian.Uint64(part[8:]), Func: true}
@@ -116,7 +116,7 @@ func coreOfELF(t testing.TB, path string) *core {
 	return c
 }
 
-// The container loses nothing: reading it gives the same result as the file.
+// Packing loses nothing: reading the result gives the same output as the file.
 func TestPackedCore(t *testing.T) {
 	for _, path := range fixtures(t) {
 		c := coreOfELF(t, path)

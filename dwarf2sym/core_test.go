@@ -22,8 +22,8 @@ import (
 
 func rvaOf(addr uint64) symfmt.RVA { return symfmt.RVA(addr) }
 
-// memSource is a section in memory. A copying one gives pieces in the caller's
-// buffer, like a file, after it has overwritten the old contents.
+// memSource is a section in memory. If it copies, it returns pieces in the caller's
+// buffer, like a file, after overwriting the old contents.
 type memSource struct {
 	data []byte
 	copy bool
@@ -56,7 +56,7 @@ type core struct {
 	symbols  []companion.Symbol
 }
 
-// coreOf makes one of a text. Code is at 0x1000 to 0x100000 unless the text says
+// coreOf makes a core from a text. Code is at 0x1000 to 0x100000 unless the text says
 // otherwise.
 func coreOf(t testing.TB, text string) *core {
 	t.Helper()
@@ -120,7 +120,7 @@ func (c *core) readWith(o Options, run coreRun, namesNow bool) (*symfmt.Module, 
 	return &r.module, &r.report, nil
 }
 
-// text returns the result of a core: its records except MODULE, and its problems, which
+// text returns the result for a core: its records except MODULE, and its problems, which
 // begin with "!".
 func (c *core) text(t testing.TB, o Options, run coreRun) string {
 	t.Helper()
@@ -146,7 +146,7 @@ var coreRuns = []coreRun{
 	{jobs: 3, batch: 1, copying: true, late: true}, {jobs: 8, batch: 1, copying: true},
 }
 
-// coreCase is a text, and the expected result.
+// coreCase is a text and the expected result.
 type coreCase struct {
 	name string
 	opts Options

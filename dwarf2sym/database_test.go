@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// ReadFile reads the PDB of a Windows binary, too, as symtool dump does; and says where it looked if there is none.
+// Like symtool dump, ReadFile also reads the PDB of a Windows binary, and reports where it looked if there is none.
 func TestReadFileWithPDB(t *testing.T) {
 	dir := t.TempDir()
 	program, database := filepath.Join(dir, "pdb-x64.exe"), filepath.Join(dir, "symbols", "pdb-x64.pdb")

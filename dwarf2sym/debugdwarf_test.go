@@ -22,11 +22,11 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// The functions and lines of real files are those that Go's debug/dwarf reads,
-// which shares no code with this package: each piece of each subprogram is a
-// FUNC of that address, size and name, each row of a line table that lies in a
-// FUNC is in our record. Where they differ, one of the rules below says why; the
-// number of uses of each rule is logged.
+// The functions and lines of real files are those that Go's debug/dwarf reads, which
+// shares no code with this package: each piece of each subprogram is a FUNC with that
+// address, size and name, and each row of a line table that lies in a FUNC is in our
+// record. Where they differ, one of the rules below says why; the number of uses of each
+// rule is logged.
 func TestDebugDwarf(t *testing.T) {
 	for _, file := range fixtures(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".elf")
@@ -132,7 +132,7 @@ type goFunc struct {
 	asm    bool
 }
 
-// goName is what a chain of DIEs has about a name.
+// goName is what a chain of DIEs says about a name.
 type goName struct{ linkage, plain string }
 
 func (g *goReader) compareFuncs() {
@@ -168,9 +168,9 @@ func (g *goReader) compareFuncs() {
 	}
 }
 
-// sameName reports whether a FUNC's name is what the debug information says: the
-// linkage name, demangled, or the plain name after its scopes; after a plain
-// name's FUNC may be the mangled ELF symbol.
+// sameName reports whether a FUNC's name is what the debug information says: the linkage
+// name, demangled, or the plain name after its scopes. If the debug information has only
+// a plain name, the FUNC may also have the mangled ELF symbol.
 func (g *goReader) sameName(name string, want goName) bool {
 	if want.linkage != "" && name == sourceName(want.linkage, true) {
 		return true

@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A program without a dSYM has the functions that its objects describe, where the linker put them: those of the dSYM
-// that dsymutil makes of them. One worker and several write the same.
+// A program without a dSYM has the functions that its objects describe, where the linker put them: the same as in the
+// dSYM that dsymutil makes from them. One worker and several give the same result.
 func TestDebugMap(t *testing.T) {
 	path := testenv.Input(t, "macho-map")
 	want := dumpText(t, fixture{name: "macho-map", file: path, debug: path + ".dSYM"}, 1)
@@ -50,7 +50,7 @@ func writeFile(t *testing.T, path string, data []byte) {
 
 func (d mapFolder) path(name string) string { return filepath.Join(string(d), name) }
 
-// read reads the program, and returns the names of its functions that have lines, and the problems.
+// read reads the program. It returns the names of its functions that have lines, and the problems.
 func (d mapFolder) read(t *testing.T, o dwarf2sym.Options) (names, problems string, report *dwarf2sym.Result) {
 	t.Helper()
 	o.Demangle = true
@@ -74,8 +74,8 @@ const (
 	mapLibrary = "library_sum local(int) shared(int) twin_one(int) library_more(int) "
 )
 
-// A missing object costs the lines of its functions, and is named with the places where it was looked for. Without any
-// object there is no debug information.
+// A missing object costs the lines of its functions, and is reported with the places where it was looked for. Without
+// any object there is no debug information.
 func TestDebugMapMissing(t *testing.T) {
 	d := newMapFolder(t)
 	if err := os.Rename(d.path("macho-map-main.o"), d.path("away")); err != nil {
@@ -107,8 +107,7 @@ func TestDebugMapMissing(t *testing.T) {
 	}
 }
 
-// Objects are found in folders that are named, by their path there or by their name; without any other place, if the
-// search is hermetic.
+// Objects are found in the given folders, by their path there or by their name. A hermetic search looks nowhere else.
 func TestDebugMapFolders(t *testing.T) {
 	d := newMapFolder(t)
 	objects := t.TempDir()
@@ -196,8 +195,8 @@ func stampObjects(data []byte, stamp time.Time) {
 	}
 }
 
-// An object that was changed after the program was linked is named and not used, unless that is asked for. Where the
-// linker wrote no time, the sizes of functions show it.
+// An object that was changed after the program was linked is reported and not used, unless the options ask for it. If
+// the linker wrote no time, the sizes of functions show the change.
 func TestDebugMapChanged(t *testing.T) {
 	stamp := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	d := newMapFolder(t)
@@ -216,7 +215,7 @@ func TestDebugMapChanged(t *testing.T) {
 		t.Errorf("with any time: functions %q, %s", names, problems)
 	}
 
-	// An object that lacks a function of the map, whatever its time, loses its lines: that is said.
+	// If an object lacks a function of the map, whatever its time, its lines are lost, which is reported.
 	writeFile(t, d.path("macho-map-main.o"), bytes.ReplaceAll(testenv.ReadInput(t, "macho-map-main.o"), []byte("_local\x00"), []byte("_lokal\x00")))
 	names, problems, _ = d.read(t, dwarf2sym.Options{AnyObjectTime: true})
 	want = "macho-map-main.o: no symbols of 1 of the 2 functions that were linked (lost: lines of 1 function)"
@@ -233,7 +232,7 @@ func TestDebugMapChanged(t *testing.T) {
 	}
 }
 
-// mapCases are programs whose objects are read, and of which dsymutil makes a dSYM.
+// mapCases are programs whose objects are read, and for which dsymutil makes a dSYM.
 var mapCases = []struct {
 	name, compile, link, archive string
 }{
@@ -248,7 +247,7 @@ var mapCases = []struct {
 	{name: "order", compile: "-O2 -g", link: "-order_file order"},
 }
 
-// The symbol file of a program and its objects is that of the program and the dSYM that dsymutil makes of them.
+// A program and its objects give the same symbol file as the program and the dSYM that dsymutil makes from them.
 func TestOracleDebugMap(t *testing.T) {
 	testenv.Oracle(t)
 	for _, cpu := range []string{"x86_64", "arm64"} {

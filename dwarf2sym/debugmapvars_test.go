@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// varsText returns the functions and variables of a program with its dSYM, if debug is not empty, else with its objects,
-// and the problems.
+// varsText returns the functions and variables of a program, read with its dSYM if debug is not empty and otherwise
+// with its objects, and the problems.
 func varsText(t *testing.T, file, debug string, jobs int) (text, problems string) {
 	t.Helper()
 	o := dwarf2sym.Options{Jobs: jobs, Demangle: true, NoCFI: true, Vars: dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}}
@@ -35,7 +35,7 @@ func varsText(t *testing.T, file, debug string, jobs int) (text, problems string
 	return out.String(), problems
 }
 
-// The variables of a program without a dSYM are those of the dSYM, with all types, for any number of workers.
+// The variables of a program without a dSYM are the same as with the dSYM, with all types, for any number of workers.
 func TestDebugMapVariables(t *testing.T) {
 	for _, name := range []string{"macho-vars", "macho-map"} {
 		path := testenv.Input(t, name)
@@ -47,7 +47,7 @@ func TestDebugMapVariables(t *testing.T) {
 		}
 	}
 	text, _ := varsText(t, testenv.Input(t, "macho-vars"), "", 1)
-	for _, record := range []string{ // types that each object has another one of, a static variable, one of threads
+	for _, record := range []string{ // types that differ between objects, a static variable, a thread-local one
 		"s#18 \"Opaque .12:x .12@8:y", "s#18 \"Opaque .1:a .1b@4:name", " a:80e0 ", " c:100008018,tls ",
 	} {
 		if !strings.Contains(text, record) {
@@ -56,7 +56,7 @@ func TestDebugMapVariables(t *testing.T) {
 	}
 }
 
-// An object that is missing costs the variables of its functions.
+// A missing object costs the variables of its functions.
 func TestDebugMapVariablesMissing(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"macho-vars", "macho-vars-more.o"} {
@@ -74,10 +74,10 @@ func TestDebugMapVariablesMissing(t *testing.T) {
 	}
 }
 
-// varsFlags are what the programs of TestOracleDebugMapVariables are compiled with.
+// varsFlags are the flags with which the programs of TestOracleDebugMapVariables are compiled.
 var varsFlags = []string{"-O0", "-O2", "-O1 -gdwarf-2", "-O2 -gdwarf-5", "-Oz -gdwarf-5"}
 
-// The same of programs that are compiled now.
+// The same for programs that are compiled now.
 func TestOracleDebugMapVariables(t *testing.T) {
 	testenv.Oracle(t)
 	for _, cpu := range []string{"x86_64", "arm64"} {

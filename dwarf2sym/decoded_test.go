@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// decodedDIEs returns how often the DIEs with each tag were decoded that were decoded most often, while the units of a
-// file were read.
+// decodedDIEs returns, by tag, how often the most frequently decoded DIE was decoded while the units of a file were
+// read.
 func decodedDIEs(t *testing.T, path string, o Options) map[uint16]int {
 	t.Helper()
 	f := symtest.Open(t, path)
@@ -36,8 +36,9 @@ func decodedDIEs(t *testing.T, path string, o Options) map[uint16]int {
 	return most
 }
 
-// Functions and inlined functions are decoded once for their code, and once more where their variables are read. What is
-// left out is decoded again for each reference to it: concrete instances of functions have none in these files.
+// Functions and inlined functions are decoded once for their code, and once more if their variables are read. An
+// attribute that is left out is looked for through each reference to its DIE: concrete instances of functions in these
+// files lack none.
 func TestDIEsDecoded(t *testing.T) {
 	for _, name := range []string{"gcc-O0", "gcc-dwarf4-gnu", "gcc-dwarf5", "clang-dwarf4", "clang-dwarf5"} {
 		path := testenv.Input(t, name+".elf")

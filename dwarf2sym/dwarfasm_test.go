@@ -45,7 +45,7 @@ type dwarfAsm struct {
 	symbols []companion.Symbol // .symbol address size name: a function; .label address name [size]: untyped
 }
 
-// asmFixup is a place for a label's offset, less base.
+// asmFixup is a place for a label's offset, minus base.
 type asmFixup struct {
 	section     string
 	pos, size   int
@@ -181,7 +181,7 @@ func (a *dwarfAsm) uint(v uint64, size int) {
 	a.emit(b...)
 }
 
-// ref leaves room for a label's offset, less base.
+// ref leaves room for a label's offset, minus base.
 func (a *dwarfAsm) ref(label string, size, base int, line string) {
 	a.fixups = append(a.fixups, asmFixup{a.at, a.pos(), size, label, line, base})
 	a.uint(0, size)
@@ -239,7 +239,7 @@ func (a *dwarfAsm) end() {
 	putUint(a.order, a.secs[a.at][l.pos:l.pos+l.size], uint64(a.pos()-l.pos-l.size))
 }
 
-// asmWords splits a line at blanks that are not in "" or <>.
+// asmWords splits a line at spaces that are not inside "" or <>.
 func asmWords(line string) (words []string) {
 	var word strings.Builder
 	quoted, hexed := false, false
@@ -271,7 +271,7 @@ func asmWords(line string) (words []string) {
 	return words
 }
 
-// asmOptions are the words after "unit 4": flags, and numbers as in "min=4".
+// options parses the words after "unit 4": flags, and numbers as in "min=4".
 func (a *dwarfAsm) options(words []string) func(name string, instead uint64) uint64 {
 	given := make(map[string]uint64)
 	for _, w := range words {
@@ -316,7 +316,7 @@ func appendSLEB(b []byte, v int64) []byte {
 	return append(b, byte(v)&0x7f)
 }
 
-// name returns the number of a name in a table, or of a number.
+// name returns the number that a table gives a name, or the number itself.
 func (a *dwarfAsm) name(table map[string]uint64, w string) uint64 {
 	if v, ok := table[w]; ok {
 		return v

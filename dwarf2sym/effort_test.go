@@ -56,8 +56,8 @@ func TestEffortOfRealFiles(t *testing.T) {
 	}
 }
 
-// What the units of a damaged file share does not take excessive time and memory, and the
-// losses are the same for any number of workers.
+// Data that the units of a damaged file share do not take excessive time and memory, and
+// the losses are the same for any number of workers.
 func TestEffortIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, which tests with -short run with")

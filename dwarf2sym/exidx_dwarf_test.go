@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// cfiRowAt is what a table says of [lo, hi).
+// cfiRowAt is what a table says about [lo, hi).
 type cfiRowAt struct {
 	lo, hi uint64
 	row    cfi.Row
@@ -65,13 +65,13 @@ func cfiFindRow(rows []cfiRowAt, addr uint64) *cfiRowAt {
 	return &rows[i]
 }
 
-// TestExidxDWARF compares the two descriptions that a function has: of each call
-// in it, where walkers need it, and of the function as a whole, of which one row
-// of .debug_frame must say what the entry says. Rules:
+// TestExidxDWARF compares the two descriptions of each function: at each call in it,
+// where walkers need it, and for the function as a whole, where one row of .debug_frame
+// must say what the entry says. Rules:
 //
-//   - registers that a caller need not have back do not count (exidxKept);
+//   - registers that a caller does not need to be restored do not count (exidxKept);
 //   - at a call before the prologue's end (in a block that was moved before it:
-//     shrink-wrapping) DWARF alone has the frame that there is by then.
+//     shrink-wrapping), only DWARF describes the frame at that point.
 func TestExidxDWARF(t *testing.T) {
 	testenv.Oracle(t)
 	compare := func(t *testing.T, path string) {
@@ -175,8 +175,8 @@ type exidxCompare struct {
 	cache  map[*cfiRowAt][exidxKept]uint64
 }
 
-// exidxKept is the number of registers that a caller needs back: pc, sp, r4 to
-// r11, d8 to d15.
+// exidxKept is the number of registers that a caller needs restored: pc, sp, r4 to r11,
+// d8 to d15.
 const exidxKept = 18
 
 func newExidxCompare(names *cfi.Names, big bool) *exidxCompare {
@@ -190,13 +190,13 @@ func newExidxCompare(names *cfi.Names, big bool) *exidxCompare {
 	return c
 }
 
-// same reports whether two rows lead to the same caller. DWARF describes a double
-// by its halves, for old debuggers. Registers that calls destroy do not count:
-// they are saved for the stack's alignment, or as arguments.
+// same reports whether two rows lead to the same caller. DWARF describes a double by its
+// halves, for old debuggers. Registers that calls destroy do not count: they are saved to
+// align the stack, or as arguments.
 func (c *exidxCompare) same(a, b *cfiRowAt) bool { return c.caller(a) == c.caller(b) }
 
-// caller evaluates a row on any values of registers and memory; 0 is a double
-// that is as before.
+// caller evaluates a row with arbitrary values of registers and memory; 0 is a double
+// that is unchanged.
 func (c *exidxCompare) caller(r *cfiRowAt) (out [exidxKept]uint64) {
 	if known, ok := c.cache[r]; ok {
 		return known

@@ -82,14 +82,14 @@ func exidxRun(t *testing.T, tool string, args ...string) []string {
 	return strings.Split(string(out), "\n")
 }
 
-// exidxMachine runs instructions as a tool names them, on registers and memory
-// that have any values.
+// exidxMachine executes instructions as a tool names them, with arbitrary values in
+// registers and memory.
 type exidxMachine struct {
 	vsp  uint32
 	regs map[string]uint32
 }
 
-// exidxMemory has a word at each address, which is different everywhere.
+// exidxMemory has a different word at each address.
 type exidxMemory struct{}
 
 func (exidxMemory) ReadWord(addr uint64) (uint64, bool) {
@@ -112,7 +112,7 @@ const (
 	exidxReserved = "reserved"
 )
 
-// run returns why an entry gives no rules, or "".
+// run executes an entry. It returns why the entry gives no rules, or "".
 func (m *exidxMachine) run(t *testing.T, ops []exidxForeignOp) string {
 	m.regs = map[string]uint32{}
 	for i := range 16 {
@@ -172,7 +172,7 @@ func (m *exidxMachine) pop(code uint64, names []string) (pc bool) {
 	return pc
 }
 
-// exidxExpand writes out ranges, and uses Breakpad's names.
+// exidxExpand expands ranges, and uses Breakpad's names.
 func exidxExpand(list []string) (names []string) {
 	for _, s := range list {
 		from, to, isRange := strings.Cut(strings.ToLower(s), "-")
@@ -206,7 +206,7 @@ func exidxName(s string) string {
 	return s
 }
 
-// exidxDiffs compares and counts.
+// exidxDiffs compares entries and counts the results.
 type exidxDiffs struct {
 	t       *testing.T
 	entries int
@@ -384,7 +384,7 @@ func exidxBuilds(t *testing.T, run func(t *testing.T, path string)) {
 }
 
 // exidxNamed returns a copy of a file in which personality routines have the name that
-// readelf knows, as it otherwise shows no instructions.
+// readelf knows, because it shows no instructions otherwise.
 func exidxNamed(t *testing.T, path string) string {
 	routine := regexp.MustCompile(`^  Personality routine: 0x([0-9a-f]+)(?: <.*\+0x[0-9a-f]+>)?$`)
 	var args []string

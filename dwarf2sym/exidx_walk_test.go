@@ -22,9 +22,9 @@ func (s exidxStack) ReadWord(addr uint64) (uint64, bool) {
 	return v, ok
 }
 
-// TestExidxWalk walks the stack of a running program by STACK CFI made of its
-// index table, and compares with what libgcc's unwinder found at the same time:
-// all frames, up to where both have nothing any more.
+// TestExidxWalk walks the stack of a running program by STACK CFI made from its index
+// table, and compares all frames with what libgcc's unwinder found at the same time, up
+// to where both have no more rules.
 func TestExidxWalk(t *testing.T) {
 	testenv.Oracle(t)
 	src := testenv.Input(t, "src", "exidx_walk.cc")
@@ -86,7 +86,7 @@ func exidxWalk(t *testing.T, path, out string) {
 		pc, _ = regs.Get(names.Lookup("pc"))
 		pc &^= 1
 	}
-	if len(want) < 12 || len(got) == 0 || !slices.Equal(got[1:], want[1:]) { // the first one is another place of the same function
+	if len(want) < 12 || len(got) == 0 || !slices.Equal(got[1:], want[1:]) { // the first is at another place in the same function
 		t.Errorf("got %s, the unwinder %s", hexList(got), hexList(want))
 	}
 	t.Logf("%d frames", len(got))

@@ -29,8 +29,8 @@ func mapping(t testing.TB, vars map[string]string, rules ...string) *srcmap.Mapp
 	return m
 }
 
-// {md5} is that of the entry in the file table, and two files with one path that
-// differ stay two.
+// {md5} is the sum in the file table's entry, and two files with the same path but different
+// contents stay two.
 func TestMapMD5(t *testing.T) {
 	const body = `
 				set_address 0x1000
@@ -56,8 +56,8 @@ func TestMapMD5(t *testing.T) {
 				FUNC 1000 8 0 f
 				1000 4 1 0
 				1004 4 1 1`},
-		// Of two functions at the same address the first stays, and the other's file with
-		// it goes.
+		// Of two functions at the same address, the first stays, and the other one is dropped
+		// together with its file.
 		{name: "a file that is not in the symbols", opts: Options{Mapping: mapping(t, nil, `^/(.*)$={md5}`)},
 			in: `
 			.debug_info
@@ -95,7 +95,7 @@ func TestMapMD5(t *testing.T) {
 	})
 }
 
-// Of many files that cannot be mapped the first ones are reported, with the number of the rest.
+// If many files cannot be mapped, the first ones are reported, with the number of the rest.
 func TestMapManyProblems(t *testing.T) {
 	for _, files := range []int{units.AllProblems, units.AllProblems + 1, units.AllProblems + 3} {
 		var names, rows, want strings.Builder
@@ -122,8 +122,8 @@ func TestMapManyProblems(t *testing.T) {
 	}
 }
 
-// The report has the files whose content is in a name, sorted, whatever the
-// number of workers, and no others.
+// The report lists exactly the files whose content is in a name, sorted, whatever the number of
+// workers.
 func TestMapReport(t *testing.T) {
 	src := testenv.Input(t, "src")
 	var first []srcmap.File

@@ -9,7 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Variables outside functions have their types and addresses. There are none of other names.
+// Variables outside functions have their types and addresses. Variables with other names are
+// not returned.
 func TestReadGlobals(t *testing.T) {
 	for _, tt := range []struct {
 		file string

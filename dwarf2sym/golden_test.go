@@ -38,8 +38,8 @@ func fixtures(t *testing.T) (all []fixture) {
 	return all
 }
 
-// The symbol file of each fixture, and the problems met, are as in
-// golden/dwarf2sym; with one worker and with several.
+// The symbol file of each fixture, and the problems found, are as in golden/dwarf2sym,
+// with one worker and with several.
 func TestGolden(t *testing.T) {
 	for _, c := range fixtures(t) {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,8 +73,8 @@ func TestFixturesAreListed(t *testing.T) {
 	}
 }
 
-// dumpText returns the symbol file of a fixture, followed by the problems as
-// comment lines. With several workers, its names are made while it is written.
+// dumpText returns the symbol file of a fixture, followed by the problems as comment
+// lines. With several workers, names are converted while it is written.
 func dumpText(t *testing.T, c fixture, jobs int) []byte {
 	t.Helper()
 	file := symtest.Open(t, c.file)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every fixture's symbol file is one for the grammar.
+// Every fixture's symbol file conforms to the grammar.
 func TestGrammarOfFixtures(t *testing.T) {
 	for _, c := range fixtures(t) {
 		text := dumpText(t, fixture{name: c.name, file: c.file, debug: c.debug}, 1)
@@ -19,8 +19,8 @@ func TestGrammarOfFixtures(t *testing.T) {
 	}
 }
 
-// The examples of the format's description are records for the grammar, and
-// each of them with one mistake is not.
+// The examples in the format's description conform to the grammar, and each of them with
+// one mistake does not.
 func TestGrammarFindsMistakes(t *testing.T) {
 	const good = `MODULE Linux x86 D3096ED481217FD4C16B29CD9BC208BA0 firefox-bin
 INFO CODE_ID D46E09D3D48121D4C16B29CD9BC208BA

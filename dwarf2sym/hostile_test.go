@@ -20,8 +20,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// hostileFiles are damaged in every way: of both classes and byte orders, all
-// versions of DWARF, compressed ones, C++, Rust.
+// hostileFiles are damaged in every way. They cover both classes and byte orders, all
+// versions of DWARF, compression, C++ and Rust.
 var hostileFiles = []string{
 	"gcc-dwarf5.elf", "gcc-dwarf2.elf", "clang-dwarf5.elf", "cpu-i686.elf", "cpu-mips.elf", "cpu-s390x.elf",
 	"compressed-zlib.elf", "compressed-zstd.elf", "rust-v0.elf", "scopes-gcc5.elf", "scopes-gcc4.elf", "lto-gcc.elf",
@@ -99,7 +99,7 @@ func readFile(t *testing.T, path string) []byte {
 	return data
 }
 
-// debugPlaces returns the places in the file of the sections that are read.
+// debugPlaces returns where in the file the sections are that are read.
 func debugPlaces(t *testing.T, path string) (places [][2]int) {
 	for _, s := range elfobj.Of(symtest.Open(t, path)).Sections {
 		if s.HasData() && (strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".ARM.ex") || s.Name == ".eh_frame" || s.Name == ".symtab") {
@@ -109,8 +109,8 @@ func debugPlaces(t *testing.T, path string) (places [][2]int) {
 	return places
 }
 
-// damagedBytes is what reading a damaged file of some KB may allocate at most.
-// The tests run in parallel, so that it stands for several files.
+// damagedBytes is the most that reading a damaged file of some KB may allocate. The tests
+// run in parallel, so it covers several files.
 const damagedBytes = 512 << 20
 
 // readDamaged opens, reads and writes a damaged file: the result must be an error or a
@@ -172,7 +172,7 @@ func openDamaged(fail func(string, ...any), data []byte) (*symfmt.Module, *Resul
 	return m, rep
 }
 
-// checkError requires that an error names the file and the fault.
+// checkError checks that an error names the file and the fault.
 func checkError(fail func(string, ...any), err error) {
 	var e *bin.Error
 	if !errors.As(err, &e) || e.File == "" || e.Msg == "" && e.Err == nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// indexed is a program of three units, all of which its .debug_aranges lists, first main's.
+// indexed is a program of three units, all listed in its .debug_aranges, main's unit first.
 const indexed = "cpu-arm64.elf"
 
-// TestIndexIsNotBelieved: what .debug_aranges says has no influence on functions, whether .debug_info is stored
-// or is inflated as units are needed. It is used as long as it is right.
+// TestIndexIsNotBelieved checks that the contents of .debug_aranges never change the functions, whether .debug_info is
+// stored or inflated as units are needed. The index is used as long as it is right.
 func TestIndexIsNotBelieved(t *testing.T) {
 	image, err := os.ReadFile(filepath.Join(testenv.Input(t), indexed))
 	if err != nil {
@@ -28,7 +28,7 @@ func TestIndexIsNotBelieved(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(sets [][]byte)
-		// The number of functions, of 9, that are found by the index alone.
+		// The number of functions, out of 9, that are found by the index alone.
 		stored, compressed int
 	}{
 		{"as it is", func([][]byte) {}, 9, 9},
@@ -53,7 +53,7 @@ func TestIndexIsNotBelieved(t *testing.T) {
 	}
 }
 
-// TestIndexOfSplitUnits: units with other halves are found where .debug_info is compressed and has an index.
+// TestIndexOfSplitUnits checks that units with other halves are found when .debug_info is compressed and has an index.
 func TestIndexOfSplitUnits(t *testing.T) {
 	for _, name := range []string{"split-gcc4.elf", "split-gcc5.elf", "split-dwp-gcc4.elf"} {
 		image, err := os.ReadFile(filepath.Join(testenv.Input(t), name))
@@ -82,10 +82,10 @@ func arangesOf(t *testing.T, image []byte) (sets [][]byte) {
 	return sets
 }
 
-// join makes a set contain the next one, behind the end of its ranges.
+// join extends the length of a set so that it contains the next one, after the end of its ranges.
 func join(set, next []byte) { binary.LittleEndian.PutUint32(set, uint32(len(set)+len(next)-4)) }
 
-// compressSections returns an image of 64 bits with some of its sections compressed, at its end.
+// compressSections returns a 64-bit image in which some sections are compressed, at its end.
 func compressSections(t *testing.T, image []byte, names ...string) []byte {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(image))
@@ -112,8 +112,8 @@ func compressSections(t *testing.T, image []byte, names ...string) []byte {
 	return packed
 }
 
-// lookUpEach looks up each function in a new Lookup, and compares it with that of the whole file. It returns the number
-// of those for which the index sufficed.
+// lookUpEach looks up each function in a new Lookup, and compares it with the same function in the whole file. It
+// returns the number of functions for which the index sufficed.
 func lookUpEach(t *testing.T, name string, image []byte, o Options) (byIndexAlone int) {
 	t.Helper()
 	o.Demangle = true

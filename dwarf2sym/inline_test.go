@@ -193,8 +193,8 @@ func TestInlines(t *testing.T) {
 	})
 }
 
-// Whatever inlines a function has, the records nest, as in a simple model that examines each
-// address. If only some addresses are needed, the result is the same at these.
+// Whatever inlined functions a function has, the records nest, as in a simple model that examines
+// each address. If only some addresses are needed, the result there is the same.
 func TestPaintModel(t *testing.T) {
 	rng := newRand(7)
 	for round := range 400 {
@@ -239,7 +239,8 @@ func TestPaintModel(t *testing.T) {
 	}
 }
 
-// checkNeeded fails if a node has code, and neither it nor one below it has code at any of addrs.
+// checkNeeded fails if a node has code although neither it nor one below it has code at any of
+// addrs.
 func checkNeeded(t *testing.T, tree *inlineTree, addrs []uint64) {
 	t.Helper()
 	needed := make([]bool, len(tree.nodes))

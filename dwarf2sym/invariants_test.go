@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// checkModule returns the first rule of the format, or of this package, that m
+// checkModule returns an error for the first rule of the format, or of this package, that m
 // breaks.
 func checkModule(m *symfmt.Module) error {
 	files, origins := make(map[symfmt.FileID]bool), make(map[symfmt.OriginID]bool)
@@ -54,7 +54,8 @@ func checkModule(m *symfmt.Module) error {
 	return nil
 }
 
-// checkLines checks that lines are in order, separate and inside f, and that no two should be one.
+// checkLines checks that lines are in order, disjoint and inside f, and that no two should have
+// been joined.
 func checkLines(f *symfmt.Func, files map[symfmt.FileID]bool) error {
 	at, last := f.RVA, symfmt.Line{}
 	for l := range f.Lines() {
@@ -69,8 +70,8 @@ func checkLines(f *symfmt.Func, files map[symfmt.FileID]bool) error {
 	return nil
 }
 
-// checkInlines: each inside the one that it is nested in, and apart from the
-// others of its depth.
+// checkInlines checks that each INLINE is inside the one that it is nested in, and disjoint from
+// the others of its depth.
 func checkInlines(f *symfmt.Func, files map[symfmt.FileID]bool, origins map[symfmt.OriginID]bool) error {
 	var open [][]symfmt.Range // by depth
 	around := []symfmt.Range{{RVA: f.RVA, Size: f.Size}}
@@ -119,8 +120,8 @@ func within(r symfmt.Range, out []symfmt.Range) bool {
 	return false
 }
 
-// strictText writes m, reads that strictly, and checks that it is written as the
-// same text again.
+// strictText writes m, reads the result strictly, and checks that writing it again gives the same
+// text.
 func strictText(m *symfmt.Module) ([]byte, error) {
 	var b bytes.Buffer
 	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
@@ -151,8 +152,7 @@ func fixtures(t testing.TB) []string {
 	return paths
 }
 
-// Every fixture gives a module that keeps the rules, the same for any number of
-// workers.
+// Every fixture gives a module that keeps the rules, and is the same for any number of workers.
 func TestFixtures(t *testing.T) {
 	for _, path := range fixtures(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// The same on files of thousands of functions.
+// The same for files of thousands of functions.
 func TestLargeFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads large files")

@@ -32,8 +32,8 @@ func largeFiles(t testing.TB) map[string]string {
 	return files
 }
 
-// GoProgram builds a program of Go's own: what the linker makes of a test has no
-// debug information.
+// GoProgram builds one of Go's own programs: the binary of a test has no debug
+// information.
 var GoProgram = sync.OnceValues(func() (string, error) {
 	out := filepath.Join(tempDir, "gofmt")
 	if text, err := exec.Command("go", "build", "-o", out, "cmd/gofmt").CombinedOutput(); err != nil {

@@ -21,7 +21,8 @@ import (
 )
 
 // peerRules describe where the recorded symbol files of Breakpad's dump_syms_mac and Mozilla's dump_syms may differ
-// from symtool's. All else is equal: the places and sizes of FUNC, the frames at each edge of their records, PUBLIC.
+// from symtool's. Everything else is equal: the places and sizes of FUNCs, the frames at each edge of their records,
+// PUBLICs.
 var peerRules = []struct {
 	name, why string
 	holds     func(c *peerCase, ours, theirs string) bool
@@ -80,7 +81,8 @@ var peerRules = []struct {
 	},
 }
 
-// stemOf returns the scopes and the name of a function, without what is in brackets, and what is before or behind it.
+// stemOf returns the scopes and the name of a function, without text in brackets and without what precedes and follows
+// them.
 func stemOf(name string) string {
 	name, _, _ = strings.Cut(name, " [clone ")
 	var out []byte
@@ -101,7 +103,7 @@ func stemOf(name string) string {
 	return text[strings.LastIndexByte(text, ' ')+1:]
 }
 
-// peerCase compares symtool's symbol file of a binary with that of a peer.
+// peerCase compares symtool's symbol file of a binary with a peer's.
 type peerCase struct {
 	breakpad     bool
 	ours, theirs *symFile
@@ -199,7 +201,7 @@ func (c *peerCase) trimmed(lo, hi uint64) uint64 {
 	return hi
 }
 
-// publics compares PUBLICs. Those at functions, and of data, are the peers' alone.
+// publics compares PUBLICs. Only the peers have PUBLICs at functions and of data.
 func (c *peerCase) publics(t *testing.T, ours, theirs map[uint64]string) {
 	for rva, name := range theirs {
 		switch mine, ok := ours[rva]; {
@@ -237,8 +239,8 @@ func moduleAndPublics(text []byte) (module []string, publics map[uint64]string) 
 	return module, publics
 }
 
-// peerBinary returns the binary that a recorded symbol file is of, its CPU if the binary is universal, and the dSYM if
-// both were read.
+// peerBinary returns the binary from which a recorded symbol file was made, its CPU if the binary is universal, and
+// the dSYM if it was read, too.
 func peerBinary(root, recorded string) (path, cpu, dsym string) {
 	name, _, _ := strings.Cut(filepath.Base(recorded), ".sym")
 	name, both := strings.CutSuffix(name, ".with-dSYM")
@@ -300,7 +302,8 @@ func readRecorded(t *testing.T, path string) []byte {
 	return data
 }
 
-// The symbol files that Breakpad and Mozilla made of the shared Mach-O files differ from symtool's by the rules.
+// The symbol files that Breakpad and Mozilla made from the shared Mach-O files differ from symtool's only by the
+// rules.
 func TestMachOPeers(t *testing.T) {
 	root, used, files := testenv.Shared(t, "data", "macho"), map[string]int{}, 0
 	for _, peer := range []string{"peer-breakpad", "peer-mozilla"} {
@@ -347,7 +350,7 @@ func TestMachOPeers(t *testing.T) {
 	t.Logf("%d files; by rule: %v", files, used)
 }
 
-// module compares MODULE: Mozilla writes Mac, and without LC_UUID each has ids of its own.
+// module compares MODULE records. Mozilla writes Mac, and without LC_UUID each tool makes its own ids.
 func (c *peerCase) module(t *testing.T, ours, theirs []string) {
 	if len(ours) != 5 || len(theirs) != 5 {
 		t.Fatalf("MODULE %q, %q", ours, theirs)

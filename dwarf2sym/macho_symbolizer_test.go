@@ -51,7 +51,7 @@ var machoRules = []struct {
 	},
 }
 
-// spelling returns a name without what demanglers write differently.
+// spelling returns a name without the parts that demanglers write differently.
 func spelling(name string) string {
 	name = strings.ReplaceAll(name, " ", "")
 	name = strings.ReplaceAll(name, "std::basic_string<char,std::char_traits<char>,std::allocator<char>>", "std::string")
@@ -65,7 +65,7 @@ func letters(name string) string {
 	return string(all)
 }
 
-// sourceName returns a symbol's name as symbol files have it.
+// sourceName returns a symbol's name in the form used in symbol files.
 func sourceName(name string) string {
 	out, _ := demangle.AppendSource(nil, name, true)
 	return string(out)
@@ -82,7 +82,7 @@ type machoCase struct {
 	rows, wrong int
 }
 
-// newMachoCase dumps a file; of a universal one, the binary for cpu.
+// newMachoCase dumps a file or, if it is universal, its binary for cpu.
 func newMachoCase(t *testing.T, path, cpu string, used map[string]int) *machoCase {
 	t.Helper()
 	lim := object.DefaultLimits()
@@ -195,7 +195,7 @@ func eachRecorded(t *testing.T, path string, fn func(addr uint64, frames []frame
 	}
 }
 
-// recordedBinary returns the binary that a recorded file is about, and its CPU if the binary is universal.
+// recordedBinary returns the binary that a recorded file describes, and its CPU if the binary is universal.
 func recordedBinary(recorded string) (path, cpu string) {
 	folder := filepath.Dir(filepath.Dir(recorded))
 	name, _, _ := strings.Cut(filepath.Base(recorded), ".symbolizer.json")
@@ -211,8 +211,8 @@ func recordedBinary(recorded string) (path, cpu string) {
 	return "", ""
 }
 
-// Functions, lines and inlined functions of the shared Mach-O files are, at each row of their line tables, those that
-// llvm-symbolizer had.
+// At each row of their line tables, functions, lines and inlined functions of the shared Mach-O files are those that
+// llvm-symbolizer reported.
 func TestMachORecorded(t *testing.T) {
 	used := map[string]int{}
 	root, rows := testenv.Shared(t, "data", "macho"), 0
@@ -242,7 +242,7 @@ func TestMachORecorded(t *testing.T) {
 	t.Logf("%d rows; frames by rule: %v", rows, used)
 }
 
-// The same of the committed files, and llvm-symbolizer as it is now.
+// The same for the committed files, and llvm-symbolizer as it is now.
 func TestOracleMachO(t *testing.T) {
 	testenv.Oracle(t)
 	paths, err := filepath.Glob(filepath.Join(testenv.Input(t), "macho-*.dSYM"))
@@ -279,7 +279,7 @@ func compareMachO(t *testing.T, path, cpu string, used map[string]int) *machoCas
 	return c
 }
 
-// thinned returns a file, or of a universal one the binary for cpu in a file of its own.
+// thinned returns a file or, if it is universal, a file with only its binary for cpu.
 func thinned(t *testing.T, path, cpu string) string {
 	t.Helper()
 	if cpu == "" {

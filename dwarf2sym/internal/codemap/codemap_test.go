@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Code of a file that was moved has the RVAs of the binary; what lies below the
-// binary's segments has none.
+// Code of a file that was moved has the RVAs of the binary. Code below the binary's
+// segments has none.
 func TestMoved(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -9,8 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Symbols of .gnu_debugdata are added to those of .dynsym; not where there is a
-// .symtab.
+// Symbols of .gnu_debugdata are added to those of .dynsym, but not if there is a .symtab.
 func TestMiniDebugPublics(t *testing.T) {
 	f := symtest.Open(t, testenv.Input(t, "minidebug.elf"))
 	dyn, _ := Publics(f.Base, filesOf(f))
@@ -28,7 +27,7 @@ func TestMiniDebugPublics(t *testing.T) {
 		t.Errorf("%d of .dynsym and %d of .gnu_debugdata make %d, want %d: %v", len(dyn), len(mini), len(both), len(names), problems)
 	}
 	for _, p := range both {
-		// Of two names at an address that of .dynsym is the global one.
+		// Of two names at an address, the one in .dynsym is global.
 		if names[p.RVA][0] != p.Name {
 			t.Errorf("%x is %q, want one of %q", p.RVA, p.Name, names[p.RVA])
 		}
@@ -50,7 +49,7 @@ type withMini struct {
 func (c *withMini) HasSymbols(t object.Table) bool  { return t == object.Symtab && c.symtab }
 func (c *withMini) Embedded() (*object.File, error) { return c.mini, nil }
 
-// Symbols of functions that begin where the list of function starts has none are reported.
+// Symbols of functions that are missing from the list of function starts are reported.
 func TestCheckStarts(t *testing.T) {
 	f := symtest.Open(t, testenv.Input(t, "macho-map"))
 	starts, err := f.FunctionStarts()

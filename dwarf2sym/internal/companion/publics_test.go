@@ -34,7 +34,7 @@ func filesOf(files ...*object.File) (out []File) {
 	return out
 }
 
-// pubsOf returns the publics by address, and checks what holds for all.
+// pubsOf returns the publics by address, and checks what must hold for all.
 func pubsOf(t testing.TB, files ...*object.File) map[uint64]Symbol {
 	t.Helper()
 	pubs, problems := publicsOf(0, files...)
@@ -98,8 +98,8 @@ func readelfSymbols(t *testing.T, path, table string) []readelfSym {
 	return syms
 }
 
-// TestElfPublicsLikeReadelf: every function that readelf lists is there, under
-// one of its names; and nothing is there that readelf does not list.
+// TestElfPublicsLikeReadelf checks that every function that readelf lists is there, under
+// one of its names, and nothing that readelf does not list.
 func TestElfPublicsLikeReadelf(t *testing.T) {
 	libc := testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6")
 	libstdcxx := testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
@@ -213,8 +213,7 @@ func checkSynthetic(t *testing.T, path string, atLeast int, flags ...string) map
 	return got
 }
 
-// checkSplitDescriptors splits the debug file off: its symbols need the
-// binary's .opd.
+// checkSplitDescriptors splits off the debug file, whose symbols need the binary's .opd.
 func checkSplitDescriptors(t *testing.T, path string, want map[uint64]Symbol) {
 	debug, stripped := path+".debug", path+".stripped"
 	objcopy, strip := testenv.Tool(t, "powerpc64-linux-gnu-objcopy"), testenv.Tool(t, "powerpc64-linux-gnu-strip")
@@ -314,7 +313,8 @@ last_end:
 	}
 }
 
-// assembled links an assembler source so that only what it says is in it.
+// assembled links an assembler source so that the result contains only what the source
+// says.
 func assembled(t *testing.T, source string) string {
 	return testenv.Compile(t, "gcc", source, ".s", "-nostdlib", "-no-pie", "-Wl,-N,-e0,--build-id=none,-z,noseparate-code")
 }
@@ -409,8 +409,8 @@ func TestStripVersion(t *testing.T) {
 	}
 }
 
-// TestElfPublicsOfDamagedTables checks that what can be read is kept, and the
-// damage reported.
+// TestElfPublicsOfDamagedTables checks that what can be read is kept, and that the damage
+// is reported.
 func TestElfPublicsOfDamagedTables(t *testing.T) {
 	path := testenv.Compile(t, "gcc", cSource, ".c", "-O1")
 	whole := pubsOf(t, symtest.Open(t, path))
@@ -434,9 +434,9 @@ func TestElfPublicsOfDamagedTables(t *testing.T) {
 	}
 }
 
-// TestElfPublicsSharedNames: a file whose symbols share one long name must not
-// cost more time and memory than names of its size can, at the same address or
-// many.
+// TestElfPublicsSharedNames checks that a file whose symbols share one long name does not
+// cost more time and memory than names of its size can, whether the symbols have the same
+// address or many.
 func TestElfPublicsSharedNames(t *testing.T) {
 	for _, long := range []string{strings.Repeat("n", 60000), strings.Repeat("_", 60000)} {
 		source := ".text\n.globl " + long + "\n" + long + ":\nb: .fill 4096\n"

@@ -11,7 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// tableOf makes candidates of symbols at addresses; each third one is a function without a size.
+// tableOf makes candidates from symbols at addresses; every third one is a function without a
+// size.
 func tableOf(addrs ...symfmt.RVA) *pubTable {
 	t := &pubTable{}
 	for i, rva := range addrs {

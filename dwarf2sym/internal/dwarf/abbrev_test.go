@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// Sizes that memory depends on: a table has thousands of these.
+// These sizes determine how much memory a table takes: it has thousands of each.
 func TestAbbrevSizes(t *testing.T) {
 	if n := unsafe.Sizeof(decl{}); n > 56 {
 		t.Errorf("decl has %d bytes", n)
@@ -18,7 +18,7 @@ func TestAbbrevSizes(t *testing.T) {
 	}
 }
 
-// A DIE of fixed-size attributes is one addition.
+// A DIE whose attributes all have fixed sizes is skipped by one addition.
 func TestStepsAreMerged(t *testing.T) {
 	const (
 		variable                                  = 0x34

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// arangeSet returns a set for a unit with addresses of 8 bytes, behind a header of 32-bit DWARF.
+// arangeSet returns a set for a unit with 8-byte addresses, after a header of 32-bit DWARF.
 func arangeSet(unit byte, ranges ...byte) []byte {
 	set := append([]byte{0, 0, 0, 0, 2, 0, unit, 0, 0, 0, 8, 0}, 0, 0, 0, 0)
 	for i := 0; i < len(ranges); i++ {
@@ -28,7 +28,7 @@ func TestCodeIndex(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		data []byte
-		want string // "": refused
+		want string // "" if refused
 	}{
 		{"none", nil, "[]"},
 		{"sets in any order", slices.Concat(arangeSet(0x20, 0x50, 2, 0x60, 4, 0, 0), arangeSet(0x10, 0x70, 1, 0, 0)), "[16 [{112 113}] 32 [{80 82} {96 100}]]"},

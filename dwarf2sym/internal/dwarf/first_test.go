@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// The declaration of a unit's own DIE is found after others, without compiling those; a table that ends
+// The declaration of a unit's own DIE is found after others without compiling them. A table that ends
 // before it is reported as by Parse.
 func TestParseFirst(t *testing.T) {
 	section := []byte{

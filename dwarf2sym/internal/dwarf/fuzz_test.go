@@ -52,7 +52,7 @@ func fixtures(f *testing.F) (all []fixture) {
 	return all
 }
 
-// Any bytes as a line program give sequences in order, of rows in order.
+// Any bytes as a line program give ordered sequences of ordered rows.
 func FuzzLines(f *testing.F) {
 	for _, x := range fixtures(f) {
 		if line := x.section[".debug_line"]; len(line) > 0 {
@@ -82,7 +82,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// Any bytes as a unit give entries in order, each with its end, and no more of them than bytes.
+// Any bytes as a unit give entries in order, each with its end, and at most one per byte.
 func FuzzScanner(f *testing.F) {
 	for _, x := range fixtures(f) {
 		if info := x.section[".debug_info"]; len(info) > 0 {
@@ -156,7 +156,8 @@ func scanUnit(t *testing.T, s *Sections, h *Header, data []byte) {
 	}
 }
 
-// sameFuncs fails if a scan without scopes and inlined subroutines stops at anything but the functions with code.
+// sameFuncs fails if a scan without scopes and inlined subroutines does not stop at exactly the functions with
+// code.
 func sameFuncs(t *testing.T, u *Unit, want []int) {
 	t.Helper()
 	var scan Scanner

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// growing is a section that is inflated on demand, as far as most.
+// growing is a section that is inflated on demand, up to most bytes.
 type growing struct {
 	memory
 	most int64
@@ -17,8 +17,8 @@ func (g *growing) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	return g.memory.Bytes(off, n, buf)
 }
 
-// A table is the same whether its section is whole or inflated on demand, which ends soon behind the table. A table that is
-// cut off by the end of the section is an error.
+// A table is the same whether its section is whole or inflated on demand, which stops soon after the table. A table
+// that the end of the section cuts off is an error.
 func TestLateAbbrevs(t *testing.T) {
 	var section []byte
 	var starts []uint64

@@ -101,7 +101,7 @@ func TestPackageIndex(t *testing.T) {
 	}
 }
 
-// Any bytes are an index or give an error, and every row has its parts.
+// Any bytes are an index or give an error, and every row has parts.
 func FuzzPackageIndex(f *testing.F) {
 	x := goodIndex()
 	f.Add(x.bytes(), false, CUIndex)

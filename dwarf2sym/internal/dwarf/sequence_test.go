@@ -2,7 +2,7 @@ package dwarf
 
 import "testing"
 
-// Rows of any sequences cover each address at most once, in order.
+// The rows of any sequences cover each address at most once, in order.
 func FuzzRowsIn(f *testing.F) {
 	f.Add([]byte{0, 16, 4, 8, 8, 30, 0, 9}, uint64(0), uint64(40))
 	f.Add([]byte{0, 5, 5, 9, 9, 12}, uint64(3), uint64(11))

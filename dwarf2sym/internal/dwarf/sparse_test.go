@@ -29,7 +29,7 @@ var codesOf = map[string]func(i, n int) uint64{
 	"random":   func(i, n int) uint64 { return 1 + rand.New(rand.NewPCG(uint64(i), 0)).Uint64N(uint64(4*n)) },
 }
 
-// Each code has the declaration that was last made for it, whatever the codes are.
+// Each code has the declaration that was made last for it, whatever the codes are.
 func TestCodes(t *testing.T) {
 	for name, code := range codesOf {
 		for _, n := range []int{1, 10, 100, 5000} {
@@ -39,7 +39,7 @@ func TestCodes(t *testing.T) {
 			}
 			section := declarations(n, func(i int) uint64 { return code(i, n) })
 			var tab Abbrevs
-			for range 2 { // with the storage of the first time
+			for range 2 { // the second time with the storage of the first
 				if err := tab.Parse(section, 0, FormSizes{8, 4, 4}); err != nil {
 					t.Fatal(name, n, err)
 				}
@@ -56,7 +56,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// The memory of a table is in proportion to its section: no code determines how much is allocated.
+// The memory of a table is proportional to its section: no code determines how much is allocated.
 func TestCodesMemory(t *testing.T) {
 	const most = 40 // bytes for each byte of the section, with what append leaves behind
 	for name, code := range codesOf {
@@ -76,7 +76,7 @@ func TestCodesMemory(t *testing.T) {
 	}
 }
 
-// Declarations that are read in the same way share how, although others are between them.
+// Declarations that are read in the same way share a program, even with others between them.
 func TestSharedPrograms(t *testing.T) {
 	const n = 5000
 	forms := []byte{dw.FormString, dw.FormStrp}

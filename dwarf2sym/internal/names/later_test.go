@@ -12,8 +12,9 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
-// Names that several tables left for later are those at their offsets, with one number for each text, also where
-// .debug_str has a text twice, where a name is the end of another one, and beside names that were read at once.
+// Names that several tables left for later are the names at their offsets, with one number for each text. This
+// holds even if .debug_str has a text twice, if a name is the end of another one, and beside names that were
+// read at once.
 func TestLaterNames(t *testing.T) {
 	var str []byte
 	var starts []uint64
@@ -32,7 +33,7 @@ func TestLaterNames(t *testing.T) {
 			table.main, table.most = d, 2000
 			var own []ID
 			var texts []string
-			for k := range 2500 { // more than most: the others are read at once
+			for k := range 2500 { // more than most, so that the others are read at once
 				off := starts[rng.IntN(len(starts))] + uint64(rng.IntN(4))
 				text, _ := dwarf.CString(str, off)
 				id, ok := table.readLater(d, off)

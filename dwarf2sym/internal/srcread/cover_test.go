@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
 
-// A cover has at each address what the last of the pieces with it has.
+// At each address, a cover has the value of the last piece that contains it.
 func TestCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -32,8 +32,8 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// Of sequences with an address the one that ends first counts, or else the first; of rows with the same address the
-// last.
+// Of several sequences with an address, the one that ends first counts, or else the first. Of several rows with the
+// same address, the last counts.
 func TestPositionOfOverlaps(t *testing.T) {
 	u := unitIndex{}
 	sequence := func(lo, hi uint64, rows ...uint64) {

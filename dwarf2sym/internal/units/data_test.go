@@ -16,8 +16,8 @@ var errRead = errors.New("read")
 func (s errSource) Size() int64                                { return s.size }
 func (s errSource) Bytes(int64, int64, []byte) ([]byte, error) { return nil, errRead }
 
-// Of a mapped section, nothing is read, and the caller's buffer does not become a part of the mapping, to which another
-// section would be read.
+// Nothing is read from a mapped section, and the caller's buffer does not become part of the mapping, which would be
+// overwritten when another section is read into the buffer.
 func TestBytesOfView(t *testing.T) {
 	d := &Data{Sections: dwarf.Sections{Info: errSource{8}}, view: []byte("01234567")}
 	var buf []byte

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Large units are read first, the largest in front, and every unit once: the batches of the others
-// are in the file's order.
+// Large units are read first, the largest one in front, and every unit once. The batches of the
+// others are in the file's order.
 func TestBatches(t *testing.T) {
 	d := &Data{unitList: unitList{Batch: 100}}
 	off := uint64(0)

@@ -13,7 +13,7 @@ import (
 // fileBase is the address of RVA 0 in the tests' files.
 const fileBase = 0x400000
 
-// reader fills in the Records of one reader: its types are int and S, which has a pointer to S.
+// reader fills in the Records of one reader. Its types are int and S, which has a pointer to S.
 type reader struct {
 	*Records
 	f               Function
@@ -35,7 +35,7 @@ func newReader(seeds *Seeds) *reader {
 	return r
 }
 
-// function begins the function at a relative address, with one variable i in its own scope.
+// function begins the function at an RVA, with one variable i in its own scope.
 func (r *reader) function(rva uint64, locate func()) {
 	r.f.Reset(fileBase+rva, true)
 	r.f.Frame = r.atCFA
@@ -62,7 +62,7 @@ func (r *reader) scope(kind vars.ScopeKind, around int32, spans ...uint64) int32
 	})
 }
 
-// joined joins the records of readers, for FUNCs with places, and returns the records.
+// joined joins the records of readers, for FUNCs with places. It returns the resulting records.
 func joined(t *testing.T, funcs string, places []Place, readers ...*reader) []string {
 	t.Helper()
 	read, err := symfmt.Read(t.Context(), strings.NewReader("MODULE Linux x86_64 0 m\nINLINE_ORIGIN 0 g\nFILE 0 a\n"+funcs), symfmt.ReadOptions{})
@@ -151,7 +151,7 @@ func TestJoinScopes(t *testing.T) {
 		{"an inlined call without INLINE", whole + "INLINE 0 1 0 0 1010 20\nINLINE 0 3 0 0 1040 10\n", func(r *reader) {
 			r.f.Reset(fileBase+0x1000, true)
 			a := r.scope(vars.InlineScope, 0, 0x1018, 0x1030)
-			r.f.Variable(r.scope(vars.BlockScope, a, 0x1018, 0x1020), 1, r.in1) // within what is not there
+			r.f.Variable(r.scope(vars.BlockScope, a, 0x1018, 0x1020), 1, r.in1) // inside a scope that is not there
 			r.f.Variable(r.scope(vars.InlineScope, 0, 0x1040, 0x1050), 0, r.in1)
 		}, "1000 100 0 0(2:1=1)"},
 	} {
@@ -169,8 +169,8 @@ func TestJoinScopes(t *testing.T) {
 	}
 }
 
-// A function in two pieces has in each the variables of that piece, and where it is entered; a FUNC of another
-// function has none.
+// A function in two pieces has in each the variables of that piece, and the address of its entry. A FUNC of
+// another function has none.
 func TestJoinPieces(t *testing.T) {
 	r := newReader(NewSeeds())
 	r.function(0x1000, func() { r.in(0x1000, 0x1040, r.in0); r.in(0x3000, 0x3010, r.in1) })
@@ -185,8 +185,8 @@ func TestJoinPieces(t *testing.T) {
 	}
 }
 
-// Calls are in the order of their return addresses, one for each; a target that two functions have is not known.
-// A target can be a name.
+// Calls are in the order of their return addresses, one for each. If two functions have the same target, it is
+// unknown. A target can be a name.
 func TestJoinSites(t *testing.T) {
 	r := newReader(NewSeeds())
 	r.f.Reset(fileBase+0x1000, true)
@@ -212,7 +212,7 @@ func TestJoinSites(t *testing.T) {
 	r.AddTarget(Target{Off: 2}, fileBase+0x2000)
 	r.AddTarget(Target{Off: 2}, fileBase+0x3000)
 	r.AddTarget(r.Named([]byte("g")), fileBase+0x4000)
-	r.AddSymbol([]byte("g"), fileBase+0x5000) // debug information knows better
+	r.AddSymbol([]byte("g"), fileBase+0x5000) // debug information takes precedence
 	r.AddSymbol([]byte("alias"), fileBase+0x6000)
 	r.AddSymbol([]byte("twice"), fileBase+0x6000)
 	r.AddSymbol([]byte("twice"), fileBase+0x7000)
@@ -223,7 +223,7 @@ func TestJoinSites(t *testing.T) {
 	}
 }
 
-// Readers number what they find separately; after joining it is there once, whichever reader found it.
+// Readers number what they find separately. After joining, each thing is there once, whichever reader found it.
 func TestJoinReaders(t *testing.T) {
 	var first []string
 	for _, swapped := range []bool{false, true} {
@@ -263,7 +263,7 @@ func TestJoinReaders(t *testing.T) {
 	}
 }
 
-// Types are the same only if their members are: equal names are not enough.
+// Types are the same only if their members are the same: equal names are not enough.
 func TestJoinTypes(t *testing.T) {
 	for _, tt := range []struct {
 		name          string

@@ -7,7 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Structures that are only declared are wanted if something may have a value of them, and no reader has their definition.
+// Structures that are only declared are wanted if something may have a value of their type and no reader has their
+// definition.
 func TestUndefined(t *testing.T) {
 	seeds := NewSeeds()
 	a, b := newReader(seeds), newReader(seeds)
