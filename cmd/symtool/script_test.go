@@ -42,7 +42,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// Every script belongs to a command.
+// TestScriptNames checks that every script belongs to a command.
 func TestScriptNames(t *testing.T) {
 	files, err := os.ReadDir(filepath.Join("testdata", "script"))
 	if err != nil {

@@ -18,7 +18,7 @@ func manyProblems(n int) *Result {
 	return r
 }
 
-// A damaged file does not flood the terminal.
+// TestProblemsAreBounded checks that a damaged file does not flood the terminal.
 func TestProblemsAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		problems int

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// goal returns the collector's goal.
+// goal returns the garbage collector's goal, GOGC.
 func goal() int {
 	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	metrics.Read(sample)
 	return int(sample[0].Value.Uint64())
 }
 
-// A goal that a command sets applies from the second collection on, since the first
-// one is put off.
+// TestPutOffCollector checks that the goal that a command sets applies from the second
+// collection on. The first collection is late.
 func TestPutOffCollector(t *testing.T) {
 	t.Setenv("GOGC", "")
 	defer debug.SetGCPercent(goal())

@@ -8,7 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// A JSONList is printed like a slice, and is omitted if it is empty.
+// TestJSONList checks that a list whose elements are made as they are printed prints like a
+// slice, and is omitted if it is empty.
 func TestJSONList(t *testing.T) {
 	type element struct {
 		Name string `json:"name"`
@@ -33,8 +34,8 @@ func TestJSONList(t *testing.T) {
 	}
 }
 
-// Characters that are unprintable or invisible in a terminal are escaped in JSON as elsewhere,
-// even if a document is written in pieces.
+// TestPrintJSONEscapes checks that characters that are unprintable or invisible in a terminal
+// are escaped in JSON as elsewhere, even if a document is written in pieces.
 func TestPrintJSONEscapes(t *testing.T) {
 	unseen := "\u202e\u2066\u2028\u3164\u115f\ufe0f\ufeff\u0085\x7f\U000e0041"
 	name := strings.Repeat("ä", escapedPiece/2-1) + unseen + strings.Repeat("日本\u202e", escapedPiece)

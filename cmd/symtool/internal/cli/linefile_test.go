@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// An interrupted write leaves whole lines, after the bytes that were kept.
+// TestLineFile checks that an interrupted write leaves whole lines, and the bytes that
+// were kept.
 func TestLineFile(t *testing.T) {
 	long := strings.Repeat("x", 3*lineBuffer)
 	for _, c := range []struct {

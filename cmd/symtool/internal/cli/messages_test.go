@@ -52,7 +52,7 @@ func TestTerminalWriter(t *testing.T) {
 	}
 }
 
-// The JSON is plain on a terminal and has the same meaning.
+// TestEncodeJSON checks that the summary is printable in a terminal, and means the same.
 func TestEncodeJSON(t *testing.T) {
 	in := map[string]string{"name": "a<b>&\u202e\x1b\u009b\U000e0041 ö 日"}
 	text, err := EncodeJSON(in)

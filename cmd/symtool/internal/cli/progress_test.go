@@ -28,7 +28,7 @@ func TestProgressOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// The bar counts finished files.
+// TestProgressCount checks that the bar counts what is done.
 func TestProgressCount(t *testing.T) {
 	var screen testenv.Buffer
 	p, stop := StartCount(&screen, NewMessages(&screen), 4, "dumps", 0)
@@ -73,7 +73,7 @@ func TestNoProgressForShortWork(t *testing.T) {
 	}
 }
 
-// Output to a terminal is printable.
+// TestStandardOutputIsTerminal checks that output to a terminal is printable.
 func TestStandardOutputIsTerminal(t *testing.T) {
 	master, terminal := testenv.Terminal(t)
 	if err := WriteText(terminal, "a\x1b[31mb\n"); err != nil {

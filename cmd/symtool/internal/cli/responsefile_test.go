@@ -41,7 +41,7 @@ func TestSplitArgs(t *testing.T) {
 	}
 }
 
-// Response files in response files are expanded in place.
+// TestExpandArgs checks that response files named in response files are expanded in place.
 func TestExpandArgs(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -81,7 +81,8 @@ func TestExpandArgs(t *testing.T) {
 	}
 }
 
-// With many consecutive response files, the arguments after them are not moved repeatedly.
+// TestManyResponseFiles checks that many consecutive response files do not move the arguments
+// after them again and again.
 func TestManyResponseFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	many := strings.Repeat("@empty\n", maxResponseFiles-1) + strings.Repeat("x\n", 200_000)
@@ -111,8 +112,8 @@ func FuzzSplitArgs(f *testing.F) {
 	})
 }
 
-// binutils' nm, which has libiberty's rules, reports each argument in 3,000 response files as
-// a missing file.
+// TestOracleResponseFile compares with binutils' nm, which has libiberty's rules and reports
+// each argument in 3,000 response files as a missing file.
 func TestOracleResponseFile(t *testing.T) {
 	testenv.Oracle(t)
 	nm := testenv.Tool(t, "nm")

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Flags have the values on the command line, under each name, with commas and blanks intact.
-// Of several values, the last counts.
+// TestRunApp checks that flags have their values on the command line: under each of their
+// names, with commas and blanks intact, and the last value if there are several.
 func TestRunApp(t *testing.T) {
 	var got *cli.Context
 	app := &cli.App{Commands: []*cli.Command{{

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// The message names one file, once: the file in the error, if there is one.
+// TestNamed checks that the file is named once, even if the error already names it.
 func TestNamed(t *testing.T) {
 	for _, c := range []struct {
 		err  error

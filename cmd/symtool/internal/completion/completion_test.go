@@ -25,7 +25,8 @@ func completionScript(t *testing.T, shell string) string {
 	return stdout.String()
 }
 
-// Every command, every flag, and every word of an enumeration is in every script.
+// TestCompletionIsWhole checks that every flag, every word of an enumeration and every command
+// is in every script.
 func TestCompletionIsWhole(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	commands := cli.Models(program)
@@ -74,7 +75,7 @@ var completions = []struct {
 	{"symtool ", 2, []string{"completion"}},
 }
 
-// The scripts work in the shells, which run in tmux.
+// TestCompletionOracle checks that the scripts work in the shells, which run in tmux.
 func TestCompletionOracle(t *testing.T) {
 	testenv.Oracle(t)
 	for _, shell := range []string{"bash", "zsh", "fish"} {
@@ -117,7 +118,7 @@ var shellStarts = map[string]string{
 
 func startShell(t *testing.T, name, script, dir string) *terminal {
 	tmux, shell := testenv.Tool(t, "tmux"), testenv.Tool(t, name)
-	home := testenv.Scratch(t) // shells write what was typed when they end
+	home := testenv.Scratch(t) // when they end, shells write what was typed to a file
 	args := map[string][]string{"bash": {"--norc", "--noprofile"}, "zsh": {"-f"}, "fish": {"--no-config"}}[name]
 	sh := &terminal{t, []string{tmux, "-f", "/dev/null", "-S", filepath.Join(home, "socket")}}
 	sh.run(append([]string{"new-session", "-d", "-x", "150", "-y", "60", "-c", dir,
@@ -142,7 +143,7 @@ func (sh *terminal) run(args ...string) string {
 	return string(out)
 }
 
-// until waits until the screen satisfies is.
+// until waits until is returns true for the screen.
 func (sh *terminal) until(what string, is func(screen string) bool) {
 	sh.t.Helper()
 	if wrong := sh.within(2*time.Minute, what, is); wrong != "" {
@@ -150,10 +151,10 @@ func (sh *terminal) until(what string, is func(screen string) bool) {
 	}
 }
 
-// within is like until, for at most limit. If the screen never satisfies is, wrong describes it.
+// within is like until, for at most limit. If is never returns true, wrong describes the screen.
 func (sh *terminal) within(limit time.Duration, what string, is func(screen string) bool) (wrong string) {
 	sh.t.Helper()
-	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) { // tmux reports no changes
+	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) { // tmux does not report changes
 		screen := sh.run("capture-pane", "-p")
 		if is(screen) {
 			return ""
@@ -164,7 +165,7 @@ func (sh *terminal) within(limit time.Duration, what string, is func(screen stri
 	}
 }
 
-// try types, presses Tab, and looks for want on the screen.
+// try types a text, presses Tab, and looks for want on the screen.
 func (sh *terminal) try(typed string, tabs int, want []string) {
 	sh.t.Helper()
 	testenv.Longer(sh.t, 300*time.Millisecond, func(limit time.Duration) string {

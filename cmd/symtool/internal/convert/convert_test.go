@@ -62,7 +62,7 @@ func equalFiles(t *testing.T, what, a, b string) {
 	}
 }
 
-// convert reproduces dump's output in every format that loses nothing.
+// TestConvertKeepsDumps checks that convert reproduces dump's output in every format that loses nothing.
 func TestConvertKeepsDumps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -78,8 +78,9 @@ func TestConvertKeepsDumps(t *testing.T) {
 	}
 }
 
-// If a file is converted to a format of symbols and back, converting it again loses nothing. Each format
-// is tested with every third file, and with all files under SYMTOOL_ORACLE=full.
+// TestConvertSettles checks, for each format of symbols that is both read and written, that a file
+// converted to it and back loses nothing when it is converted again. Each format gets every third file,
+// or all of them under SYMTOOL_ORACLE=full.
 func TestConvertSettles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -157,8 +158,8 @@ func gunzipped(t *testing.T, path string) string {
 	return out
 }
 
-// For damaged files of every format, converted to every format of symbols, the status is one of the
-// documented ones, and the output is complete or missing.
+// TestConvertHostile converts damaged files of every format to every format of symbols. The status must
+// be one of the documented ones, and the output complete or missing.
 func TestConvertHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -227,7 +228,7 @@ func TestConvertHostile(t *testing.T) {
 	t.Logf("statuses %v", statuses)
 }
 
-// Every format is described, and flags that belong to formats exist.
+// TestFormats checks that every format is described, and that flags that belong to formats exist.
 func TestFormats(t *testing.T) {
 	command := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands).Command("convert")
 	flags := map[string]bool{}

@@ -33,7 +33,8 @@ STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 16 +
 `
 
-// Wherever a symbol file is cut off inside a line, no command takes it for whole.
+// TestCutFiles checks that no command takes a symbol file that is cut off inside a line for a whole one, wherever
+// that is.
 func TestCutFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -72,8 +73,8 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// The same for other text formats of symbols. JSON marks its own end: a whole last value is whole even without a line
-// feed.
+// TestCutTexts is like TestCutFiles, for the other text formats of symbols. JSON marks its own ends: a whole last
+// value is whole even without a line feed.
 func TestCutTexts(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")

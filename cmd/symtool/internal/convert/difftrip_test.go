@@ -19,12 +19,12 @@ func differing(args ...string) (status int, stdout, stderr string) {
 	return status, out.String(), said.String()
 }
 
-// tripFormats are the formats that lose nothing.
+// tripFormats lists the formats that lose nothing.
 var tripFormats = []string{"breakpad", "json", "jsonl"}
 
-// A symbol file does not differ from the result of converting it to another format and back.
-// The files are those of the repository, and other dumpers' files, some of which have
-// duplicate records.
+// TestDiffAfterConvert checks that a symbol file does not differ from the result of
+// converting it to another format and back. It does so for files in the repository, and for
+// files of other dumpers, some of which have duplicate records.
 func TestDiffAfterConvert(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -54,7 +54,7 @@ func TestDiffAfterConvert(t *testing.T) {
 	}
 }
 
-// The comparison above would detect a change.
+// TestDiffAfterConvertFindsChange checks that the comparison above would find a change.
 func TestDiffAfterConvertFindsChange(t *testing.T) {
 	text, err := os.ReadFile(goldenSymbols(t)[0])
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 )
 
-// everyRecord has each kind of record and field that symbol files have.
+// everyRecord has each kind of record and field in symbol files.
 const everyRecord = `MODULE Linux x86_64 90CC062BE7FC76BA7C3A0E8032C177960 m
 INFO CODE_ID 2B06CC90FCE7BA767C3A0E8032C177968513A021
 INFO GENERATOR by hand
@@ -152,8 +152,8 @@ func TestConvertMatrix(t *testing.T) {
 	}
 }
 
-// recordsOf returns the lines of the symbol file that convert makes from a file, without those that
-// are invented if a format lacks them.
+// recordsOf returns the lines of the symbol file that convert makes from a file, without the lines
+// that are made up if a format lacks them.
 func recordsOf(t *testing.T, format, file, out string) []string {
 	t.Helper()
 	mustConvert(t, "--quiet", "--rename-module", "m", "--from", format, "--to", "breakpad", file, "-o", out)
@@ -164,12 +164,12 @@ func recordsOf(t *testing.T, format, file, out string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// checkLosses checks the reported losses against the records before the conversion and those that
-// are there when the output is read again.
+// checkLosses compares the reported losses with the records before the conversion and those found
+// when the output is read again.
 func checkLosses(t *testing.T, pair, reported string, before, after []string) {
 	t.Helper()
 	if reported == "loss-free" {
-		// An ELF file is dumped, which adds INFO records: symelf's tests compare those.
+		// An ELF file is dumped, which adds INFO records: symelf's tests compare these.
 		if !slices.Equal(before, after) && !strings.HasPrefix(pair, "elf") && !strings.HasSuffix(pair, "elf") {
 			t.Errorf("%s: loss-free, but\n%s\nbecame\n%s", pair, strings.Join(before, "\n"), strings.Join(after, "\n"))
 		}

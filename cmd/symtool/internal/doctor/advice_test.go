@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// advised returns the first advice of doctor that begins with a text.
+// advised returns doctor's first piece of advice that begins with a text.
 func advised(t *testing.T, begins string, args ...string) string {
 	t.Helper()
 	_, stdout, stderr := doctored(t, args...)
@@ -26,8 +26,8 @@ func advised(t *testing.T, begins string, args ...string) string {
 	return m[1]
 }
 
-// doctor's advice about .dwo files and packages works with dump: with the binary in another folder, nothing
-// is missing afterwards.
+// TestDoctorAdvisesSplitFiles checks that doctor's advice about .dwo files and packages works with dump: with
+// the binary in another folder, nothing is missing afterwards.
 func TestDoctorAdvisesSplitFiles(t *testing.T) {
 	golden := testenv.Input(t)
 	for _, c := range []struct{ binary, part string }{
@@ -64,7 +64,8 @@ func TestDoctorAdvisesSplitFiles(t *testing.T) {
 	}
 }
 
-// Flags of C compilers are not suggested for Go programs, which have names and rules in .gopclntab anyway.
+// TestDoctorAdvisesGo checks that flags of C compilers are not suggested for Go programs. .gopclntab always
+// has their names and rules.
 func TestDoctorAdvisesGo(t *testing.T) {
 	testenv.Oracle(t)
 	goTool := testenv.Tool(t, "go")
@@ -94,8 +95,8 @@ func TestDoctorAdvisesGo(t *testing.T) {
 	}
 }
 
-// Lines are missing if none could be read, and rules are missing if the linker dropped the code of all of
-// them.
+// TestDoctorAdvisesLines checks that lines are reported as missing if none could be read, and rules if all of
+// them are for code that the linker discarded.
 func TestDoctorAdvisesLines(t *testing.T) {
 	for file, why := range map[string]string{
 		testenv.Input(t, "lang-swift.elf"):                  "the line tables have no lines of its functions",

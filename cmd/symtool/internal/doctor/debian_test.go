@@ -33,7 +33,7 @@ func TestDebianNames(t *testing.T) {
 	}
 }
 
-// dpkg -S names the same packages.
+// TestDebianNamesOracle checks that dpkg -S names the same packages.
 func TestDebianNamesOracle(t *testing.T) {
 	testenv.Oracle(t)
 	dpkg := testenv.Tool(t, "dpkg-query")

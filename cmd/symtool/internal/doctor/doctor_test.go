@@ -18,7 +18,8 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// doctored runs doctor in the folder of the inputs, without this machine's debug files.
+// doctored runs doctor in the folder of the inputs, without using this machine's debug
+// files.
 func doctored(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, messages bytes.Buffer
@@ -27,7 +28,7 @@ func doctored(t *testing.T, args ...string) (status int, stdout, stderr string) 
 	return status, out.String(), messages.String()
 }
 
-// doctorKinds has an input of each kind.
+// doctorKinds lists an input of each kind.
 var doctorKinds = []string{
 	"gcc-dwarf5.elf", "gcc-dwarf4-types.elf", "gcc-dwarf64.elf", "nodebug.elf", "nodebug-dynsym.elf", "no-build-id.elf",
 	"split-clang5.elf", "split-dwp-gcc4.elf", "split-missing.elf", "dwz5.elf", "dwz5-common.debug", "pair.elf", "pair.debug", "split-pair.elf",
@@ -38,7 +39,7 @@ var doctorKinds = []string{
 	filepath.Join("..", "dwarf2sym", "gcc-dwarf5.sym"), filepath.Join("..", "dwarf2sym", "nodebug.sym"),
 }
 
-// doctor's output for a file of each kind.
+// TestDoctorGolden checks doctor's output for a file of each kind.
 func TestDoctorGolden(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -57,7 +58,7 @@ func TestDoctorGolden(t *testing.T) {
 	}
 }
 
-// doctorAnswer has the fields for a file in the documents of doctor and dump.
+// doctorAnswer has the fields for a file that the documents of doctor and dump share.
 type doctorAnswer struct {
 	Status int `json:"status"`
 	Files  []struct {
@@ -65,8 +66,8 @@ type doctorAnswer struct {
 		Error    string           `json:"error"`
 		Missing  []any            `json:"missing"`
 		Problems []any            `json:"problems"`
-		Stats    *dwarf2sym.Stats `json:"stats"`  // of dump
-		Module   any              `json:"module"` // of dump
+		Stats    *dwarf2sym.Stats `json:"stats"`  // in dump's document
+		Module   any              `json:"module"` // in dump's document
 		Binary   struct {
 			Stats *dwarf2sym.Stats `json:"stats"`
 		} `json:"binary"`
@@ -76,8 +77,9 @@ type doctorAnswer struct {
 	} `json:"files"`
 }
 
-// For every input, doctor's numbers equal dump's, and its status is at least dump's.
-// Something is missing if the status is 1, and nothing if it is 0.
+// TestDoctorAgreesWithDump checks that, for every input, doctor's numbers are dump's, and
+// doctor's status is at least dump's. Something must be missing if the status is 1, and
+// nothing if it is 0.
 func TestDoctorAgreesWithDump(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -126,8 +128,8 @@ func TestDoctorAgreesWithDump(t *testing.T) {
 	}
 }
 
-// doctor reports on damaged files of any kind or rejects them, without a panic and with
-// bounded resources.
+// TestDoctorHostile checks that damaged files of any kind are answered or refused,
+// without a panic or unbounded cost.
 func TestDoctorHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

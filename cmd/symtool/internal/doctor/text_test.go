@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The paths of modules begin in one column, whatever the lengths of their IDs: ages on Windows have up to eight digits.
+// TestModuleColumns checks that the paths of modules begin in the same column, whatever the lengths of their ids: ages
+// on Windows have up to eight digits.
 func TestModuleColumns(t *testing.T) {
 	g := &diagnosis{Process: &dumpDiagnosis{Modules: []moduleDiagnosis{
 		{Path: "/a", DebugID: strings.Repeat("0", 33)}, {Path: "/b"}, {Path: "/c", DebugID: strings.Repeat("0", 40)},

@@ -86,8 +86,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every option of every program is in its help, with what it does or why it is refused, and no two
-// options have the same name.
+// TestHelp checks that the help has every option of every program, with what the option does or
+// why it is refused, and that no two options have the same name.
 func TestHelp(t *testing.T) {
 	for _, p := range programs {
 		var seen []string
@@ -133,7 +133,8 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// A program may have the names that systems give to several versions of it.
+// TestDecoratedNames checks that a program may have the names that systems give to one of several
+// versions.
 func TestDecoratedNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"/usr/bin/llvm-symbolizer-22": "symtool as llvm-symbolizer -e", "llvm-addr2line-14.0": "symtool as llvm-addr2line -e",

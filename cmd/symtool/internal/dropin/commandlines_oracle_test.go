@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// On command lines that name missing files and symbols, abbreviate options, and write addresses in other forms,
-// standard output and exit status equal those of the programs. The binary is FILE.
+// TestOracleCommandLines compares standard output and exit status for command lines that name missing files,
+// symbols, parts of options, and addresses in other forms. The binary is FILE.
 func TestOracleCommandLines(t *testing.T) {
 	testenv.Oracle(t)
 	for tool, lines := range map[string][]string{
@@ -64,8 +64,8 @@ func compareRuns(t *testing.T, what, tool, name string, args []string) {
 	t.Errorf("%s %s: status %d, from line %d on %.300q, want %d, %.300q", name, what, ours.status, n+1, got[n:], theirs.status, want[n:])
 }
 
-// Of several names at an address, in the binary or in its debug file, symtool chooses the same as binutils and
-// elfutils.
+// TestOracleAliases checks that binutils and elfutils choose the same name as symtool if an address has
+// several, or if a debug file has others.
 func TestOracleAliases(t *testing.T) {
 	testenv.Oracle(t)
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// For a log with symbolizer markup and mistakes in it, llvm-symbolizer --filter-markup, and symtool under its
-// name, print the same, byte by byte.
+// TestOracleMarkup checks that llvm-symbolizer --filter-markup and symtool under its name turn a log with
+// symbolizer markup, including mistakes, into the same bytes.
 func TestOracleMarkup(t *testing.T) {
 	testenv.Oracle(t)
 	tool, dir, inlined := testenv.Tool(t, "llvm-symbolizer-22"), t.TempDir(), false

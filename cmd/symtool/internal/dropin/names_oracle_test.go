@@ -147,7 +147,7 @@ _ZTHL1x
 _f@8
 `
 
-// Mangled names are printed as llvm-symbolizer prints them.
+// TestOracleSpecialNames checks that mangled names are printed as by llvm-symbolizer.
 func TestOracleSpecialNames(t *testing.T) {
 	testenv.Oracle(t)
 	dir := t.TempDir()

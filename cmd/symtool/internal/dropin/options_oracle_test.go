@@ -13,8 +13,8 @@ import (
 // helpOption matches an option in a help text.
 var helpOption = regexp.MustCompile(`(?:^|[ ,])(--?[a-zA-Z?][a-zA-Z0-9-]*)`)
 
-// Every option in the help of a program is also an option of symtool under its name: supported, or refused
-// by name.
+// TestOracleOptions checks that symtool, under the name of a program, knows every option in the program's
+// help: it supports the option, or refuses it by name.
 func TestOracleOptions(t *testing.T) {
 	testenv.Oracle(t)
 	for tool, p := range map[string]*program{

@@ -31,7 +31,7 @@ type parityCase struct {
 	name  string
 	files []string
 	dirs  bool // the debug file is in D, which flags name
-	serve bool // it is on a debuginfod server, in D
+	serve bool // the debug file is on a debuginfod server, in D
 	lines bool // the debug information has lines
 	// unlike means that LLVM's answers differ: see TestOracleDropinsKnowWhatPeersKnow.
 	unlike bool
@@ -102,8 +102,9 @@ type parity struct {
 	flags map[string][]string // flags of resolve and of the programs for the folder of debug files; nil if no flag names it
 }
 
-// Under the names of other programs, symtool finds what resolve finds: for the same addresses, the same
-// functions, inlined calls, files and lines, wherever the debug information is.
+// TestDropinsKnowWhatResolveKnows checks that symtool under the names of other programs answers like resolve:
+// with the same functions, inlined calls, files and lines for the same addresses, wherever the debug
+// information is.
 func TestDropinsKnowWhatResolveKnows(t *testing.T) {
 	for _, c := range parityCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +146,7 @@ func TestOracleDropinsKnowWhatPeersKnow(t *testing.T) {
 				theirs := p.answered(t, name, func(t *testing.T, args []string, in string) string {
 					cmd := exec.CommandContext(t.Context(), tool, args...)
 					cmd.Stdin = strings.NewReader(in)
-					out, _ := cmd.Output() // what is unknown may be a failure
+					out, _ := cmd.Output() // an unknown address may count as a failure
 					return string(out)
 				})
 				for i, frames := range theirs {
@@ -197,7 +198,7 @@ func (c *parityCase) place(t *testing.T) *parity {
 	return p
 }
 
-// placeFiles copies fixtures below dir, and returns where the first is.
+// placeFiles copies fixtures below dir, and returns the path of the first.
 func placeFiles(t *testing.T, dir string, files []string) (first string) {
 	t.Helper()
 	id := "0000"
@@ -225,7 +226,7 @@ func placeFiles(t *testing.T, dir string, files []string) (first string) {
 	return first
 }
 
-// chooseAddresses chooses the starts of functions, and others of the code.
+// chooseAddresses chooses the starts of functions, and other addresses in the code.
 func (p *parity) chooseAddresses(t *testing.T, debug string) {
 	t.Helper()
 	f, err := objfile.Open(p.path, object.DefaultLimits())
@@ -291,7 +292,7 @@ func plainFunction(name string) string {
 
 func (k known) String() string { return fmt.Sprintf("%s at %s:%d", k.name, k.file, k.line) }
 
-// resolved returns the frames at the addresses, innermost first, that resolve prints.
+// resolved returns the frames that resolve prints for the addresses, innermost first.
 func (p *parity) resolved(t *testing.T) (all [][]known) {
 	t.Helper()
 	args := []string{"symtool", "resolve", "--format", "json", "--binaries", p.path}
@@ -324,7 +325,7 @@ func (p *parity) resolved(t *testing.T) (all [][]known) {
 	return all
 }
 
-// questions returns the addresses, a line each.
+// questions returns the addresses, one per line.
 func (p *parity) questions() string {
 	var in strings.Builder
 	for _, rva := range p.rvas {
@@ -333,7 +334,7 @@ func (p *parity) questions() string {
 	return in.String()
 }
 
-// symtoolAs returns what symtool prints under the name of a program.
+// symtoolAs returns a function that returns what symtool prints under the name of a program.
 func symtoolAs(name string) func(t *testing.T, args []string, in string) string {
 	return func(t *testing.T, args []string, in string) string {
 		t.Helper()

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/dropin"
 )
 
-// A message about a flag of another program names only flags that the command has. It exists only for flags that the
-// command does not have.
+// TestPeerFlags checks that a message about a flag of another program names only flags that the command has, and
+// exists only for flags that the command does not have.
 func TestPeerFlags(t *testing.T) {
 	mentioned := regexp.MustCompile(`--([a-z][a-z-]*)`)
 	known := map[string]bool{}
@@ -78,8 +78,8 @@ func testCommonPeerFlag(t *testing.T, name, instead, has string, mentioned *rege
 	}
 }
 
-// A wrong command line gets one line that names the mistake as it was written and, if known, what was meant. It is
-// never a message of a library.
+// TestWrongCommandLines checks that a wrong command line gets one line, which names what is wrong as it was written
+// and, if known, what was meant. The line is never a message of a library.
 func TestWrongCommandLines(t *testing.T) {
 	for args, want := range map[string]string{
 		// Commands and topics.
@@ -137,8 +137,8 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
-// A message about a word that is not a command names only existing commands and programs. There is a message for each
-// program whose command line symtool accepts.
+// TestPeerCommands checks that a message about an unknown command names existing commands and programs, and that
+// there is one for each program whose command line symtool takes.
 func TestPeerCommands(t *testing.T) {
 	var names []string
 	for _, command := range app.Commands(cli.NewMessages(io.Discard)) {
@@ -164,8 +164,8 @@ func TestPeerCommands(t *testing.T) {
 	}
 }
 
-// Each option of a program is a flag of the command that does its work, or a message says what to use instead, or
-// names the program.
+// TestPeerOptions checks that each option of a program is a flag of the command that does its work, or has an answer:
+// what to use instead, or the name of the program.
 func TestPeerOptions(t *testing.T) {
 	app.Commands(cli.NewMessages(io.Discard))
 	asked := 0

@@ -63,7 +63,8 @@ int main() { pthread_t t; pthread_create(&t, nullptr, work, nullptr); usleep(300
 `, "Location is global 'ns::T::total' of size 8"},
 }
 
-// Sanitizers' reports about real crashes are the same with symtool as with llvm-symbolizer.
+// TestOracleSanitizer checks that sanitizers' reports of real crashes are the same with symtool as with
+// llvm-symbolizer.
 func TestOracleSanitizer(t *testing.T) {
 	testenv.Oracle(t)
 	clang, llvm, dir := testenv.Tool(t, "clang++-22"), testenv.Tool(t, "llvm-symbolizer-22"), t.TempDir()
@@ -100,6 +101,6 @@ func sanitizerReport(program, symbolizer string) string {
 		cmd.Env = append(cmd.Env, kind+"_SYMBOLIZER_PATH="+symbolizer)
 	}
 	cmd.Env = append(cmd.Env, "TSAN_OPTIONS=external_symbolizer_path="+symbolizer)
-	out, _ := cmd.CombinedOutput() // it fails
+	out, _ := cmd.CombinedOutput() // the program fails
 	return varying.ReplaceAllString(string(out), "X")
 }

@@ -50,8 +50,8 @@ find packages -type f | grep -v debug | while read path; do
 done
 `
 
-// The script makes the same store as dump --store --both-names. Its copies keep the first file's name
-// in MODULE.
+// TestOracleScrapers checks that the script makes the same store as dump --store --both-names. The
+// script's copies keep the name of the first one in MODULE.
 func TestOracleScrapers(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"bash", "objdump", "eu-readelf"} {

@@ -39,8 +39,9 @@ int main() {
 // elfutils take the first function of the two; symtool, like LLVM, takes the last.
 var secondName = regexp.MustCompile(`\b__clone3\b`)
 
-// eu-stack, and symtool under its name, print the same stacks of a process and of its core, and eu-unstrip -n the
-// same modules. The ends of modules in the list of a core are not compared: elfutils give libraries other ends there.
+// TestOracleStacks checks that eu-stack and symtool under its name print the same stacks of a process and of its
+// core, and that eu-unstrip -n prints the same modules. Lists of the core's modules are not compared, because
+// elfutils gives libraries other ends there.
 func TestOracleStacks(t *testing.T) {
 	testenv.Oracle(t)
 	stack, unstrip, gcore, dir := testenv.Tool(t, "eu-stack"), testenv.Tool(t, "eu-unstrip"), testenv.Tool(t, "gcore"), t.TempDir()

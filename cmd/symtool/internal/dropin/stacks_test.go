@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// Under the name of eu-stack, symtool finds the same for the addresses of a core's threads as resolve does, wherever
-// the debug information is.
+// TestStackKnowsWhatResolveKnows checks that symtool as eu-stack knows as much about the code that a core's threads
+// are in as resolve knows about its addresses, wherever the debug information is.
 func TestStackKnowsWhatResolveKnows(t *testing.T) {
 	compared := 0
 	for _, c := range parityCases {
@@ -43,7 +43,8 @@ func TestStackKnowsWhatResolveKnows(t *testing.T) {
 	}
 }
 
-// dwz's file is also found below a folder in --debuginfo-path, through an absolute link into another folder.
+// TestStackFindsSupplementBelowFolder checks that dwz's file is also found below a folder of --debuginfo-path, by an
+// absolute link into another folder.
 func TestStackFindsSupplementBelowFolder(t *testing.T) {
 	c := parityCases[slices.IndexFunc(parityCases, func(c parityCase) bool { return c.name == "dwz 4" })]
 	p := c.place(t)

@@ -96,7 +96,7 @@ func TestSwitchingTables(t *testing.T) {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
 	var text []byte
-	for _, page := range pages { // in order of name
+	for _, page := range pages { // in the order of their names
 		data, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// llvm-symbolizer and symtool under its name print the same, byte by byte, for addresses all over the code of
-// fixtures. This is the only difference:
+// TestOracleLLVMSymbolizer checks that llvm-symbolizer and symtool under its name print the same bytes for addresses
+// all over the code of fixtures. This is the only difference:
 //
 //   - LLVM does not find where functions are declared if DW_AT_decl_file has the form DW_FORM_implicit_const,
 //     which GCC writes.
@@ -43,7 +43,7 @@ func TestOracleLLVMSymbolizer(t *testing.T) {
 	}
 }
 
-// Both programs name a binary in a universal file in the same way.
+// TestOracleUniversal checks a binary in a universal file, in the form in which both programs name it.
 func TestOracleUniversal(t *testing.T) {
 	testenv.Oracle(t)
 	tool, file := testenv.Tool(t, "llvm-symbolizer-22"), testenv.Input(t, "macho-fat.dSYM")
@@ -58,7 +58,7 @@ func TestOracleUniversal(t *testing.T) {
 	}
 }
 
-// llvm-addr2line and symtool under its name print the same.
+// TestOracleLLVMAddr2line checks that llvm-addr2line and symtool under its name print the same.
 func TestOracleLLVMAddr2line(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.Tool(t, "llvm-addr2line-22")
@@ -72,9 +72,9 @@ func TestOracleLLVMAddr2line(t *testing.T) {
 	}
 }
 
-// eu-addr2line, and symtool under its name, print the same for addresses in functions. elfutils find no lines in
-// units that are not in .debug_aranges, such as clang's, so these are not compared. Outside of functions, elfutils
-// 0.188 print symbols that have already ended.
+// TestOracleElfutils checks that eu-addr2line and symtool under its name print the same for addresses in functions.
+// elfutils finds no lines in units that .debug_aranges does not list, such as clang's; these are not compared.
+// Outside of functions, elfutils 0.188 prints symbols that have ended.
 func TestOracleElfutils(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.Tool(t, "eu-addr2line")
@@ -88,8 +88,8 @@ func TestOracleElfutils(t *testing.T) {
 	}
 }
 
-// Code that a unit describes, but that neither its ranges nor .debug_aranges contain, has the name of its symbol, and
-// no line.
+// TestOracleUndeclaredCode checks that code that belongs to a unit, but is in neither its ranges nor .debug_aranges,
+// has the name of its symbol and no line.
 func TestOracleUndeclaredCode(t *testing.T) {
 	testenv.Oracle(t)
 	dir := t.TempDir()
@@ -191,9 +191,9 @@ int main(int argc, char **argv) {
 }
 `
 
-// For 2,500 addresses in real programs in C, C++ and Rust, one of them with split DWARF, llvm-symbolizer and symtool
-// print the same. They differ for names with conditions, in which GCC and clang count substitutions differently: one
-// of the programs leaves such names mangled.
+// TestOracleRandomAddresses checks that llvm-symbolizer and symtool answer the same about 2,500 addresses of real
+// programs in C, C++ and Rust, one of them with split DWARF. They differ in names with conditions, in which GCC and
+// clang count substitutions differently: one of the programs leaves such names mangled.
 func TestOracleRandomAddresses(t *testing.T) {
 	testenv.Oracle(t)
 	tool, dir := testenv.Tool(t, "llvm-symbolizer-22"), t.TempDir()
@@ -244,10 +244,10 @@ func randomAddresses(t *testing.T, path string) string {
 	return b.String()
 }
 
-// addr2line and symtool under its name print the same, byte by byte. Fixtures about which binutils are wrong are
-// not compared: after LTO they take the caller's file for the callee's, of folded functions they take another
-// name than the symbol table's last, they do not find inlined functions with DW_AT_ranges, and they stop reading
-// at 64-bit DWARF.
+// TestOracleAddr2line checks that addr2line and symtool under its name print the same bytes. Fixtures for which
+// binutils is wrong are not compared: after LTO it takes the caller's file for the callee's, for folded functions it
+// takes another name than the symbol table's last, it does not find inlined functions with DW_AT_ranges, and it stops
+// reading at 64-bit DWARF.
 func TestOracleAddr2line(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.Tool(t, "addr2line")

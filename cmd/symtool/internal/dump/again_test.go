@@ -32,7 +32,7 @@ func copies(t *testing.T, input string, n int) (all [][]byte) {
 	return all
 }
 
-// writeTar writes an archive of files that are named by their numbers.
+// writeTar writes an archive of files named by their numbers.
 func writeTar(t *testing.T, path, prefix string, files [][]byte) {
 	t.Helper()
 	var b bytes.Buffer

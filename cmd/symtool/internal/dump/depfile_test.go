@@ -72,8 +72,8 @@ func TestRelative(t *testing.T) {
 	}
 }
 
-// Each file that was read is listed once, whichever of its names was used: first operands in
-// their order, then other files sorted by name.
+// TestDependencies checks that each file that was read is listed once, by any of the names
+// by which it was read, in the order of operands and then of names.
 func TestDependencies(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -99,7 +99,8 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// Names are written as by GCC, and ninja and make read them back.
+// TestOracleDepfileNames checks that names are written as by GCC, and that ninja and make
+// read them back.
 func TestOracleDepfileNames(t *testing.T) {
 	testenv.Oracle(t)
 	gcc, ninja, gnuMake := testenv.Tool(t, "gcc"), testenv.Tool(t, "ninja"), testenv.Tool(t, "make")
@@ -148,7 +149,8 @@ func TestOracleDepfileNames(t *testing.T) {
 		t.Errorf("ninja reads %q, want %q", read, files)
 	}
 
-	// make globs, so names are tested one by one: touching a file makes the target.
+	// make expands patterns, so names are tested one by one: touching a file must make the
+	// target.
 	for _, name := range oddNames {
 		name += ".c"
 		if strings.ContainsAny(name, ":|;=") {

@@ -16,7 +16,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A panic ends only one file, with a status and a message.
+// TestPanicIsOneFilesError checks that a panic ends the work on only one file, with a status
+// and a message.
 func TestPanicIsOneFilesError(t *testing.T) {
 	r := &dumpResult{Result: binfile.Result{File: "a.elf", Output: "a.sym"}}
 	r.fail(par.Each(context.Background(), 1, 1, func(context.Context, int, int) error { panic("index out of range") }))
@@ -34,8 +35,8 @@ func TestPanicIsOneFilesError(t *testing.T) {
 	}
 }
 
-// After a file is written, only its line of the summary is kept, but neither its module nor the
-// buffer of its output.
+// TestStoreKeepsLittle checks that after a file is written, only its line of the summary is
+// kept, without its module and the buffer of its output.
 func TestStoreKeepsLittle(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "input", "gcc*.elf"))
 	if err != nil || len(files) < 10 {
@@ -65,7 +66,7 @@ func TestStoreKeepsLittle(t *testing.T) {
 	}
 }
 
-// All workers together have as many threads as --jobs.
+// TestShare checks that all workers together have --jobs threads.
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
 		jobs, workers int

@@ -18,7 +18,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// dumpStore dumps operands into a store, and returns its files and the messages.
+// dumpStore dumps operands into a store, and returns the store's files and the messages.
 func dumpStore(t *testing.T, jobs int, scratch int64, operands ...string) (files map[string]string, messages string) {
 	t.Helper()
 	var out bytes.Buffer

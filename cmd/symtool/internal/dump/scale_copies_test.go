@@ -50,7 +50,7 @@ func (l *link) readCopies(t *testing.T, path string) copyRecords {
 	c := copyRecords{map[copyID]uint64{}, map[copyID]int{}}
 	files, origins := map[symfmt.FileID]string{}, map[symfmt.OriginID]string{}
 	var (
-		at    copyID // of the last FUNC, PUBLIC or STACK CFI INIT
+		at    copyID // the copy of the last FUNC, PUBLIC or STACK CFI INIT
 		start symfmt.RVA
 		text  []byte
 	)

@@ -44,7 +44,7 @@ type seedSection struct {
 	once   bool // kept only in the first copy
 }
 
-// seedStrings is a section of strings that are kept once, except for a copy's own.
+// seedStrings is a section of strings. Equal strings are kept once, except for a copy's own.
 type seedStrings struct {
 	place map[uint64]stringPlace // by offset in the section
 	own   []string               // as they are in the object
@@ -107,7 +107,7 @@ func openSeed(path string, count int) (*seed, error) {
 	return s, nil
 }
 
-// functions returns the names of the functions that the unit describes in C. C++ names are
+// functions returns the names of the functions that a unit in C describes. C++ names are
 // recognised without it.
 func (s *seed) functions() (map[string]bool, error) {
 	d, err := s.file.DWARF()
@@ -201,7 +201,7 @@ func splitStrings(data []byte, functions map[string]bool) *seedStrings {
 type link struct {
 	out   *os.File
 	seeds []*seed
-	hole  uint64 // bytes of a section before the code
+	hole  uint64 // bytes of the section that precedes the code
 
 	shared map[string]*sharedStrings // .debug_str, .debug_line_str
 	sizes  map[string]uint64
@@ -233,7 +233,7 @@ const (
 	loadAddr = 0x400000
 )
 
-// layOut assigns places to all parts.
+// layOut assigns a place to each part.
 func (l *link) layOut() {
 	l.shared = map[string]*sharedStrings{}
 	l.sizes, l.start = map[string]uint64{}, map[string]uint64{}
@@ -386,7 +386,7 @@ func (s *seed) copySections(l *link, n uint64) error {
 	return nil
 }
 
-// run lays out and writes the file, with jobs workers.
+// run lays out the file and writes it, with jobs workers.
 func (l *link) run(jobs int) error {
 	l.layOut()
 	const phnum = 2

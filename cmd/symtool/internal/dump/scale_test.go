@@ -39,8 +39,8 @@ const scaleTypes = "-fno-eliminate-unused-debug-types -include elf.h -include li
 // scaleHole makes the file larger than 4 GB, and addresses longer than 32 bits.
 const scaleHole = 4<<30 + 12345<<12
 
-// TestScale dumps a file of over 4 GB with SYMTOOL_SCALE megabytes of
-// .debug_info, as `make scale` asks for.
+// TestScale dumps a file of over 4 GB with SYMTOOL_SCALE megabytes of .debug_info, as
+// requested by `make scale`.
 func TestScale(t *testing.T) {
 	megabytes, err := strconv.Atoi(os.Getenv("SYMTOOL_SCALE"))
 	if err != nil || megabytes <= 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A kind is recognised by the beginning of a file, even if the file is compressed. For unknown contents there is
-// no message.
+// TestNot checks that the kind of a file is recognized by the beginning of the file, even if the file is
+// compressed, and that there is no message for a file about which nothing is known.
 func TestNot(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -74,7 +74,7 @@ func tarHeader(t *testing.T) string {
 	return b.String()
 }
 
-// There is no error for a symbol file or a text, since readers of symbol files report more about it.
+// TestNotSymbols checks that there is no error for a symbol file or a text, since its readers say more about it.
 func TestNotSymbols(t *testing.T) {
 	for head, want := range map[string]string{
 		"MODULE Linux x86_64 0 x\n": "", "some text\n": "", "": "", "\x01\x02": "", "\x1f\x8b": "",

@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// For any contents of a dump, the text is printable, the JSON is valid, and neither is many
-// times as large as the file.
+// TestInspectDamaged checks that for any contents of a dump the text is printable, the JSON
+// is valid, and neither is many times as large as the file.
 func TestInspectDamaged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("600 damaged dumps")
@@ -74,7 +74,8 @@ func checkPrintable(t *testing.T, name string, text []byte) {
 	}
 }
 
-// A core of a running process, written by gcore, is not a crash.
+// TestInspectStopped checks that a core that gcore wrote of a running process is not
+// reported as a crash.
 func TestInspectStopped(t *testing.T) {
 	for _, c := range []struct {
 		signal uint32

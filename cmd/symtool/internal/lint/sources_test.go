@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// Source files are named relative to the folder of the checkout, in which lint runs. Others keep
-// their names.
+// TestSourcePaths checks that source files are named as in the folder of the checkout, in which
+// lint runs. Other files keep their names.
 func TestSourcePaths(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "src"), 0o777); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The records of variables that dump writes have no errors, for any fixture,
-// and for a large C++ program if there is a compiler.
+// TestVariablesHaveNoErrors checks that the records of variables written by dump have no
+// errors, for all fixtures and, if there is a compiler, for a large C++ program.
 func TestVariablesHaveNoErrors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
 	if err != nil || len(files) < 100 {

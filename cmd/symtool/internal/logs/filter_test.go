@@ -53,8 +53,8 @@ func filtered(t testing.TB, log string, oneByte bool) string {
 	return out.String()
 }
 
-// A log that arrives in pieces gives the same output as one that arrives at once, wherever
-// the pieces end.
+// TestFilterInPieces checks that a log that arrives in pieces gives the same output as one
+// that arrives at once, wherever a piece ends.
 func TestFilterInPieces(t *testing.T) {
 	for _, c := range []struct{ log, want string }{
 		{"", ""},
@@ -79,7 +79,8 @@ func TestFilterInPieces(t *testing.T) {
 	}
 }
 
-// Text that looks like a place but is not costs no memory: logs contain much of it.
+// TestFilterAllocations checks that text that looks like a place but is not one costs no
+// memory, since logs have much of it.
 func TestFilterAllocations(t *testing.T) {
 	for _, text := range []string{"app[12]: + (+) ", "+0x", "x + 0x", "a +0x1 ", "[0x1]", "#1 000] 0x1 +0x1/ pc ", "1 a 0x1 + ", "#1 0x1 a ( + 0x", "Module  dumped core "} {
 		f := &Filter{Answer: func(dst []byte, _ *Place) ([]byte, bool) { return dst, false }}
@@ -94,7 +95,7 @@ func TestFilterAllocations(t *testing.T) {
 	}
 }
 
-// Any bytes give the same output, whether in pieces or at once.
+// FuzzFilter checks that any bytes give the same output, in pieces or at once.
 func FuzzFilter(f *testing.F) {
 	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/" + id + "+0x1000", "\x00\xff+0x", testMaps, " in app[1000,1+1000]\n", " ip 1000 in app[0+1000]", "app+0x1000/0x2000 [app]", "#1 pc 1000 app (f+1)", "\t1000 f+0x1 (app)",
 		"PERF_RECORD_MMAP2 1/1: [0x1000(0x2000) @ 0x1000 fe:00 1 2]: r-xp app\n\t1010 [unknown] (app)\n", "app(f+0x1000)", "app!f+0x1000", "pc=0x1000", "a+b+0x1000app +", testReport + "x\n" + testReport, "Module app with build-id 0a\n#0 0x1 f (app + 0x1000)\n dumped core.\n"} {

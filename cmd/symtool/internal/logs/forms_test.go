@@ -11,7 +11,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// Each form finds the place on a line. The answer describes what it counts from, its name and its symbol.
+// TestForms checks that each form finds the place on a line. The answer contains what the place counts from, its
+// name and its symbol.
 func TestForms(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"a[2]: segfault at 10 ip 0000561f5994c0a4 sp 00007ffecf84c4f8 error 4 in st a[10a4,561f5994c000+1000] likely", "a[2]: segfault at 10 ip 0000561f5994c0a4 sp 00007ffecf84c4f8 error 4 in st a({FromFile st a 10a4})[10a4,561f5994c000+1000] likely"},
@@ -90,9 +91,9 @@ func filter(t testing.TB, f *Filter, log string) string {
 	return out.String()
 }
 
-// perf script prints the mappings of files. An address is looked up in the mappings of its file; if it is in none of
-// them, it is a file offset. There is no answer if it is in several that disagree, or in memory that belongs to no
-// file.
+// TestPerfMappings checks addresses in the output of perf script, which also has mappings. An address is looked for
+// in the mappings of its file, and is an offset in the file if it is in none of them. There is no answer if it is in
+// several that disagree, or in memory that does not belong to a file.
 func TestPerfMappings(t *testing.T) {
 	log := "p 1 2.3: PERF_RECORD_MMAP2 1/1: [0x7f0000001000(0x2000) @ 0x3000 fe:00 1 2]: r-xp /lib/n so\n" +
 		"p 1 2.3: PERF_RECORD_MMAP2 2/2: [0x7e0000001000(0x2000) @ 0x3000 <01ab>]: r-xp /lib/n so\n" +
@@ -122,8 +123,8 @@ const testMaps = "Dynamic libraries:\n" +
 	"7f0000002000-7f0000003000 r-xp 00002000 fe:00 124                        /lib/n.so\n" +
 	"7f0000005000-7f0000004000 r-xp 00002000 fe:00 124                        /lib/n.so\n"
 
-// In backtrace_symbols, the title of a program stands for the program if the program is known and the last word is
-// not.
+// TestTitles checks that in backtrace_symbols the title of a program stands for the program, if the program is known
+// and the last word is not.
 func TestTitles(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"\tapp: worker [local] SELECT(+0x10) [0x5633958f74d9]", "\tapp: worker [local] SELECT(FromLink app 10) [0x5633958f74d9]"},
@@ -141,7 +142,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// With the mappings of a process, addresses of the process are places.
+// TestReadMaps checks that with the mappings of a process, addresses in the process are places.
 func TestReadMaps(t *testing.T) {
 	maps, err := ReadMaps(strings.NewReader(testMaps))
 	if err != nil {
@@ -168,7 +169,7 @@ func TestReadMaps(t *testing.T) {
 	}
 }
 
-// The guide lists the same forms as the program.
+// TestFormsAreDocumented checks that the guide lists the same forms as the program.
 func TestFormsAreDocumented(t *testing.T) {
 	guide, err := os.ReadFile("../../../../docs/logs.md")
 	if err != nil {

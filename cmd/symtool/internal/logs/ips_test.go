@@ -28,8 +28,8 @@ func framing() *Filter {
 	return f
 }
 
-// The frames of a crash report get functions, files and lines. Frames that are unknown, or that already have a line,
-// and everything else, stay byte for byte.
+// TestJSONReports checks that the frames of a crash report get functions, files and lines. Frames that are unknown
+// or already have them, and everything else, stay byte for byte.
 func TestJSONReports(t *testing.T) {
 	const id = "5A9832E5287241C1838ED98914E9B7FF0"
 	inlined := `{"symbol":"<in>","inline":true,"imageIndex":2,"imageOffset":16,"sourceLine":7,"sourceFile":"a.c"},`
@@ -78,7 +78,8 @@ func TestJSONReports(t *testing.T) {
 	}
 }
 
-// A text that is not a report is a log, from its first byte, and is not held back.
+// TestNotJSONReports checks that a text that is not a report is treated as a log from its first byte on, and is not
+// held back.
 func TestNotJSONReports(t *testing.T) {
 	place := "app+0x10\n"
 	for _, c := range []struct {

@@ -21,8 +21,8 @@ const (
 	overlapped  = "Binary Images:\n0x1000 - 0x9fff a\n0x2000 - 0x4fff b\n"
 )
 
-// The list of images in a report identifies the modules of its frames. It neither holds back nor changes
-// other text.
+// TestReports checks that the list of images in a report determines what its frames are in. It must neither
+// hold back nor change other text.
 func TestReports(t *testing.T) {
 	frame := "1 app 0x102a3d000 f + 16\n"
 	for _, c := range []struct{ log, want string }{
@@ -53,7 +53,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A report without an end costs a bounded amount of memory, and if the input fails, nothing before is lost.
+// TestReportWithoutEnd checks that a report without an end takes bounded memory, and that after an input
+// error nothing that came before is lost.
 func TestReportWithoutEnd(t *testing.T) {
 	for _, filler := range []string{"x\n", "x"} {
 		log := "a\nReport Version: 1\n" + strings.Repeat(filler, MostReport) + "\nend\n"
@@ -86,7 +87,8 @@ func TestReportsDoNotWait(t *testing.T) {
 	}
 }
 
-// The modules of a process are forgotten when the next one begins, and their number is bounded.
+// TestCoredumpModules checks that the modules of a process are forgotten when the next process begins, and
+// that their number is limited.
 func TestCoredumpModules(t *testing.T) {
 	log := "Module a.so with build-id 0a\nModule b c.so from deb x-1.amd64, build-id=0b\n#0  0x0000000000001000 n/a (a.so + 0x10)\n" +
 		"#1  0x0000000000001000 f (b c.so + 0x10)\n#2  0x0000000000001000 f (d.so + 0x10)\nProcess 7 (x) of user 1 dumped core.\n#3  0x0000000000001000 f (a.so + 0x10)\n"

@@ -30,8 +30,8 @@ func (twoFunctions) Name(linkage string) string { return "<" + linkage + ">" }
 
 const modules = "{{{module:0:a.so:elf:aBc}}}\n{{{mmap:0x11000:0x1000:load:0:Rx:0x1000}}}\n"
 
-// The expected outputs are those of llvm-symbolizer 22, except for the names in
-// symbol elements.
+// TestFilter checks answers. The expected outputs are those of llvm-symbolizer 22, except
+// for the names in symbol.
 func TestFilter(t *testing.T) {
 	const header = "[[[ELF module #0x0 \"a.so\"; BuildID=0abc [0x11000-0x11fff](rx)]]]\n"
 	for _, c := range []struct{ name, log, want, problem string }{
@@ -80,8 +80,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// In logs that do not consist of markup alone, elements that are not read stay
-// unchanged.
+// TestLogs checks that in logs that contain more than markup, everything unknown stays as
+// it is.
 func TestLogs(t *testing.T) {
 	const log = "\x1b[31mred {{{symbol:a}}} {{{Name}}} {{{pc:zz}}} {{{x:1}}}\n{{{module:0:b:pe:01}}} rest\n"
 	const want = "\x1b[31mred <a> {{{Name}}} {{{pc:zz}}} {{{x:1}}}\n{{{module:0:b:pe:01}}} rest\n"

@@ -31,10 +31,11 @@ type logForm struct {
 	least int // minimum number of places with a source line
 }
 
-// In real logs of programs that print code locations, --filter inserts the functions and lines that llvm-symbolizer prints
-// for the same addresses. Other forms have their own tests: TestOracleSanitizers, TestOracleMarkup, and
-// TestOracleCrashReports for Apple's reports. Logs of Android and systemd cannot be made here: resolve_logs.txtar has one
-// that systemd-coredump printed, and others that were written by hand.
+// TestOracleLogs checks that real logs of programs that print places of code have, after --filter, the functions
+// and lines that llvm-symbolizer gives for the same addresses. TestOracleSanitizers does so for sanitizers,
+// TestOracleMarkup for symbolizer markup, and TestOracleCrashReports for Apple's reports. There are no logs of
+// Android and systemd here: resolve_logs.txtar has one that systemd-coredump printed, and others that were written
+// by hand.
 func TestOracleLogs(t *testing.T) {
 	testenv.Oracle(t)
 	for _, form := range logForms {
@@ -73,7 +74,7 @@ func TestOracleLogs(t *testing.T) {
 	}
 }
 
-// answer returns what --filter is to write for a match: what llvm-symbolizer answers, "" for code without a source.
+// answer returns what --filter must write for a match: llvm-symbolizer's answer, or "" for code without source.
 func (f *logForm) answer(t *testing.T, path string, fields, asked map[string]string) string {
 	file, err := elf.Open(path)
 	if err != nil {

@@ -87,19 +87,19 @@ func mapToolOutput(t *testing.T, tool string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// The four needs of mozilla/dump_syms#37, which symbolstore.py in Firefox's build meets after dump_syms,
-// each tested on a compiled program. The expected names come from realpath and sha512sum for each path
-// that dump writes without --map.
+// TestOracleMapNeeds checks the four needs of mozilla/dump_syms#37, which symbolstore.py in Firefox's
+// build meets after dump_syms, each on a compiled program. The expected names come from realpath and
+// sha512sum for each path that dump writes without --map.
 //
-//  1. A header that the build put into dist/include is the file of the tree from
-//     which it comes, by the build's install manifests or, if it is a link, by
-//     the link.
-//  2. A generated file is in no repository. It is the copy in a bucket, to which
-//     the build uploads it. The key has its SHA-512.
-//  3. A file of the tree is the file in the repository, at the revision of the
-//     build.
+//  1. A header that the build put into dist/include is named after the file in the
+//     tree that it comes from. The build's install manifests have that file or, for
+//     links, the links lead to it.
+//  2. A generated file is in no repository. It is named after the copy in a bucket,
+//     to which the build uploads it: the key has its SHA-512.
+//  3. A file of the tree is named after the file in the repository, in the revision
+//     of the build.
 //  4. A file of Rust's standard library, whose path rustc replaced by /rustc/ and
-//     its revision, is the file in Rust's own repository.
+//     its revision, is named after the file in Rust's own repository.
 func TestOracleMapNeeds(t *testing.T) {
 	testenv.Oracle(t)
 	const hg = "hg:hg.mozilla.org/mozilla-central:"
@@ -197,7 +197,7 @@ func checkUploads(t *testing.T, list string) {
 	}
 }
 
-// {md5} of each FILE equals the digest that llvm-dwarfdump prints for the file with that name.
+// TestOracleMapMD5 checks that {md5} of each FILE is what llvm-dwarfdump prints for a file of this name.
 func TestOracleMapMD5(t *testing.T) {
 	testenv.Oracle(t)
 	entry := regexp.MustCompile(`file_names\[ *\d+\]:\s+name: "([^"]*)"\s+dir_index: \d+\s+md5_checksum: ([0-9a-f]{32})`)

@@ -39,8 +39,9 @@ func symbolized(t *testing.T, wantStatus int, args ...string) (p *profile.Profil
 	return readProfile(t, out), errs.String()
 }
 
-// A profile gets functions, lines and inlined functions from binaries, found by build-id, and from symbol
-// files, if it has the mapping of the file's first bytes. What it already had stays.
+// TestResolveProfile checks that a profile gets functions, lines and inlined functions from binaries, by
+// build-id, and, if it has the mapping of the file's first bytes, from symbol files. What it already had
+// is not changed.
 func TestResolveProfile(t *testing.T) {
 	dir := t.TempDir()
 	binary, in, sym := filepath.Join(dir, "prog"), filepath.Join(dir, "in.pb.gz"), filepath.Join(dir, "prog.sym")

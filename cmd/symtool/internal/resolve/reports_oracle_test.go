@@ -14,8 +14,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// In crash reports in Apple's forms, with frames all over the code of a file, --filter inserts the answers of
-// llvm-symbolizer for the same addresses. All addresses except the first are return addresses.
+// TestOracleCrashReports checks that crash reports in Apple's forms, with frames all over the code of a file,
+// have, after --filter, llvm-symbolizer's answers for the same addresses. All frames but the first are after
+// calls.
 func TestOracleCrashReports(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct{ file, id string }{
@@ -105,7 +106,8 @@ func ipsFrames(t *testing.T, report string) (all []string) {
 	return all
 }
 
-// reportFrames returns what --filter writes for an answer of llvm-symbolizer, if all of it is in the source.
+// reportFrames returns what --filter writes for an answer of llvm-symbolizer. known is false unless all of it
+// is in the source.
 func reportFrames(answer []oracle.Frame) (_ string, known bool) {
 	var frames []string
 	for _, s := range answer {

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// No line is lost if logs are moved under load and SIGHUP makes the server open
-// new ones.
+// TestServeReopensLogs checks that no line is lost if logs are renamed under load, and
+// SIGHUP opens new ones.
 func TestServeReopensLogs(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")

@@ -34,7 +34,8 @@ func dialAll(t *testing.T, s *served, n int, head string) (all []net.Conn) {
 	return all
 }
 
-// Connections that send nothing, or half a request, do not lock out others, with or without TLS.
+// TestServeSilentConnections checks that connections that send nothing, or half a request, do
+// not lock others out, with or without TLS.
 func TestServeSilentConnections(t *testing.T) {
 	store := serveStore(t)
 	cert, key, roots := certificate(t, t.TempDir())
@@ -73,7 +74,8 @@ func TestServeKeepsBusyConnections(t *testing.T) {
 	}
 }
 
-// Slow bodies occupy the places of requests, but not the places of health checks.
+// TestServeSlowBodies checks that slow bodies take up the slots of requests, but not those of
+// health checks.
 func TestServeSlowBodies(t *testing.T) {
 	s := startServe(t, "--max-requests", "4", "--stall", "1s", serveStore(t))
 	slow := dialAll(t, s, 4, "POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
@@ -125,8 +127,8 @@ func TestServeExpectContinue(t *testing.T) {
 	}
 }
 
-// A server of symbols does not forward requests: it ignores URLs in the environment and in
-// requests.
+// TestServeAsksNobody checks that a server of symbols does not forward requests: it ignores URLs
+// in the environment and in requests.
 func TestServeAsksNobody(t *testing.T) {
 	asked := make(chan string, 100)
 	other := testenv.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))

@@ -110,8 +110,8 @@ func serveStore(t *testing.T) (dir string) {
 	return dir
 }
 
-// store add stores variables beside the symbols. They are served, fetched only with --vars, and checked
-// by store verify.
+// TestServeVariables checks that variables are stored beside the symbols by store add, served, fetched
+// only with --vars, and checked by store verify.
 func TestServeVariables(t *testing.T) {
 	dumped, dir := filepath.Join(t.TempDir(), "dumped"), t.TempDir()
 	testenv.Output(t, 0, "dump", "--quiet", "--vars", "all", "--store", dumped, testenv.Input(t, "walk-sources.elf"))
@@ -150,7 +150,8 @@ func TestServeVariables(t *testing.T) {
 	}
 }
 
-// The program's own clients find the same through a server as in the folder.
+// TestServeOwnClients checks that the program's own clients find the same through a server as in the
+// folder.
 func TestServeOwnClients(t *testing.T) {
 	store, dir := serveStore(t), t.TempDir()
 	missing, log := filepath.Join(dir, "missing"), filepath.Join(dir, "log")
@@ -268,7 +269,8 @@ func bigStore(t *testing.T) string {
 	return dir
 }
 
-// A signal ends the server when its requests have been answered, or when --drain is over.
+// TestServeEnds checks that after a signal the server ends as soon as its requests are answered, or
+// --drain is over.
 func TestServeEnds(t *testing.T) {
 	store := bigStore(t)
 	for sig, wait := range map[syscall.Signal]time.Duration{syscall.SIGTERM: 1200 * time.Millisecond, syscall.SIGINT: 100 * time.Millisecond} {
@@ -305,7 +307,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// If the port is another server's, this is reported at once.
+// TestServePortTaken checks that a port in use is reported at once.
 func TestServePortTaken(t *testing.T) {
 	store := serveStore(t)
 	s := startServe(t, store)

@@ -10,8 +10,9 @@ import (
 	"github.com/symtool/symtool/resolve/symserver"
 )
 
-// A client can neither reverse the text of the log, nor begin another line, nor
-// control the terminal. Programs read exactly what it sent.
+// TestAccessLogEscapes checks that a client cannot reverse the text of the log, begin
+// another line, or write to the terminal, and that programs that read the log get what
+// the client sent.
 func TestAccessLogEscapes(t *testing.T) {
 	const evil = "/a\u202e\u2066\n\x1b[31m\u3164.so"
 	var out bytes.Buffer

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// docs/json.md documents every field that sframe --format json prints. Some fields are the
-// same as dump's.
+// TestSFrameJSONIsDocumented checks that docs/json.md documents every field that sframe
+// --format json prints. Some fields are the same as dump's.
 func TestSFrameJSONIsDocumented(t *testing.T) {
 	fields := append(testenv.JSONFields(t, sframeHead{}), testenv.JSONFields(t, sframeCheck{})...)
 	var comparison strings.Builder

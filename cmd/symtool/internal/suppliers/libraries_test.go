@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The configuration of the dynamic linker is read as described in ldconfig(8). It may include itself.
+// TestLibraryDirs checks that the configuration of the dynamic linker is read as described in
+// ldconfig(8). It may include itself.
 func TestLibraryDirs(t *testing.T) {
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "ld.so.conf")

@@ -60,7 +60,7 @@ func writeSym(t testing.TB, path, function string) string {
 	return path
 }
 
-// Suppliers are in the order of the flags in the help, and of each flag's values.
+// TestSupplierOrder checks that suppliers are in the order of the flags' help and of each flag's values.
 func TestSupplierOrder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "xdg"))

@@ -84,7 +84,8 @@ func TestUploadSchema(t *testing.T) {
 	}
 }
 
-// A signal ends an upload soon, without leaving temporary files.
+// TestUploadTemporaries checks that a signal ends an upload soon, and that no temporary
+// files are left.
 func TestUploadTemporaries(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

@@ -16,8 +16,9 @@ import (
 // crashpadHandler is the program in Debian's chromium that writes minidumps.
 const crashpadHandler = "/usr/lib/chromium/chrome_crashpad_handler"
 
-// A minidump of an abort, written by Crashpad, is walked without flags, by call frame information alone. It
-// names libraries without folders. The signature has the cause that the program has annotated.
+// TestOracleCrashpad checks that a minidump that Crashpad wrote of an abort is walked without flags, by
+// call frame information alone, although it names libraries without folders. The signature has the cause
+// that the program has annotated.
 func TestOracleCrashpad(t *testing.T) {
 	testenv.Oracle(t)
 	testenv.Tool(t, "chromium")

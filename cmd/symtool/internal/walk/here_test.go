@@ -76,8 +76,8 @@ const (
 	hereID       = "17F473446FAE06D27ECE5A270227EC290"
 )
 
-// Without flags, walk finds binaries at the paths in the dump, and says where. doctor agrees. Flags restrict the
-// search.
+// TestWalkHere checks that walk without flags finds binaries at the paths in the dump and reports where, that doctor
+// agrees, and that flags restrict the search.
 func TestWalkHere(t *testing.T) {
 	program := testenv.ReadInput(t, "walk-sources.elf")
 	for _, format := range []string{dumpfile.Core, dumpfile.Minidump} {
@@ -114,7 +114,8 @@ func TestWalkHere(t *testing.T) {
 	}
 }
 
-// $SYMTOOL_SYMBOLS names symbol files, stores and servers; binaries and debug files come from $DEBUGINFOD_URLS.
+// TestWalkHereElsewhere checks that symbol files, stores and servers are taken from $SYMTOOL_SYMBOLS, and binaries
+// and debug files from $DEBUGINFOD_URLS.
 func TestWalkHereElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	crash := crashedAt(t, dumpfile.Core, filepath.Join(dir, "gone", "walk-sources.elf"))
@@ -160,8 +161,8 @@ func TestWalkHereElsewhere(t *testing.T) {
 	}
 }
 
-// Files on this machine need no server: no server is asked about a binary with lines. If a server cannot be reached
-// that no flag names, this is only a message.
+// TestWalkHereFirst checks that no server is asked for a binary with lines that is on the machine. A server that no
+// flag names and that cannot be reached causes only a message.
 func TestWalkHereFirst(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "walk-sources.elf")
@@ -194,8 +195,9 @@ func TestWalkHereFirst(t *testing.T) {
 	}
 }
 
-// A program without a build-id is found at its path if its headers equal those in the core, and if it is older than
-// the core. Messages say what was compared, or why the file is not used. doctor agrees.
+// TestWalkHereWithoutID checks that a program without a build-id is found at its path if its headers are those in
+// the core and it is older than the core. Messages say what was compared, or why the file is not used, and doctor
+// agrees.
 func TestWalkHereWithoutID(t *testing.T) {
 	hereEnv(t, "", "")
 	note := []byte("\x04\x00\x00\x00\x14\x00\x00\x00\x03\x00\x00\x00GNU\x00\x44\x73\xf4\x17")
@@ -251,7 +253,8 @@ func chtimes(t *testing.T, path string, at time.Time) {
 	}
 }
 
-// Servers that accept requests but do not answer cost only seconds in total if only the environment names them.
+// TestWalkHereSilentServers checks that servers that accept requests but do not answer cost only seconds, all
+// together, if only the environment names them.
 func TestWalkHereSilentServers(t *testing.T) {
 	gone := crashedAt(t, dumpfile.Core, filepath.Join(t.TempDir(), "gone", "walk-sources.elf"))
 	silent := func() string {

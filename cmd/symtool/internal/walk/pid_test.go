@@ -51,7 +51,8 @@ func ownNames(text, thread string, frame *regexp.Regexp) (threads []string) {
 	return threads
 }
 
-// walk prints the same stacks of a running process as eu-stack, and the process goes on.
+// TestOraclePID checks that the stacks of a running process are those that eu-stack prints, and
+// that the process continues.
 func TestOraclePID(t *testing.T) {
 	testenv.Oracle(t)
 	dir := testenv.WriteFiles(t, "live.c", pidSource)
@@ -100,8 +101,8 @@ int main(void) {
 }
 `
 
-// A process in vfork cannot be stopped. walk reports this and ends after the limit, and the process
-// goes on.
+// TestOraclePIDInVfork checks a process in vfork, which cannot be stopped: this is reported, the
+// wait ends at the limit, and the process continues.
 func TestOraclePIDInVfork(t *testing.T) {
 	testenv.Oracle(t)
 	dir := testenv.WriteFiles(t, "vfork.c", vforkSource)

@@ -57,8 +57,8 @@ func resumeCommand(t *testing.T, out, dumps string) *exec.Cmd {
 	return exec.Command(testenv.Symtool(t), "walk", "--hermetic", "--format", "jsonl", "--resume", "-o", out, dumps)
 }
 
-// Wherever an output is cut, --resume completes it: nothing is duplicated, and
-// nothing is lost.
+// TestResumeCut checks that --resume completes an output that is cut off anywhere, with
+// nothing twice and nothing lost.
 func TestResumeCut(t *testing.T) {
 	dumps := manyDumps(t, 30)
 	out := filepath.Join(t.TempDir(), "out.jsonl")
@@ -84,7 +84,7 @@ func TestResumeCut(t *testing.T) {
 	}
 }
 
-// The program is killed and interrupted again and again while it writes.
+// TestResumeKilled kills and interrupts the program again and again while it writes.
 func TestResumeKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the program a hundred times")
