@@ -92,7 +92,7 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// allRows decodes a section and its rows, and counts them.
+// allRows decodes a section and its rows, and returns their number.
 func allRows(b *testing.B, data []byte, addr uint64) (rows int) {
 	s, err := Decode(data, Options{Addr: addr})
 	if err != nil {

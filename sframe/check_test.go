@@ -29,11 +29,11 @@ func check(t testing.TB, data []byte, p sframe.Profile, ctx sframe.Context) []sf
 	return s.Check(p, ctx)
 }
 
-// flex returns a flexible row of AMD64 from the function's start on.
+// flex returns a flexible row of AMD64 that begins at the function's start.
 func flex(words ...byte) []byte { return append([]byte{0, byte(len(words) << 1)}, words...) }
 
-// ruleTests has, per rule, a section that it finds fault with at an offset, and
-// one that it does not; good is v3 where it is nil.
+// ruleTests has, for each rule, a section in which it reports a finding at an
+// offset, and one in which it reports none; good is v3 if it is nil.
 var ruleTests = []struct {
 	rule      string
 	in        sframe.Profile
@@ -42,7 +42,7 @@ var ruleTests = []struct {
 	severity  sframe.Severity
 	good      []byte
 	ctx       sframe.Context
-	otherwise string // name of the test, where a rule has several
+	otherwise string // name of the test, if a rule has several
 }{
 	{rule: "empty", bad: []byte{}, severity: W},
 	{rule: "damage", bad: patch(v3, 0x42, 0x63), at: 0x41, severity: E},
@@ -131,18 +131,18 @@ var ruleTests = []struct {
 		good: one(3, rawFunc{size: 4, n: 1, info2: 1, rows: flex(6<<3|3, 0xf8)})},
 }
 
-// withAux has 8 bytes after the header, by which starts that count from their
-// fields are farther on.
+// withAux adds 8 bytes after the header, which move starts that are relative
+// to their fields.
 func withAux(b []byte) []byte {
 	return slices.Concat(patch(b, 7, 8)[:28], make([]byte, 8), b[28:])
 }
 
-// withGap has FDEs, and so rows, 8 bytes after the header.
+// withGap inserts 8 bytes between the header and the FDEs, and so the rows.
 func withGap(b []byte) []byte {
 	return slices.Concat(patch(patch(b, 20, 8), 24, b[24]+8)[:28], make([]byte, 8), b[28:])
 }
 
-// manyShare has n functions, which share the same n*20 rows.
+// manyShare returns a section with n functions that share the same n*20 rows.
 func manyShare(n int) []byte {
 	var rows []byte
 	for range n * 20 {
@@ -229,8 +229,8 @@ func TestFindingString(t *testing.T) {
 	}
 }
 
-// A mistake that is everywhere is reported a few times and counted. Findings are in
-// the same order each time.
+// A mistake that is everywhere is reported a few times and then counted. Findings
+// are always in the same order.
 func TestFindingsBounded(t *testing.T) {
 	const n = 1000
 	rows := bytes.Repeat([]byte{7, 0x83, 8}, n)
@@ -259,7 +259,7 @@ func TestFindingsBounded(t *testing.T) {
 	}
 }
 
-// A section like that of a program with 100 MB of code.
+// The section is like that of a program with 100 MB of code.
 func TestCheckSpeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("20 MB")

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// sample is the section of a file of the shared test data.
+// sample is the section of a file in the shared test data.
 type sample struct {
 	name string
 	data []byte
@@ -29,7 +29,7 @@ func (s *sample) decode(t testing.TB) *sframe.Section {
 	return section
 }
 
-// elfSamples returns the sections of ELF files that tools made.
+// elfSamples returns the sections of ELF files written by tools.
 func elfSamples(t testing.TB) (out []sample) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "sframe", "elf"), "*"))
@@ -67,8 +67,8 @@ func synthSamples(t testing.TB, pattern string) (out []sample) {
 	return out
 }
 
-// badSynth says where each damaged section is wrong: the rule, or "" where
-// Decode refuses the section, and the offset.
+// badSynth says where each damaged section is wrong: the rule, or "" if
+// Decode rejects the section, and the offset.
 var badSynth = map[string]struct {
 	rule string
 	at   uint64
@@ -133,7 +133,7 @@ func TestCheckBadSynth(t *testing.T) {
 	}
 }
 
-// What objdump 2.47 refuses or crashes on is an error for the profile.
+// What objdump 2.47 rejects or crashes on is an error for the profile.
 func TestCheckBinutils(t *testing.T) {
 	results, err := os.ReadFile(testenv.Shared(t, "data", "sframe", "synth", "RESULTS.tsv"))
 	if err != nil {
@@ -175,19 +175,20 @@ func TestCheckGoodSynth(t *testing.T) {
 	}
 }
 
-// brokenELF lists the rules that find errors in tools' output, and why.
+// brokenELF lists the rules that find errors in tools' output, with the reasons.
 var brokenELF = map[string][]string{
 	// ld.lld concatenates its inputs.
 	"amd64-v3-lld.so":     {"headers"},
 	"amd64-v2llvm-lld.so": {"headers"},
 	// So does ld 2.44 with sections of a type that it does not know.
 	"amd64-v2llvm-in-v2ld": {"headers"},
-	// Their starts, by as 2.44, count from their fields without the flag.
+	// Their starts, written by as 2.44, are relative to their fields, but the
+	// flag is not set.
 	"amd64-v2-lld.so": {"headers", "field-relative"},
-	// ld 2.40 writes an FDE of .plt.sec for the wrong place.
+	// ld 2.40 writes an FDE for .plt.sec at the wrong address.
 	"amd64-v1-pltgot-ibt.so": {"overlap"},
-	// ld -r of 2.40 and 2.44 sorts FDEs, and leaves their relocations where they
-	// were: applied, they overwrite anything.
+	// ld -r of 2.40 and 2.44 sorts FDEs, but does not move their relocations: if
+	// applied, these overwrite anything.
 	"aarch64-v1-reloc.o": {"ld-r", anyOther},
 	"aarch64-v2-reloc.o": {"ld-r", anyOther},
 	"amd64-v2-reloc.o":   {"ld-r", anyOther},
@@ -217,7 +218,7 @@ func TestCheckELF(t *testing.T) {
 	t.Logf("%d sections", len(samples))
 }
 
-// The places of known mistakes of producers.
+// The test lists where known mistakes of producers are found.
 func TestCheckProducers(t *testing.T) {
 	want := map[string]string{
 		"amd64-v2-pltgot.so": "plt", "amd64-v2-pltgot-ibt.so": "plt", "amd64-v3-pltgot.so": "plt", "amd64-v3-pltgot-ibt.so": "plt",
@@ -241,8 +242,7 @@ func TestCheckProducers(t *testing.T) {
 	}
 }
 
-// What GNU's tools of the version that the profiles are about link is taken by
-// both readers.
+// Both readers accept what GNU's tools of the profiles' version link.
 func TestCheckLinkedV3(t *testing.T) {
 	n := 0
 	for _, sample := range elfSamples(t) {

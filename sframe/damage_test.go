@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// use calls everything on a section. Damage must be reported with
-// a place in the section.
+// use calls everything on a section. Damage must be reported with an offset
+// in the section.
 func use(t testing.TB, data []byte, o sframe.Options) {
 	t.Helper()
 	s, err := sframe.Decode(data, o)
@@ -20,7 +20,7 @@ func use(t testing.TB, data []byte, o sframe.Options) {
 	for _, p := range s.Problems {
 		inside(t, data, p.Err)
 	}
-	left := 64*len(data) + 1000 // bound on rows, which functions may share
+	left := 64*len(data) + 1000 // limit on rows, which functions may share
 	for i := range s.FDEs {
 		f := &s.FDEs[i]
 		for _, pc := range [...]uint64{f.Start - 1, f.Start, f.Start + uint64(f.Size)/2, f.Start + uint64(f.Size) - 1, f.Start + uint64(f.Size)} {
@@ -61,7 +61,7 @@ func useRows(t testing.TB, data []byte, s *sframe.Section, i int, left *int) {
 	}
 }
 
-// inside checks that an error has a place inside the section, or at its end.
+// inside checks that an error has an offset inside the section, or at its end.
 func inside(t testing.TB, data []byte, err error) {
 	t.Helper()
 	at := new(sframe.Error)
@@ -70,7 +70,7 @@ func inside(t testing.TB, data []byte, err error) {
 	}
 }
 
-// damageSamples returns of each version and ABI, with what is rare in them.
+// damageSamples returns samples of each version and ABI, including rare features.
 func damageSamples(t testing.TB) (out []sample) {
 	t.Helper()
 	names := map[string]bool{
@@ -89,7 +89,7 @@ func damageSamples(t testing.TB) (out []sample) {
 	return out
 }
 
-// A section that is truncated anywhere is read up to there, and the truncation is reported.
+// A section truncated anywhere is read up to there, and the truncation is reported.
 func TestTruncated(t *testing.T) {
 	n := 0
 	for _, sample := range damageSamples(t) {
@@ -106,13 +106,13 @@ func TestTruncated(t *testing.T) {
 	t.Logf("%d sections", n)
 }
 
-// endsHere reports that the section could end there: between two of those that
-// lld put one after the other.
+// endsHere reports whether a section could end at size: between two sections
+// that lld put one after the other.
 func endsHere(s sample, size int) bool {
 	return s.name == "amd64-v2-lld.so" && size >= 0x1cc && size <= 0x1d0
 }
 
-// Bytes are set to extreme values, and to random ones.
+// Bytes are set to extreme and to random values.
 func TestFlipped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 0

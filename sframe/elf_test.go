@@ -8,8 +8,9 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// elfSample reads the section of an ELF file, if it has one. The package knows
-// no ELF, and may not import internal/object/elfobj: this is enough for tests.
+// elfSample reads the section of an ELF file, if it has one. The package
+// cannot read ELF, and may not import internal/object/elfobj: this is enough
+// for tests.
 func elfSample(t testing.TB, path string) (sample, bool) {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -68,7 +69,7 @@ func placeSections(f *elf.File) {
 	}
 }
 
-// relocate applies relocations that count from their place, of 4 or 8 bytes.
+// relocate applies PC-relative relocations of 4 or 8 bytes.
 func relocate(t testing.TB, f *elf.File, section *elf.Section, data []byte) {
 	t.Helper()
 	symbols, err := f.Symbols()

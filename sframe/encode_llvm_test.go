@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestOracleEncodeLLVM is like TestOracleEncode, with llvm-readobj, which knows
-// version 2 without rows that have no data words, and not s390x.
+// TestOracleEncodeLLVM is like TestOracleEncode, with llvm-readobj, which
+// supports neither rows of version 2 without data words nor s390x.
 func TestOracleEncodeLLVM(t *testing.T) {
 	testenv.Oracle(t)
 	readobj := testenv.Tool(t, "llvm-readobj-22")

@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestOracleEncode compares what objdump prints of sections that Encode wrote
-// with the functions that they were written from: each row.
+// TestOracleEncode compares objdump's output for sections that Encode wrote
+// with the functions that were encoded, row by row.
 func TestOracleEncode(t *testing.T) {
 	testenv.Oracle(t)
 	for _, o := range []struct {
@@ -25,7 +25,7 @@ func TestOracleEncode(t *testing.T) {
 		version uint8
 		abis    []ABI
 	}{
-		{"trixie", 2, []ABI{AArch64BE, AArch64LE, AMD64}}, // s390x came with 2.45
+		{"trixie", 2, []ABI{AArch64BE, AArch64LE, AMD64}}, // s390x was added in 2.45
 		{"sid", 2, []ABI{AArch64BE, AArch64LE, AMD64, S390X}},
 		{"sid", 3, []ABI{AArch64BE, AArch64LE, AMD64, S390X}},
 	} {
@@ -57,8 +57,8 @@ var machines = map[ABI]struct {
 	S390X:     {"s390x-linux-gnu-objdump", elf.EM_S390, binary.BigEndian},
 }
 
-// corpus returns the functions of each shared file of an ABI. Those of objects
-// are somewhere: their relocations are not applied.
+// corpus returns the functions of each shared file of an ABI. In objects their
+// addresses are arbitrary: relocations are not applied.
 func corpus(t *testing.T, abi ABI) (all [][]Func) {
 	paths, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "sframe", "elf"), "*"))
 	if err != nil || len(paths) == 0 {
@@ -88,7 +88,7 @@ func corpus(t *testing.T, abi ABI) (all [][]Func) {
 	return all
 }
 
-// distinct leaves one function at each address, that Encode keeps.
+// distinct keeps one function at each address: the one that Encode keeps.
 func distinct(funcs []Func) (out []Func) {
 	for _, i := range byAddress(funcs) {
 		if n := len(out); funcs[i].Size > 0 && (n == 0 || out[n-1].Start != funcs[i].Start) {
@@ -233,7 +233,7 @@ func objdumpRow(abi ABI, version uint8, f *Func, r Row, flex bool) string {
 	}
 	cfa := objdumpRule(abi, 3, r.CFA)
 	if !flex {
-		cfa = strings.Replace(cfa, "-", "+-", 1) // unlike slots
+		cfa = strings.Replace(cfa, "-", "+-", 1) // unlike in slots
 	}
 	return fmt.Sprintf("%016x  %-10s%-10s%s", at, cfa, objdumpRule(abi, version, r.FP), ra)
 }
@@ -269,8 +269,8 @@ func objdumpRule(abi ABI, version uint8, rule Rule) string {
 	return base
 }
 
-// withoutPCRelative turns starts into what version 2 had before its errata, as
-// objdump 2.44 refuses the flag: they count from the section.
+// withoutPCRelative converts starts to the form of version 2 before its
+// errata, relative to the section, as objdump 2.44 rejects the flag.
 func withoutPCRelative(data []byte) {
 	order := Magic(data)
 	data[3] &^= uint8(PCRelative)
@@ -280,7 +280,7 @@ func withoutPCRelative(data []byte) {
 	}
 }
 
-// miniELF returns a shared library with only the section.
+// miniELF returns a shared library that has only the section.
 func miniELF(abi ABI, suite string, data []byte, addr uint64) []byte {
 	m := machines[abi]
 	kind, names := uint32(0x6ffffff4), "\x00.sframe\x00.shstrtab\x00"

@@ -15,8 +15,8 @@ func equivalent(a, b Func) bool {
 		slices.Equal(spans(a), spans(b))
 }
 
-// spans lists what is in force where it changes. Rows may repeat, and may lie
-// after the end.
+// spans lists the rules in force wherever they change. Rows may repeat, and
+// may lie after the end.
 func spans(f Func) (out []Row) {
 	end := f.Size
 	if f.Block > 0 {
@@ -46,8 +46,8 @@ func spans(f Func) (out []Row) {
 	return out
 }
 
-// randomFunc returns a random function. If any is set, its rules may be such as no section
-// can carry.
+// randomFunc returns a random function. If any is set, it may have rules that no section
+// can represent.
 func randomFunc(r *rand.Rand, abi ABI, version uint8, any bool) Func {
 	f := Func{Size: 1 + r.Uint32N(1<<(1+r.UintN(20))), Signal: version == 3 && r.IntN(8) == 0}
 	f.KeyB = abi.info().keys && r.IntN(4) == 0
@@ -68,7 +68,7 @@ func randomFunc(r *rand.Rand, abi ABI, version uint8, any bool) Func {
 		}
 		row.Start = start
 		f.Rows = append(f.Rows, row)
-		if r.IntN(3) > 0 { // otherwise a second one at the same place
+		if r.IntN(3) > 0 { // otherwise the next row has the same start
 			start += 1 + r.Uint32N(1+end/8)
 		}
 	}
@@ -91,7 +91,7 @@ func anyRule(r *rand.Rand) Rule {
 	return rule
 }
 
-// randomRow returns a random row that the version can hold on the ABI.
+// randomRow returns a random row that the version can represent for the ABI.
 func randomRow(r *rand.Rand, abi ABI, version uint8, flex bool) Row {
 	a := abi.info()
 	if r.IntN(20) == 0 {
@@ -138,8 +138,8 @@ func randomFuncs(r *rand.Rand, abi ABI, version uint8, any bool) []Func {
 	return funcs
 }
 
-// Random functions are decoded as they were encoded: every function is unchanged, or
-// named by a problem if the section cannot hold it.
+// Random functions decode as they were encoded: every function is unchanged, or
+// named in a problem if the section cannot represent it.
 func TestEncodeRandom(t *testing.T) {
 	runs := 500
 	if testing.Short() {
@@ -191,8 +191,8 @@ func testRandom(t *testing.T, r *rand.Rand, funcs []Func, target Target, any boo
 	}
 }
 
-// strictlyValid checks what the strictest reader, the one proposed for the Linux kernel,
-// requires of version 3; we require the same of version 2.
+// strictlyValid checks the requirements of the strictest reader, the one proposed for
+// the Linux kernel, for version 3; we require the same of version 2.
 func strictlyValid(t *testing.T, s *Section) {
 	h := &s.Headers[0]
 	if h.Flags != Sorted|PCRelative || len(h.Aux) != 0 || h.FDEOff != 0 || s.sorted != nil {
@@ -235,7 +235,8 @@ func compareFind(t *testing.T, s *Section, f Func, off uint32) {
 	}
 }
 
-// Functions with any numbers in their fields: no panic, and the section decodes.
+// Functions may have any numbers in their fields: there is no panic, and the section
+// decodes.
 func TestEncodeHostile(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {

@@ -28,7 +28,7 @@ func mustEncode(t testing.TB, funcs []Func, target Target) ([]byte, []Problem) {
 	return data, problems
 }
 
-// decodeClean decodes what Encode wrote, in which nothing may be damaged.
+// decodeClean decodes what Encode wrote. Nothing in it may be damaged.
 func decodeClean(t testing.TB, data []byte, addr uint64) (*Section, []Func) {
 	t.Helper()
 	s, err := Decode(data, Options{Addr: addr})
@@ -42,7 +42,8 @@ func decodeClean(t testing.TB, data []byte, addr uint64) (*Section, []Func) {
 	return s, funcs
 }
 
-// Two functions, their bytes by hand from the specifications.
+// The expected bytes of two functions are written by hand from the
+// specifications.
 func TestEncodeBytes(t *testing.T) {
 	saved := Row{Start: 1, CFA: Rule{Value, 6, 16}, RA: amd64RA, FP: Rule{Memory, CFA, -16}}
 	funcs := []Func{
@@ -73,7 +74,8 @@ func TestEncodeBytes(t *testing.T) {
 	}
 }
 
-// Data words of one row, by hand: each form at the edges of its sizes.
+// The expected data words of one row are written by hand: each form at the
+// limits of its sizes.
 func TestEncodeRow(t *testing.T) {
 	saved := func(reg Reg, cfa int64, ra, fp Rule) Row { return Row{CFA: Rule{Value, reg, cfa}, RA: ra, FP: fp} }
 	mem := func(offset int64) Rule { return Rule{Memory, CFA, offset} }
@@ -82,7 +84,7 @@ func TestEncodeRow(t *testing.T) {
 		name   string
 		abi    ABI
 		row    Row
-		v2, v3 string // info and words; "" if there is no form; v3 of a FLEX row begins with F
+		v2, v3 string // info and words; "" if there is no encoding; v3 of a FLEX row begins with F
 	}{
 		{"1 byte", AMD64, saved(7, 127, amd64RA, same), "03 7f", "03 7f"},
 		{"2 bytes", AMD64, saved(7, 128, amd64RA, same), "23 8000", "23 8000"},
@@ -144,7 +146,7 @@ func TestEncodeRow(t *testing.T) {
 	}
 }
 
-// What a section cannot hold is reported, and the rest is written.
+// What a section cannot represent is reported, and the rest is written.
 func TestEncodeLosses(t *testing.T) {
 	rows := []Row{entry}
 	good := Func{Start: 0x40, Size: 8, Rows: rows}
@@ -220,8 +222,8 @@ func TestEncodeLosses(t *testing.T) {
 	}
 }
 
-// Offsets in a section are 32 bits. No test has that many bytes: the limit is
-// lowered.
+// Offsets in a section have 32 bits. As no test has that many bytes, the
+// limit is lowered.
 func TestEncodeLimits(t *testing.T) {
 	f := func(start uint64) Func {
 		return Func{Start: start, Size: 8, Rows: []Row{entry, at(4, Row{CFA: Rule{Value, 7, 16}, RA: amd64RA})}}
@@ -242,7 +244,7 @@ func TestEncodeLimits(t *testing.T) {
 		}
 		decodeClean(t, e.section(), 0)
 	}
-	// Rows of a large function are lost, those of a small one after it fit.
+	// The rows of a large function are lost; those of a small one after it fit.
 	large := f(0x10)
 	for i := range 50 {
 		large.Rows = append(large.Rows, Row{Start: uint32(5), CFA: Rule{Value, 7, int64(i)}, RA: amd64RA})

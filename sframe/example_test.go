@@ -8,7 +8,8 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// The row in force at an address has the places of the CFA and the return address.
+// The row in force at an address gives the location of the CFA and of the return
+// address.
 func ExampleSection_Find() {
 	file, err := elf.Open("../golden/input/walk-sources.elf")
 	if err != nil {
@@ -24,7 +25,7 @@ func ExampleSection_Find() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, p := range s.Problems { // what was damaged; the rest is there
+	for _, p := range s.Problems { // damaged parts; the rest is there
 		fmt.Println(p)
 	}
 	fde, row, err := s.Find(0x4001be)

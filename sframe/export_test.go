@@ -3,7 +3,7 @@ package sframe
 // MaxFindings is for tests.
 const MaxFindings = maxFindings
 
-// RuleIDs lists the rules and the profiles that have them.
+// RuleIDs returns the profiles in which each rule applies.
 func RuleIDs() map[string][]Profile {
 	m := map[string][]Profile{}
 	for _, r := range rules {

@@ -18,9 +18,9 @@ import (
 // errDamage stands for any damage.
 var errDamage = errors.New("damage")
 
-// linearFind is a slow Section.Find: it searches all functions, and all rows of the one
-// that it finds. sure is false where a row after the one that counts is
-// damaged, which look-ups need not notice.
+// linearFind is a slow Section.Find: it searches all functions, and all rows of the
+// function that it finds. sure is false if a later row is damaged, which look-ups need
+// not notice.
 func linearFind(s *sframe.Section, pc uint64) (fde int, row sframe.Row, err error, sure bool) {
 	fde = linearFDE(s, pc)
 	if fde < 0 {
@@ -51,8 +51,8 @@ func linearFind(s *sframe.Section, pc uint64) (fde int, row sframe.Row, err erro
 	return fde, row, err, true
 }
 
-// linearFDE takes the function that starts last, and of several such the last
-// one in the section.
+// linearFDE returns the function that starts last; if there are several, the
+// last one in the section.
 func linearFDE(s *sframe.Section, pc uint64) int {
 	best := -1
 	for i := range s.FDEs {
@@ -64,7 +64,7 @@ func linearFDE(s *sframe.Section, pc uint64) int {
 	return best
 }
 
-// lost reports that a Problem took a function's rows.
+// lost reports whether a Problem says that a function's rows are lost.
 func lost(s *sframe.Section, fde int) bool {
 	for _, p := range s.Problems {
 		if p.Lost == fmt.Sprintf("rows of FDE %d", fde) {
@@ -74,7 +74,7 @@ func lost(s *sframe.Section, fde int) bool {
 	return false
 }
 
-// checkFind compares a look-up with the slow way.
+// checkFind compares a look-up with linearFind.
 func checkFind(t testing.TB, s *sframe.Section, pc uint64) {
 	t.Helper()
 	wantFDE, wantRow, wantErr, sure := linearFind(s, pc)
@@ -94,7 +94,7 @@ func checkFind(t testing.TB, s *sframe.Section, pc uint64) {
 	}
 }
 
-// Every address of every function, and the addresses around it.
+// The test looks up every address of every function, and the addresses around it.
 func TestFindLinear(t *testing.T) {
 	n := 0
 	for _, sample := range append(elfSamples(t), synthSamples(t, "ok-*")...) {
@@ -135,7 +135,7 @@ func TestFindLost(t *testing.T) {
 	}
 }
 
-// A function that damage puts over the end of the address space ends there.
+// A function that damage extends beyond the address space ends with it.
 func TestFindAddressEnd(t *testing.T) {
 	data := patch(v3, 0x2c, 0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
 	s, err := sframe.Decode(data, sframe.Options{})
@@ -145,7 +145,7 @@ func TestFindAddressEnd(t *testing.T) {
 	for _, pc := range []uint64{0, 5, 0x1000, ^uint64(0) - 6, ^uint64(0) - 3, ^uint64(0)} {
 		checkFind(t, s, pc)
 	}
-	// A function that starts before another extends over it.
+	// A function that starts before another extends beyond it.
 	s, err = sframe.Decode(raw(3, 4, 3, rawFunc{start: -16 - 28, size: 16}, rawFunc{start: -8 - 44, size: 2}), sframe.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestFindAddressEnd(t *testing.T) {
 	}
 }
 
-// Damage in very many functions is reported a bounded number of times.
+// Damage in very many functions is reported a limited number of times.
 func TestProblemsBounded(t *testing.T) {
 	funcs := make([]rawFunc, 5000)
 	for i := range funcs {
@@ -193,7 +193,7 @@ func TestFindAllocs(t *testing.T) {
 	}
 }
 
-// listing is what objdump --sframe prints of a function.
+// listing is the output of objdump --sframe for a function.
 type listing struct {
 	start uint64
 	size  uint32
@@ -250,8 +250,8 @@ func readListing(t *testing.T, path string) (out []listing) {
 	return out
 }
 
-// listed returns a row as objdump prints it. For what stands for the header's
-// or ABI's rule it has the letter "u".
+// listed returns a row as objdump prints it. The letter "u" stands for the
+// header's or the ABI's rule.
 func listed(h *sframe.Header, row sframe.Row) listedRow {
 	ra := row.RA
 	if h.FixedRA != 0 && ra == (sframe.Rule{Kind: sframe.Memory, Reg: sframe.CFA, Offset: int64(h.FixedRA)}) {
@@ -279,7 +279,7 @@ func listedRule(h *sframe.Header, r sframe.Rule) string {
 	return base
 }
 
-// at returns the row for an offset in the function or block.
+// at returns the row at an offset in the function or block.
 func (f *listing) at(off uint64) *listedRow {
 	var at *listedRow
 	for i := range f.rows {
@@ -290,8 +290,8 @@ func (f *listing) at(off uint64) *listedRow {
 	return at
 }
 
-// agree compares rows; the letters for rules that are not in the row say how
-// they are not.
+// agree compares rows; the letters for rules that are not in the row say why
+// they are missing.
 func (want *listedRow) agree(got listedRow) bool {
 	if want.outer || got.outer {
 		return want.outer == got.outer && want.start == got.start
@@ -310,10 +310,10 @@ var unlisted = map[string]string{
 	"amd64-v1-reloc.o": "ld -r", "amd64-v2-reloc.o": "ld -r", "aarch64-v1-reloc.o": "ld -r", "aarch64-v2-reloc.o": "ld -r",
 }
 
-// aborted lists listings that are incomplete.
+// aborted names the listings that are incomplete.
 var aborted = map[string]bool{"amd64-v1-unrep.o.objdump-2.40.txt": true, "amd64-v2-unrep.o.objdump-2.44.txt": true}
 
-// Every address of every function that objdump lists has objdump's row.
+// At every address of every function that objdump lists, Find returns objdump's row.
 func TestFindObjdump(t *testing.T) {
 	files, functions, addresses := 0, 0, 0
 	for _, sample := range elfSamples(t) {
@@ -325,7 +325,7 @@ func TestFindObjdump(t *testing.T) {
 		for _, path := range paths {
 			list := readListing(t, path)
 			if len(list) == 0 {
-				continue // refused: version 1, or a section without functions
+				continue // rejected: version 1, or a section without functions
 			}
 			files++
 			if n := s.Headers[0].Count; len(list) != n && !aborted[filepath.Base(path)] || len(list) > n {
@@ -344,8 +344,8 @@ func TestFindObjdump(t *testing.T) {
 	t.Logf("%d listings, %d functions, %d addresses", files, functions, addresses)
 }
 
-// compareListing looks every address of a function up, and returns their
-// number. objdump's starts are right in linked files only.
+// compareListing looks up every address of a function and returns the number
+// of addresses. objdump's starts are right only in linked files.
 func compareListing(t *testing.T, name string, s *sframe.Section, i int, want *listing, linked bool) (n int) {
 	f := &s.FDEs[i]
 	if f.Size != want.size || f.Mask != want.mask || int(f.NumRows) != len(want.rows) || linked && f.Start != want.start {

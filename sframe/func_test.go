@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A V3 function without rows is outermost, in a look-up and in the model. One whose
-// attributes are damaged is not, and that of a signal frame has no row.
+// A V3 function without rows is outermost, in a look-up and as a Func. One whose
+// attributes are damaged is not, and a signal frame's has no row.
 func TestNoRows(t *testing.T) {
 	outermost := Row{RA: Rule{Kind: Undefined}}
 	data, _ := mustEncode(t, []Func{{Start: 0x1000, Size: 8, Rows: []Row{outermost}}}, Target{Version: 3, ABI: AMD64})

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// fuzzSeeds are our own sections and, where it is present, the shared data.
+// fuzzSeeds adds our own sections and, if present, the shared data.
 func fuzzSeeds(f *testing.F) {
 	seed := func(data []byte) { f.Add(data, uint64(0x4000), false, uint64(1)) }
 	for _, data := range [][]byte{v1, v2, v3, withAux(v3), withGap(v3), append(v3[:len(v3):len(v3)], v2...), manyShare(5)} {
@@ -87,9 +87,9 @@ func print(t *testing.T, s *sframe.Section) {
 	}
 }
 
-// encode writes the section's functions in both versions. What is written reads
-// without problems, is written again with the same bytes, and is a section that
-// readers take, as far as functions do not overlap.
+// encode writes the section's functions in both versions. The result must
+// decode without problems, encode again to the same bytes, and be acceptable to
+// readers, as far as functions do not overlap.
 func encode(t *testing.T, s *sframe.Section, addr uint64) {
 	if len(s.Headers) == 0 {
 		return
@@ -118,7 +118,7 @@ func encode(t *testing.T, s *sframe.Section, addr uint64) {
 	}
 }
 
-// sameRules checks that functions that were written have the same rules at each offset,
+// sameRules checks that functions that were encoded have the same rules at each offset,
 // though perhaps not the same rows.
 func sameRules(t *testing.T, before, after []sframe.Func) {
 	type place struct {
@@ -135,7 +135,7 @@ func sameRules(t *testing.T, before, after []sframe.Func) {
 		if len(candidates) == 0 {
 			t.Fatalf("a new function: %+v", f)
 		} else if len(candidates) > 1 {
-			continue // any of them
+			continue // any of them may be kept
 		}
 		for _, row := range candidates[0].Rows {
 			x, y := rulesAt(candidates[0].Rows, row.Start), rulesAt(f.Rows, row.Start)
@@ -146,8 +146,8 @@ func sameRules(t *testing.T, before, after []sframe.Func) {
 	}
 }
 
-// rulesAt returns the rules for an offset; of an outermost frame, only that of the
-// return address.
+// rulesAt returns the rules at an offset; for an outermost frame, only the rule
+// for the return address.
 func rulesAt(rows []sframe.Row, off uint32) (rules [3]sframe.Rule) {
 	for _, r := range rows {
 		if r.Start > off {
@@ -189,7 +189,7 @@ func boundedDecode(t *testing.T, data []byte, o sframe.Options) *sframe.Section 
 	return s
 }
 
-// cost returns the number of rows and FDEs that the slow look-up goes through.
+// cost returns the number of rows and FDEs that linearFind examines.
 func cost(s *sframe.Section, pc uint64) int {
 	n := len(s.FDEs)
 	if i := s.FindFDE(pc); i >= 0 {
@@ -199,7 +199,7 @@ func cost(s *sframe.Section, pc uint64) int {
 }
 
 // walk unwinds a stack of random words, some of which are addresses of code.
-// Each step ends with an error or gets closer to the end.
+// Each step must end with an error or make progress.
 func walk(t *testing.T, s *sframe.Section, rng *rand.Rand) {
 	value := func() uint64 {
 		if n := len(s.FDEs); n != 0 && rng.IntN(4) != 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// peerRuns is the number of runs, of which the fastest counts, so that other load on the
-// machine matters little. testdata/libsframe.c has the same number.
+// peerRuns is the number of runs. The fastest counts, so that other load on the machine
+// matters little. testdata/libsframe.c has the same number.
 const peerRuns = 15
 
 // BenchmarkLibsframe decodes, looks up and encodes a section of version 3, does the same
@@ -57,7 +57,7 @@ func BenchmarkLibsframe(b *testing.B) {
 	comparePeer(b, s, pcs, answers)
 }
 
-// fastest returns the seconds of the fastest of some runs.
+// fastest returns the duration of the fastest of several runs, in seconds.
 func fastest(run func()) float64 {
 	var least time.Duration
 	for i := range peerRuns {

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// Bytes in a program header's segment after the section are ignored.
+// Bytes after the section in a program header's segment are ignored.
 func TestSegmentLeftovers(t *testing.T) {
 	data := testenv.ReadInput(t, "sframe-text-v3.sframe")
 	data = append(data, 0, 0, 5, 8, 232)
@@ -19,10 +19,10 @@ func TestSegmentLeftovers(t *testing.T) {
 	}
 }
 
-// Damage is reported once: in Problems or, otherwise, for the rows.
+// Damage is reported once: in Problems, or else with the rows.
 func TestDamage(t *testing.T) {
 	data := testenv.ReadInput(t, "sframe-text-damaged.sframe")
-	data[28+15] = 0x7f // the first function's offset of its attributes
+	data[28+15] = 0x7f // the offset of the first function's attributes
 	s, err := sframe.Decode(data, sframe.Options{})
 	if err != nil {
 		t.Fatal(err)

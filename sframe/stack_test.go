@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// stackDump is what testdata/stack.c prints.
+// stackDump is the output of testdata/stack.c.
 type stackDump struct {
 	top    sframe.Frame
 	frames []sframe.Frame // callers, the nearest first; without FP
@@ -40,12 +40,13 @@ func readStackDump(t *testing.T, out []byte) (d stackDump) {
 	return d
 }
 
-// A program's real stack, unwound with what as and ld wrote for it.
+// A program's real stack is unwound with the section that as and ld wrote for
+// it.
 func TestStepProgram(t *testing.T) {
 	unwindProgram(t, 0, "")
 }
 
-// The same with binutils that write versions 2 and 3.
+// The same is tested with binutils that write versions 2 and 3.
 func TestStepProgramSuites(t *testing.T) {
 	testenv.Oracle(t)
 	for suite, version := range map[string]uint8{"trixie": 2, "sid": 3} {
@@ -55,7 +56,8 @@ func TestStepProgramSuites(t *testing.T) {
 	}
 }
 
-// suiteTools makes a folder with as and ld of another Debian suite, for gcc -B.
+// suiteTools creates a folder with as and ld of another Debian suite, for gcc
+// -B.
 func suiteTools(t *testing.T, suite string) string {
 	t.Helper()
 	tool, err := filepath.Abs(testenv.Shared(t, "tools", "suite-tool"))
@@ -73,7 +75,7 @@ func suiteTools(t *testing.T, suite string) string {
 }
 
 // unwindProgram compiles and runs testdata/stack.c in several ways, with the
-// tools in a folder if there is one. A version of 0 is any.
+// tools in a folder if there is one. A version of 0 means any.
 func unwindProgram(t *testing.T, version uint8, tools string) {
 	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
 		t.Skip("runs a program for Linux on AMD64")

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// textAddr is where the sections of the fixtures are.
+// textAddr is the address of the fixtures' sections.
 const textAddr = 0x402000
 
 // fixture decodes golden/input/NAME.sframe.
@@ -41,8 +41,8 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// Concatenated sections: the second header is printed with its place, and functions are
-// numbered consecutively.
+// If sections are concatenated, the second header is printed with its offset, and
+// functions are numbered consecutively.
 func TestPrintTwoHeaders(t *testing.T) {
 	data := testenv.ReadInput(t, "sframe-text-v3.sframe")
 	for len(data)%8 != 0 {
@@ -109,10 +109,10 @@ func TestPrintAt(t *testing.T) {
 	}
 }
 
-// A function without rows is one without a caller, of version 3.
+// A version 3 function without rows has no caller.
 func TestPrintAtOutermost(t *testing.T) {
 	data := testenv.ReadInput(t, "sframe-text-v3.sframe")
-	data[28+3*16] = 0 // rows of the first function
+	data[28+3*16] = 0 // number of rows of the first function
 	s, err := sframe.Decode(data, sframe.Options{Addr: textAddr})
 	if err != nil {
 		t.Fatal(err)
@@ -126,10 +126,11 @@ func TestPrintAtOutermost(t *testing.T) {
 	}
 }
 
-// A function whose attributes are outside says so where its rows would be.
+// If a function's attributes are outside the section, a line in place of its rows says
+// so.
 func TestPrintLostRows(t *testing.T) {
 	data := testenv.ReadInput(t, "sframe-text-v3.sframe")
-	data[28+15] = 0x7f // the first function's offset of its attributes
+	data[28+15] = 0x7f // the offset of the first function's attributes
 	s, err := sframe.Decode(data, sframe.Options{Addr: textAddr})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestPrintAnyByte(t *testing.T) {
 	}
 }
 
-// Functions that share all rows cannot turn a small section into a large text.
+// Functions that share all rows do not turn a small section into a large text.
 func TestPrintSharedRows(t *testing.T) {
 	const n = 600
 	u32 := func(b []byte, v uint32) []byte { return append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24)) }

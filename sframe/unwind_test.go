@@ -15,13 +15,13 @@ const (
 	f0  = 16 // s390x: where leaf functions keep the frame pointer
 )
 
-// words are stacks and register files.
+// words holds stacks and register files.
 type words map[uint64]uint64
 
 func (w words) mem(addr uint64) (uint64, bool)   { v, ok := w[addr]; return v, ok }
 func (w words) regs(r sframe.Reg) (uint64, bool) { v, ok := w[uint64(r)]; return v, ok }
 
-// The function of each section is at 0x1000, of 64 bytes.
+// The function in each section is at 0x1000, with 64 bytes.
 var (
 	amd64   = one(3, rawFunc{size: 64, n: 4, rows: pushRows})
 	aarch64 = one(2, rawFunc{size: 64, n: 3, rows: []byte{
@@ -124,7 +124,7 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// Where the return address of an interrupted signal frame is on another stack, a
+// If the return address of an interrupted signal frame is on another stack, a
 // lower stack pointer is not an error.
 func TestStepSignalStack(t *testing.T) {
 	s, err := sframe.Decode(one(3, rawFunc{size: 64, n: 1, info: 0x80, info2: 1, rows: flex(0x3b, 0, 2, 0xf8)}), sframe.Options{})

@@ -23,7 +23,7 @@ type spooled struct{ *bytes.Reader }
 
 func (s spooled) Close() error { return nil }
 
-// walk returns the members of an archive that begin as binaries do, and the problems.
+// walk returns the members of an archive that begin like binaries, and the problems.
 func walk(t *testing.T, data []byte, o Options) (members, problems []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x")
@@ -59,8 +59,8 @@ func walk(t *testing.T, data []byte, o Options) (members, problems []string) {
 	return members, problems
 }
 
-// TestUnread checks that what is not read is named, whether it is also a binary or has its magic elsewhere; and that a
-// binary with the magic of a disk is a binary.
+// TestUnread checks that formats that are not read are named, even if the file is also a binary or the magic is not
+// at the start, and that a binary with the magic of a disk image is a binary.
 func TestUnread(t *testing.T) {
 	zeros := strings.Repeat("\x00", 1<<17)
 	for contents, want := range map[string]string{
@@ -85,7 +85,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestFormats checks that the members of each format are visited, those of archives in it too, and nothing else.
+// TestFormats checks that exactly the members of each format are visited, including those of inner archives.
 func TestFormats(t *testing.T) {
 	for name, make := range makers {
 		got, problems := walk(t, make(t, file{"./usr/lib/liba.so", wanted + "a"}, file{"text", "text"}, file{"empty", ""}, file{"/b", wanted}), Options{})
@@ -104,7 +104,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestCompressedFile checks that a compressed binary is a member by its name without the extension: a kernel module.
+// TestCompressedFile checks that a compressed binary, such as a kernel module, becomes a member named without the
+// extension.
 func TestCompressedFile(t *testing.T) {
 	got, problems := walk(t, makeTar(t, file{"lib/a.ko.xz", string(xzPacked(t, []byte(wanted)))}, file{"man.1.gz", string(gzipped(t, []byte("text")))}), Options{})
 	if want := []string{`x(lib/a.ko.xz) lib/a.ko "\x7fELF"`}; !slices.Equal(got, want) || problems != nil {
@@ -112,8 +113,8 @@ func TestCompressedFile(t *testing.T) {
 	}
 }
 
-// TestHostileNames checks that members are only named: links, devices and folders are no members, and paths that lead
-// elsewhere are passed on as they are.
+// TestHostileNames checks that names are not interpreted: links, devices and folders are not visited, and paths that
+// lead outside are passed on unchanged.
 func TestHostileNames(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -146,8 +147,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestDamage cuts each format and inverts each of its bytes: there is neither a panic nor a member too many, and a
-// cut archive gives a problem with its name.
+// TestDamage cuts each format and inverts each of its bytes: there must be no panic and no additional member, and
+// a cut archive must give a problem with its name.
 func TestDamage(t *testing.T) {
 	for name, make := range makers {
 		data := make(t, file{"a", wanted + strings.Repeat("a", 600)}, file{"b", wanted + strings.Repeat("b", 600)})
@@ -157,7 +158,7 @@ func TestDamage(t *testing.T) {
 			if len(members) > 2 || !slices.Equal(members, whole[:len(members)]) {
 				t.Errorf("%s, cut at %d of %d: got %q, want the beginning of %q", name, cut, len(data), members, whole)
 			}
-			if name != "tar" && (len(problems) == 0 || !strings.HasPrefix(problems[0], "x")) { // which may end anywhere
+			if name != "tar" && (len(problems) == 0 || !strings.HasPrefix(problems[0], "x")) { // a tar archive may end anywhere
 				t.Errorf("%s, cut at %d of %d: %q, want a problem", name, cut, len(data), problems)
 			}
 		}
@@ -183,15 +184,15 @@ func TestDamagedMember(t *testing.T) {
 	}
 }
 
-// TestBombs checks the limits: the bytes that an archive unpacks to, also in relation to its size, and how deep
-// archives are in one another.
+// TestBombs checks the limits: the number of bytes that an archive unpacks to, also relative to its size, and
+// the nesting of archives.
 func TestBombs(t *testing.T) {
 	zeros := strings.Repeat("\x00", 4<<20)
 	for name, make := range makers {
 		if name == "plain deb" || name == "tar" || name == "cpio" || name == "odc" {
 			continue // not compressed
 		}
-		contents := wanted + zeros // a zip's is not inflated unless it is wanted
+		contents := wanted + zeros // a zip's members are inflated only if they are wanted
 		got, problems := walk(t, make(t, file{"a", ""}, file{"b", contents}, file{"c", wanted}), Options{MaxUnpacked: 1 << 20})
 		if len(got) > 0 || len(problems) != 1 || !strings.Contains(problems[0], "too many bytes unpacked: want at most 1048576") {
 			t.Errorf("%s: got %d members, %q; want the limit", name, len(got), problems)
@@ -212,7 +213,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestManyMembers checks that the number of members costs no memory, as none is kept.
+// TestManyMembers checks that members cost no memory, as none is kept.
 func TestManyMembers(t *testing.T) {
 	const many = 20_000
 	files := make([]file, many)

@@ -16,12 +16,12 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// file is a member of an archive that a test makes.
+// file is a member of an archive built by a test.
 type file struct {
 	name, contents string
 }
 
-// makers make an archive of each format that is read.
+// makers builds an archive of each format that is read.
 var makers = map[string]func(t *testing.T, files ...file) []byte{
 	"tar":     makeTar,
 	"tar.gz":  func(t *testing.T, files ...file) []byte { return gzipped(t, makeTar(t, files...)) },
@@ -130,7 +130,8 @@ func makeZip(t *testing.T, files ...file) []byte {
 	return b.Bytes()
 }
 
-// makeAPK makes a package of Alpine: three compressed pieces of a tar archive, of which the last alone has its end.
+// makeAPK builds an Alpine package: three compressed pieces of a tar archive, only the last of which has the
+// archive's end.
 func makeAPK(t *testing.T, files ...file) []byte {
 	var b bytes.Buffer
 	for _, name := range []string{".SIGN.RSA", ".PKGINFO"} {

@@ -88,7 +88,8 @@ func TestLEB(t *testing.T) {
 	}
 }
 
-// AppendSLEB writes numbers that are read back, in as few bytes as possible.
+// AppendSLEB writes numbers that read back unchanged, in as few bytes as
+// possible.
 func TestAppendSLEB(t *testing.T) {
 	for v, size := range map[int64]int{0: 1, 63: 1, -64: 1, 64: 2, -65: 2, 1 << 61: 9, 1<<63 - 1: 10, -1 << 63: 10} {
 		b := AppendSLEB(nil, v)
@@ -106,7 +107,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-// The first failure is kept, with its place; later reads return zero.
+// The first failure is kept, with its position; later reads return zero.
 func TestCursorFailures(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -10,7 +10,8 @@ import (
 	"testing/iotest"
 )
 
-// TestCopySparse checks that zeros take no place on the disk, and that errors of the source are distinguished.
+// TestCopySparse checks that zeros take no disk space, and that errors of the source are distinguished from
+// those of the file.
 func TestCopySparse(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

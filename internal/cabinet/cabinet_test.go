@@ -17,12 +17,12 @@ import (
 // spec describes a cabinet to build.
 type spec struct {
 	method   uint16
-	before   []byte // of another file, in the same folder
+	before   []byte // contents of another file that precedes it in the folder
 	contents []byte
-	reserve  bool // reserved bytes behind the header, the folder and each block's header
+	reserve  bool // reserve bytes after the header, the folder and each block's header
 }
 
-// build builds a cabinet. Blocks of MSZIP refer to the block before.
+// build builds a cabinet. MSZIP blocks refer to the previous block.
 func build(t testing.TB, c spec) []byte {
 	t.Helper()
 	le := binary.LittleEndian
@@ -73,7 +73,7 @@ func build(t testing.TB, c spec) []byte {
 	return bytes.Join([][]byte{head, folder, file, blocks}, nil)
 }
 
-// noise returns text that compresses, and that repeats over the limits of blocks.
+// noise returns text that compresses, and that repeats across block boundaries.
 func noise(n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	line := make([]byte, 300)
@@ -104,7 +104,7 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// TestDamaged cuts and changes a cabinet: an error, or the right length.
+// TestDamaged cuts and changes a cabinet: Unpack must return an error or the right number of bytes.
 func TestDamaged(t *testing.T) {
 	whole := build(t, spec{method: methodMSZIP, contents: noise(3 * maxBlock)})
 	for n := range len(whole) {
@@ -137,7 +137,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestNames reads names of the cabinet that follows, and of its disk: longer ones than names may be are not kept.
+// TestNames reads the names of the next cabinet and its disk, and checks that names over the limit are rejected.
 func TestNames(t *testing.T) {
 	b := build(t, spec{contents: []byte("text")})
 	le := binary.LittleEndian
@@ -145,7 +145,7 @@ func TestNames(t *testing.T) {
 	for _, n := range []int{0, maxName, maxName + 1, 1 << 20} {
 		names := append(append(bytes.Repeat([]byte("n"), n), 0), "disk\x00"...)
 		named := slices.Concat(b[:headerSize], names, b[headerSize:])
-		for _, at := range []int{16, headerSize + len(names)} { // where the files, and the blocks, begin
+		for _, at := range []int{16, headerSize + len(names)} { // offsets where the files and the blocks begin
 			le.PutUint32(named[at:], le.Uint32(named[at:])+uint32(len(names)))
 		}
 		var out bytes.Buffer
@@ -161,7 +161,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestReal unpacks the cabinet of another project which has a PDB.
+// TestReal unpacks another project's cabinet, which contains a PDB.
 func TestReal(t *testing.T) {
 	path := testenv.Shared(t, "pe/real/mozilla-dump_syms/basic32.pd_")
 	in, err := os.Open(path)

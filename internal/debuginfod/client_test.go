@@ -228,8 +228,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Of several servers the first that has the file counts. One that is down is not
-// asked again; the answers of all others are still reported.
+// The first server that has the file is used. A server that is down is not asked
+// again; the answers of all others are still reported.
 func TestSeveralServers(t *testing.T) {
 	data, id := sample(t)
 	var asked atomic.Int32
@@ -255,7 +255,7 @@ func TestSeveralServers(t *testing.T) {
 	}
 }
 
-// A file that no server has is not asked for again until the miss has expired.
+// A file that no server has is not requested again until the miss has expired.
 func TestMisses(t *testing.T) {
 	data, id := sample(t)
 	asked, found := 0, false
@@ -319,7 +319,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// Several clients, like those of several processes, fetch one file at once.
+// Several clients, standing for several processes, fetch one file at once.
 func TestAtOnce(t *testing.T) {
 	data, id := sample(t)
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
@@ -376,7 +376,7 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written, and a call that is cancelled.
+// The folder cannot be written, or the call is cancelled.
 func TestFetchFails(t *testing.T) {
 	data, id := sample(t)
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
@@ -393,7 +393,7 @@ func TestFetchFails(t *testing.T) {
 	}
 }
 
-// A password in a URL is used, and not reported.
+// A password in a URL is used, but not reported.
 func TestPassword(t *testing.T) {
 	_, id := sample(t)
 	var user, word string
@@ -407,7 +407,8 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// A source file is named by its path in the debug information, and is any text.
+// A source file is requested by its path in the debug information, and may be
+// any text.
 func TestFetchSource(t *testing.T) {
 	_, id := sample(t)
 	asked := ""

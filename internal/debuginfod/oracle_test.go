@@ -19,9 +19,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// elfutils' client and ours get the same bytes from elfutils' server for each
-// build-id of this repository's pairs and of libc, and the same misses. Each
-// client finds in the cache what the other stored there.
+// elfutils' client and ours get the same bytes and the same misses from
+// elfutils' server, for each build-id of this repository's pairs and of libc.
+// Each client finds in the cache what the other stored there.
 func TestOracleDebuginfod(t *testing.T) {
 	testenv.Oracle(t)
 	find := testenv.Tool(t, "debuginfod-find")
@@ -88,7 +88,7 @@ func TestOracleDebuginfod(t *testing.T) {
 	if got < 6 || missed < 2 {
 		t.Errorf("%d files, %d misses: too few for a comparison", got, missed)
 	}
-	// Both leave the same files for misses.
+	// Both store the same files for misses.
 	if a, b := misses(t, ours), misses(t, theirs); a != b {
 		t.Errorf("misses of ours\n%s\nof theirs\n%s", a, b)
 	}
@@ -104,7 +104,7 @@ func misses(t *testing.T, cache string) string {
 	return strings.Join(out, "\n")
 }
 
-// populate fills the server's folder, and returns the build-ids in it.
+// populate fills the server's folder and returns the build-ids in it.
 func populate(t *testing.T, dir string) (ids [][]byte) {
 	t.Helper()
 	paths := []string{}
@@ -153,7 +153,7 @@ func startServer(t *testing.T, program, dir string) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	// debuginfod does not report the end of its scan, and is idle for a moment between two files.
+	// debuginfod does not report the end of its scan, and is briefly idle between two files.
 	idle := 0
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if !scanned(url) {

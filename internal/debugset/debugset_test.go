@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// fetched is a Fetcher that answers every request with one file.
+// fetched is a Fetcher that answers every request with the same file.
 type fetched struct {
 	path string
 	err  error
@@ -35,7 +35,7 @@ func open(t *testing.T, path string) *object.File {
 	return f
 }
 
-// copied copies a fixture to a folder of its own.
+// copied copies a fixture to a new folder.
 func copied(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -45,8 +45,8 @@ func copied(t *testing.T, name string) string {
 	return path
 }
 
-// The debug file is found here before it is looked for by its id, and fetched last. One of another build counts only
-// as long as the right one is missing, and a file that does not belong to the binary is a problem.
+// A debug file is searched for here, then by its id, and fetched last. A file of another build is reported only if
+// the right one is missing, and a file that does not belong to the binary is a problem.
 func TestDebugOrder(t *testing.T) {
 	debug := testenv.Input(t, "pair.debug")
 	for _, c := range []struct {
@@ -98,7 +98,7 @@ func TestDebugOrder(t *testing.T) {
 	}
 }
 
-// The program of a file in a dSYM is beside the bundle, under the name of the bundle or the file's.
+// The program of a file in a dSYM is beside the bundle, named like the bundle or the file.
 func TestBundlePrograms(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/x/a.dSYM/Contents/Resources/DWARF/b":     {"/x/a", "/x/b"},

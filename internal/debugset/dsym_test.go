@@ -18,7 +18,8 @@ func place(t *testing.T, dir, path, input string) string {
 	return path
 }
 
-// A dSYM is found beside a file or a bundle that the file is in, and by its name or UUID in folders.
+// A dSYM is found beside a file, beside a bundle that contains the file, and in folders, by its name
+// or UUID.
 func TestFindDSYM(t *testing.T) {
 	for _, c := range []struct {
 		name, binary, cpu, dsym, from string
@@ -59,7 +60,7 @@ func TestFindDSYM(t *testing.T) {
 	}
 }
 
-// The binary in a fat dSYM is the one with the UUID.
+// In a fat dSYM, the binary with the UUID is used.
 func TestFindFatDSYM(t *testing.T) {
 	lim := object.DefaultLimits()
 	lim.CPU = "arm64"

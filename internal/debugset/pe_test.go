@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A Windows binary without DWARF names its debug file in .gnu_debuglink, whose name is cut by linkers without long names
-// of sections. Its checksum decides.
+// A Windows binary without DWARF names its debug file in .gnu_debuglink. Linkers without long section names cut the
+// name of that section. The checksum in it decides.
 func TestDebugLinkOfPE(t *testing.T) {
 	dir := t.TempDir()
 	whole := testenv.ReadInput(t, "pe-mingw64.dll")

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// section is a section of an ELF file that a test makes.
+// section is a section of an ELF file built by a test.
 type section struct {
 	name string
 	typ  uint32
@@ -26,7 +26,8 @@ const (
 	note     = 7
 )
 
-// elfOf makes an ELF file for x86-64 with sections (gABI chapter 4). It shares no code with the reader.
+// elfOf builds an ELF file for x86-64 with sections (gABI chapter 4). It shares no code with the
+// reader.
 func elfOf(sections ...section) []byte {
 	const header, entry = 64, 64
 	le := binary.LittleEndian
@@ -59,7 +60,7 @@ func elfOf(sections ...section) []byte {
 	return append(append(h, body...), table...)
 }
 
-// debugPair makes a binary with a build-id and a debuglink, and a debug file.
+// debugPair builds a binary with a build-id and a debuglink, and its debug file.
 func debugPair(id, link string) (program, debug []byte) {
 	var ids []section
 	if id != "" {
@@ -91,7 +92,7 @@ func find(t *testing.T, path string, dirs []string, hermetic bool) (s *Set, trie
 	return s, symfmt.TriedLines(s.Tried)
 }
 
-// problemOf returns the error of a file that was found and cannot be read, or nil.
+// problemOf returns the error of a file that was found but cannot be read, or nil.
 func problemOf(s *Set) error {
 	if len(s.Problems) == 0 {
 		return nil
@@ -118,7 +119,7 @@ func TestFindDebug(t *testing.T) {
 	cases := map[string]struct {
 		files map[string][]byte // below the test's folder; the binary is bin/prog
 		want  string            // path found; "" if none
-		tried []string          // parts of the lines of refusals, in order
+		tried []string          // parts of the lines about rejected files, in order
 		err   string
 	}{
 		"nothing": {want: "", tried: []string{"/one/" + byID + ": no such file", "/two/" + byID + ": no such file",
@@ -217,7 +218,7 @@ func TestFindDebugOfLibc(t *testing.T) {
 	}
 }
 
-// FILE.debug is searched for if nothing names a debug file; it must have the
+// FILE.debug is searched for if nothing names a debug file. It must have the
 // build-id.
 func TestFindDebugByName(t *testing.T) {
 	const id = "\xab\xcd\xef\x01"

@@ -62,7 +62,7 @@ func TestFindSupplement(t *testing.T) {
 	}
 }
 
-// A supplementary file is also found below folders of debug files: by its path from .dwz on, as GDB looks for it, and by its
+// A supplementary file is also found below folders of debug files: by its path from .dwz on, as in GDB, and by its
 // absolute path.
 func TestFindSupplementBelowFolders(t *testing.T) {
 	id := []byte{0xab, 0xcd, 0xef}

@@ -48,7 +48,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Sections that overlap count once.
+// Overlapping sections are counted once.
 func TestPartsOverlap(t *testing.T) {
 	f := open(t, "uncovered.elf")
 	text := f.Section(".text")
@@ -96,11 +96,11 @@ func TestStartupName(t *testing.T) {
 	}
 }
 
-// Data in code: objects, and bytes after $d.
+// Data in code are objects, and bytes after $d.
 func TestData(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"uncovered.elf", "[]"},
-		{"cpu-arm.elf", "[{2d0 2d4} {30c 314} {330 338} {454 45c} {498 4a0} {4bc 4c4} {4f8 500} {5a4 5ac} {604 60c}]"}, // as objdump has .word
+		{"cpu-arm.elf", "[{2d0 2d4} {30c 314} {330 338} {454 45c} {498 4a0} {4bc 4c4} {4f8 500} {5a4 5ac} {604 60c}]"}, // where objdump shows .word
 		{"cpu-arm64.elf", "[]"},
 	} {
 		got, err := Data(open(t, c.name))

@@ -15,8 +15,8 @@ var (
 	big    binary.ByteOrder = binary.BigEndian
 )
 
-// The padding that gas and lld write, and instructions that are not padding. The bytes are
-// those that objdump shows for ".p2align 6" after one instruction.
+// The test has the padding that gas and lld write, and instructions that are not padding.
+// The bytes are those that objdump shows for ".p2align 6" after one instruction.
 func TestPadding(t *testing.T) {
 	for _, c := range []struct {
 		cpu   *arch.Arch
@@ -124,7 +124,7 @@ func TestTrailing(t *testing.T) {
 	}{
 		{"c3 90 90 90", 4, 3},
 		{"c3 66 66 2e 0f 1f 84 00 00 00 00 00 0f 1f 40 00", 16, 15},
-		{"c3 0f 1f 40 00", 4, 3}, // the nop reaches beyond
+		{"c3 0f 1f 40 00", 4, 3}, // the nop extends beyond the range
 		{"c3", 1, 0},
 		{"31 c0 c3", 3, 0},
 		{"90 90", 2, 2},

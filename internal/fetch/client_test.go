@@ -39,7 +39,7 @@ func get(t testing.TB, c *Client, address string) (string, error) {
 	return string(text), err
 }
 
-// TLS, an unsigned certificate, and a redirection from TLS to plain HTTP.
+// The servers use TLS, an unsigned certificate, and a redirect from TLS to plain HTTP.
 func TestTLS(t *testing.T) {
 	answer := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "answer") }
 	plain := serve(t, answer)
@@ -146,7 +146,7 @@ func TestCallerGivesUp(t *testing.T) {
 	}
 }
 
-// A server that was too slow is not asked again; one that refused is.
+// A server that was too slow is not asked again; one that refused a file is.
 func TestGiveUp(t *testing.T) {
 	var asked atomic.Int32
 	slow := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked.Add(1); <-r.Context().Done() })
@@ -161,7 +161,7 @@ func TestGiveUp(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if asked.Load() > 1 { // a busy machine asks too late for the first answer, too
+	if asked.Load() > 1 { // on a busy machine, the first request may be late, too
 		t.Errorf("asked %d times", asked.Load())
 	}
 	c = New(Limits{}, "", nil)
@@ -197,7 +197,7 @@ func TestNewServers(t *testing.T) {
 	}
 }
 
-// Names stay names in URLs.
+// Special characters in names are escaped in URLs.
 func TestURL(t *testing.T) {
 	servers, err := NewServers([]string{"http://me:secret@host/a%2fb/?q=1#f"})
 	if err != nil {
@@ -264,8 +264,8 @@ func TestFillAtOnce(t *testing.T) {
 	}
 }
 
-// The leftovers of a killed process are removed; files that another process is
-// about to write are not.
+// Leftovers of a killed process are removed; files that another process is
+// still writing are not.
 func TestAbandoned(t *testing.T) {
 	dir := t.TempDir()
 	for name, age := range map[string]time.Duration{"new.1": 25 * time.Hour, "new.2": time.Hour, "newer": 25 * time.Hour, "other": 25 * time.Hour} {
@@ -308,8 +308,8 @@ func TestConnectionIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The client drops a connection if its own goroutine that has sent the request does
-	// not say so in 50 ms.
+	// The client drops a connection if its own goroutine that sent the request does not
+	// report that within 50 ms.
 	if n := connections.Load(); n > 2 {
 		t.Errorf("%d connections for 5 requests, want 1, or 2 on a busy machine", n)
 	}

@@ -80,7 +80,7 @@ func TestFlatten(t *testing.T) {
 }
 
 // Each segment costs a walk through all depths. Depths beyond the limit are left
-// out, so that time stays in proportion to the file's size.
+// out, so that the time stays proportional to the file's size.
 func TestFlattenDepth(t *testing.T) {
 	const n = 50_000
 	var b strings.Builder

@@ -49,7 +49,7 @@ func TestCallSteps(t *testing.T) {
 	}
 }
 
-// On no CPU is an instruction longer than the bytes that there are.
+// On no CPU is an instruction longer than the available bytes.
 func FuzzCallSteps(f *testing.F) {
 	f.Add([]byte("\x66\x48\xe8\x00\x00\x00\x00\x0f"))
 	f.Add([]byte("\x00\xf0\x02\xe8\xc4\xe2\x70"))

@@ -2,7 +2,7 @@ package insn
 
 import "testing"
 
-// A jump to a register is that of a switch if the register was added to, and not written since.
+// A jump to a register belongs to a switch if the register was added to, and not written since.
 func TestSwitchAMD64(t *testing.T) {
 	const (
 		add  = "\x48\x01\xc8" // add %rcx, %rax
@@ -43,7 +43,7 @@ func TestSwitchAMD64(t *testing.T) {
 	}
 }
 
-// Instructions of AMD's XOP begin with the opcode of pop.
+// AMD's XOP instructions begin with the opcode of pop.
 func TestXOP(t *testing.T) {
 	for code, want := range map[string]int64{
 		"\x8f\xe9\x78\xc1\xc0":     8, // vphaddbw %xmm0, %xmm0

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A jump to a register is that of a switch if the register was added to, and not written since. Compilers move other
+// A jump to a register belongs to a switch if the register was added to, and not written since. Compilers move other
 // instructions between the two.
 func TestSwitchARM64(t *testing.T) {
 	const (

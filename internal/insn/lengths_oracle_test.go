@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The length of every instruction is what objdump says.
+// The length of every instruction matches objdump's.
 func TestCallLengths(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct {

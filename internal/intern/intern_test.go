@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// The table agrees with a map and a list, in whatever order and form the strings are
-// added, and does not keep the bytes that it is given.
+// The table agrees with a map and a list, in whatever order and form strings are
+// added, and does not retain the bytes passed to it.
 func TestStringTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var table Table
@@ -52,8 +52,8 @@ func TestStringTableEmptyString(t *testing.T) {
 	}
 }
 
-// rewrite changes only the strings of one chunk, and keeps the memory of one
-// where nothing changes.
+// Rewrite changes only the strings of one chunk, and reuses the chunk's
+// memory if nothing changes.
 func TestStringTableRewrite(t *testing.T) {
 	var table Table
 	var want []string
@@ -90,8 +90,8 @@ func TestStringTableRewrite(t *testing.T) {
 	}
 }
 
-// Strings of two tables have one number each, whichever table had them first. Chunks of the second
-// table are taken over, until they are rewritten, with what the first table had, too.
+// Each string in two tables gets one number, whichever table had it first. Chunks of the second
+// table are taken over until they are rewritten, including strings that the first table had, too.
 func TestStringTableJoin(t *testing.T) {
 	var a, b Table
 	inA := map[string]uint32{}

@@ -20,7 +20,7 @@ func TestLRU(t *testing.T) {
 	if _, ok := c.Get("c"); ok {
 		t.Error("c is there")
 	}
-	c.Add("c", 3, 40) // b was not used for longest
+	c.Add("c", 3, 40) // b is not the least recently used
 	if got := kept(); got != "a c " || c.held != 80 {
 		t.Errorf("kept %q, %d bytes", got, c.held)
 	}
@@ -29,7 +29,7 @@ func TestLRU(t *testing.T) {
 	if got := kept(); got != "c d " || c.held != 61 {
 		t.Errorf("after a grew: kept %q, %d bytes", got, c.held)
 	}
-	c.Add("large", 5, 1000) // larger than the limit: it stays, alone
+	c.Add("large", 5, 1000) // larger than the limit: it stays, but alone
 	if got := kept(); got != "large " || c.held != 1000 || c.order.Len() != 1 {
 		t.Errorf("kept %q, %d bytes, %d in order", got, c.held, c.order.Len())
 	}

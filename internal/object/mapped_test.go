@@ -10,7 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// mappedFile writes a file that has size bytes of text from 0x1001 on, and opens it.
+// mappedFile writes a file that has size bytes of text from offset 0x1001 on, and
+// opens it.
 func mappedFile(t *testing.T, size int) (string, *Piece, []byte) {
 	t.Helper()
 	if !bin.CanMap {
@@ -31,7 +32,7 @@ func mappedFile(t *testing.T, size int) (string, *Piece, []byte) {
 }
 
 // Large contents are mapped: they have the right bytes, before and after Drop, and do
-// not count towards the limit of memory. Small contents are read.
+// not count towards the memory limit. Small contents are read.
 func TestMap(t *testing.T) {
 	for _, c := range []struct {
 		size   int
@@ -59,7 +60,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// Sources of large contents have a view, if these are stored as they are.
+// Sources of large contents have a view if the contents are stored uncompressed.
 func TestViewOf(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -99,7 +100,7 @@ type nopFixer struct{}
 func (nopFixer) Prepare() error                     { return nil }
 func (nopFixer) Apply([]byte, uint64, Source) error { return nil }
 
-// A file that shrinks gives a panic that can be recovered from, not a signal.
+// A file that shrinks causes a panic that can be recovered, not a signal.
 func TestMapOfFileThatShrinks(t *testing.T) {
 	path, p, _ := mappedFile(t, 2*mapOver)
 	data, err := p.Map()

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// gnuZlibOf returns parts as a ".zdebug" section that declares size bytes, each a stream of its own.
+// gnuZlibOf returns parts, each as its own stream, as a ".zdebug" section that declares size bytes.
 func gnuZlibOf(size int, parts ...[]byte) []byte {
 	out := bytes.NewBuffer(binary.BigEndian.AppendUint64([]byte(gnuZlib), uint64(size)))
 	for _, part := range parts {
@@ -66,7 +66,7 @@ func TestGNUHeader(t *testing.T) {
 	}
 }
 
-// Contents that the file claims to hold but does not are damaged; those in another file are not.
+// Contents that the file claims to have but does not are damaged; contents in another file are not.
 func TestPieceWithoutBytes(t *testing.T) {
 	in := NewInput(strings.NewReader("12345678"), 8, "mem", DefaultLimits())
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestPieceWithoutBytes(t *testing.T) {
 	}
 }
 
-// Joined contents are not mapped, however long they are, as no file contains them in one piece.
+// Joined contents are not mapped, however long they are, as no file contains them contiguously.
 func TestMapOfJoined(t *testing.T) {
 	if !bin.CanMap {
 		t.Skip("this system maps no files")
@@ -148,7 +148,7 @@ func TestInflatedAsFarAsAsked(t *testing.T) {
 		text[i] = byte(i * i >> 12)
 	}
 	if testing.Short() {
-		text = text[:2<<20] // the race detector makes inflating twenty times as slow
+		text = text[:2<<20] // inflating is twenty times as slow under the race detector
 	}
 	for _, over := range []int64{1 << 20, 1 << 30} {
 		lim := DefaultLimits()

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// The results of Alloc do not overlap, are zero, and keep what is written to them after
-// Drop.
+// The results of Alloc do not overlap, are zeroed, and keep what is written to them
+// after Drop.
 func TestScratch(t *testing.T) {
 	present := t.TempDir()
 	for _, dir := range []string{present, filepath.Join(present, "missing")} {

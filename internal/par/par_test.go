@@ -75,7 +75,7 @@ func TestWorkerIsExclusive(t *testing.T) {
 }
 
 // Items from 30 on fail, and item 30 is slow; its error is still the one returned, and
-// the results of all items before it are handed over.
+// the results of all items before it are delivered.
 func TestLowestFailureWins(t *testing.T) {
 	for _, jobs := range workers {
 		t.Run(fmt.Sprint(jobs), bubble(func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestLowestFailureWins(t *testing.T) {
 	}
 }
 
-// The ctx of an item before the one that failed does not end.
+// The ctx of an item before the failed one is not cancelled.
 func TestFailureLeavesEarlierItemsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fast = make(chan struct{})
@@ -120,7 +120,7 @@ func TestFailureLeavesEarlierItemsAlone(t *testing.T) {
 	})
 }
 
-// The ctx of an item after the one that failed ends.
+// The ctx of an item after the failed one is cancelled.
 func TestFailureEndsLaterItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := make(chan struct{})
@@ -139,7 +139,7 @@ func TestFailureEndsLaterItems(t *testing.T) {
 	})
 }
 
-// Each of the workers may start an item before one of them fails, and none after.
+// Each worker may start an item before one of them fails, and none after that.
 func TestFailureStartsNothingMore(t *testing.T) {
 	const jobs = 2
 	var started atomic.Int64
@@ -224,7 +224,7 @@ func TestPanicBecomesError(t *testing.T) {
 	}
 }
 
-// The number of results that wait for a slow item is bounded, and smaller for large results.
+// The number of results that wait for a slow item is limited, and smaller for large results.
 func TestWindow(t *testing.T) {
 	none := func(int, struct{}) error { return nil }
 	for _, c := range []struct {
@@ -241,7 +241,7 @@ func TestWindow(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var ahead atomic.Int64
 			release := make(chan struct{})
-			time.AfterFunc(20*time.Millisecond, func() { close(release) }) // when all others wait
+			time.AfterFunc(20*time.Millisecond, func() { close(release) }) // once all others wait
 			err := c.ordered(t.Context(), c.jobs, 1000, func(_ context.Context, _, item int) (struct{}, error) {
 				if item == 0 {
 					<-release

@@ -32,7 +32,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Many small expressions have a limit together, which grows with their text.
+// Many small expressions share a limit, which grows with their text.
 func TestSizesOfAll(t *testing.T) {
 	var c Compiler
 	for i := range 100_000 {

@@ -30,7 +30,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// The functions agree with a plain set of addresses.
+// The functions agree with a simple set of addresses.
 func TestAgainstSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const top = 60

@@ -14,7 +14,7 @@ func TestCutClone(t *testing.T) {
 		"_Z1fv.actor.cold": "_Z1fv.actor", "_Z1fv._omp_fn.0": "_Z1fv._omp_fn.0", "_Z1fv._omp_fn.0.cold": "_Z1fv._omp_fn.0",
 		"_Z1fv.omp_outlined": "_Z1fv.omp_outlined", "_Z1fv.resolver": "_Z1fv.resolver", "_Z1fv.avx2.0": "_Z1fv.avx2.0",
 		"_ZL1fv.__uniq.123": "_ZL1fv.__uniq.123", "_ZL1fv.__uniq.123.llvm.5": "_ZL1fv.__uniq.123", "_Z1fv.5": "_Z1fv.5",
-		// dots of the name
+		// dots that are part of the name
 		"_ZN12_$LT$a..B$GT$1m17h0123456789abcdefE":               "_ZN12_$LT$a..B$GT$1m17h0123456789abcdefE",
 		"_ZN12_$LT$a..B$GT$1m17h0123456789abcdefE.llvm.77":       "_ZN12_$LT$a..B$GT$1m17h0123456789abcdefE",
 		"_ZN2ns1C3runEPZNS0_3runEiE20_ZN2ns1C3runEi.Frame.actor": "_ZN2ns1C3runEPZNS0_3runEiE20_ZN2ns1C3runEi.Frame.actor",

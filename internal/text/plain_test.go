@@ -2,7 +2,8 @@ package text
 
 import "testing"
 
-// TestPlain has each byte at each place, alone and beside bytes that carry into their neighbours.
+// TestPlain tries each byte at each position, alone and beside bytes that carry into their
+// neighbours.
 func TestPlain(t *testing.T) {
 	for c := range 256 {
 		for _, fill := range []byte{' ', 'a', '~'} {

@@ -19,7 +19,7 @@ func mustUnpack(t *testing.T, data []byte) io.Reader {
 	return z
 }
 
-// Files by the programs themselves are read, in each of their ways to write them.
+// Files written by the programs themselves are read, in each format variant that they can write.
 func TestOraclePackers(t *testing.T) {
 	testenv.Oracle(t)
 	data := testenv.Gunzip(t, testenv.Input(t, "crashes", "stacks.core.gz"))
@@ -40,7 +40,8 @@ func TestOraclePackers(t *testing.T) {
 	}
 }
 
-// A window of 128 MiB for a small file, which zstd --long asks for where it reads a pipe, is refused.
+// A window of 128 MiB for a small file, for which zstd --long asks if it reads from a pipe, is
+// rejected.
 func TestOracleWindow(t *testing.T) {
 	testenv.Oracle(t)
 	cmd := exec.Command(testenv.Tool(t, "zstd"), "--long=27", "-c")
@@ -55,7 +56,7 @@ func TestOracleWindow(t *testing.T) {
 	}
 }
 
-// bzip2 data, also in several streams, as pbzip2 writes them, are read; damaged data are an error.
+// bzip2 data are read, also in several streams, as pbzip2 writes them; damaged data are an error.
 func TestBzip2(t *testing.T) {
 	data := []byte("\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\xcb\x28\xd3\x2d\x00\x00\x00\x81\x80\x02\x00\x04\x40\x20\x00\x21\x98\x19\x83\x2c\x2e\xe4\x8a\x70\xa1\x21\x96\x51\xa6\x5a\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\xee\x68\xc6\xba\x00\x00\x00\x11\x80\x40\x00\x26\x03\x90\x00\x20\x00\x31\x0c\x08\x21\x82\x68\x91\x94\xce\xbe\x2e\xe4\x8a\x70\xa1\x21\xdc\xd1\x8d\x74")
 	if got, err := io.ReadAll(mustUnpack(t, data)); err != nil || string(got) != "text and more" {
@@ -67,7 +68,7 @@ func TestBzip2(t *testing.T) {
 	}
 }
 
-// No other data have a compression.
+// Other data have no compression.
 func TestFind(t *testing.T) {
 	for _, data := range []string{"", "\x1f", "BZ", "\x7fELF", "PK\x03\x04"} {
 		if p := Find([]byte(data)); p != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// pack writes with another library than the one that reads.
+// pack compresses with a different library from the one that reads.
 func pack(t testing.TB, data []byte, c xz.WriterConfig) []byte {
 	t.Helper()
 	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) { return c.NewWriter(w) })
@@ -45,7 +45,7 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
-// All blocks have the same memory for their dictionaries.
+// All blocks share the memory for their dictionaries.
 func TestDictionaryShared(t *testing.T) {
 	data := bytes.Repeat(pack(t, []byte("x"), xz.WriterConfig{DictCap: 1 << 20}), 3000)
 	var before, after runtime.MemStats
@@ -57,7 +57,7 @@ func TestDictionaryShared(t *testing.T) {
 	}
 }
 
-// Many small files that ask for a large dictionary take the memory of one.
+// Many small files that ask for a large dictionary together take the memory of one.
 func TestDictionaryOfFiles(t *testing.T) {
 	data := pack(t, []byte("text"), xz.WriterConfig{DictCap: MaxDictionary})
 	var before, after runtime.MemStats
@@ -68,7 +68,7 @@ func TestDictionaryOfFiles(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; used > 60*MaxDictionary { // the race detector drops some
+	if used := after.TotalAlloc - before.TotalAlloc; used > 60*MaxDictionary { // the race detector drops some pooled readers
 		t.Errorf("allocated %d bytes, want few dictionaries of %d", used, MaxDictionary)
 	}
 }
@@ -92,7 +92,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// Data that end too early are called so.
+// Truncated data are reported as such.
 func TestCut(t *testing.T) {
 	data := pack(t, bytes.Repeat([]byte("some text, "), 200), xz.WriterConfig{BlockSize: 1000, DictCap: lzma.MinDictCap})
 	for i := range data {
@@ -123,7 +123,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// What a stream's header says that nobody can read is named.
+// Unsupported features in a stream's header are named.
 func TestHeader(t *testing.T) {
 	for head, want := range map[string]string{
 		"7z\xbc\xaf\x27\x1c\x00\x00": "no header of xz",
@@ -144,7 +144,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// An error of what is read stays as it is.
+// An error of the underlying reader is returned unchanged.
 func TestReadError(t *testing.T) {
 	data := pack(t, []byte("text"), xz.WriterConfig{DictCap: 4096})
 	want := errors.Join(errors.New("no disk"), errors.New("no network"))
@@ -172,7 +172,7 @@ func FuzzReader(f *testing.F) {
 		}
 		r, err := xz.NewReader(bytes.NewReader(data))
 		if err != nil {
-			return // of what it does not support
+			return // the other library does not support it
 		}
 		if want, err := io.ReadAll(io.LimitReader(r, 1<<24)); err == nil && !bytes.Equal(got, want) {
 			t.Errorf("got %d bytes, want %d", len(got), len(want))

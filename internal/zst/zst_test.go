@@ -12,7 +12,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// pack compresses data as zstd does from a pipe: the window is not cut to the length of the data.
+// pack compresses data like zstd reading from a pipe: the window is not cut to the length of the
+// data.
 func pack(t *testing.T, data []byte, window int) []byte {
 	t.Helper()
 	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) {
@@ -20,7 +21,7 @@ func pack(t *testing.T, data []byte, window int) []byte {
 	})
 }
 
-// streamed hides what else a writer can do.
+// streamed hides the other methods of a writer.
 type streamed struct{ io.Writer }
 
 // empty is a frame without contents that asks for 1<<log bytes.
@@ -32,11 +33,12 @@ func noise(size int) []byte {
 	return data
 }
 
-// A frame gets the memory that it asks for up to 32 MiB, and up to 128 MiB with data for it.
+// A frame gets the memory that it asks for up to 32 MiB, and up to 128 MiB if there are enough
+// data.
 func TestWindow(t *testing.T) {
 	const skippable = "\x50\x2a\x4d\x18\x04\x00\x00\x00skip"
 	large := string(pack(t, noise(5<<20), 64<<20))
-	whole := Magic + "\xa0" + "\x01\x00\x00\x03" // one segment of 48 MiB
+	whole := Magic + "\xa0" + "\x01\x00\x00\x03" // a single segment of 48 MiB
 	for name, c := range map[string]struct {
 		data    string
 		refused bool
@@ -65,7 +67,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// What is read ahead is not taken, and is there when it is.
+// Data read ahead do not count as taken until they are decoded.
 func TestTaken(t *testing.T) {
 	text := noise(6 << 20)
 	data := pack(t, text, 64<<20)
@@ -83,7 +85,7 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// A failure of the reader below is its own.
+// A failure of the underlying reader is returned as it is.
 func TestFailure(t *testing.T) {
 	data := pack(t, noise(1<<20), 8<<20)
 	for _, n := range []int{0, 4, 100} {

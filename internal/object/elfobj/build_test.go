@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// The images below are assembled with the offsets of gABI chapters 4 and 5 written
-// out. They share no code with the reader, in which a wrong offset would otherwise
-// go unnoticed.
+// The images below are built with the offsets of gABI chapters 4 and 5 written
+// out. They share no code with the reader, where a wrong offset would otherwise go
+// unnoticed.
 
 // testSec is a section to build. If size is set, it is written as sh_size.
 type testSec struct {
@@ -24,7 +24,7 @@ type testSec struct {
 	ents  uint64
 }
 
-// testSeg is a program header. If sec is set, its place is that section's.
+// testSeg is a program header. If sec is set, it covers that section.
 type testSeg struct {
 	typ, flags  uint32
 	off, addr   uint64

@@ -24,7 +24,7 @@ func crelObject(t *testing.T, bits int, order binary.ByteOrder, machine elf.Mach
 	return openImage(t, e.build())
 }
 
-// The bytes are assembled by hand from the proposal; symbol 2 is at 0x10012.
+// The bytes are written by hand from the proposal; symbol 2 is at 0x10012.
 func TestCREL(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -74,8 +74,8 @@ func TestCREL(t *testing.T) {
 	}
 }
 
-// Pieces that begin in any block equal the same part of the whole, whether entries are
-// in order or not.
+// Reading from any block yields the same bytes as the whole, whether or not the
+// entries are in order.
 func TestCRELBlocks(t *testing.T) {
 	const n = 3*blockRelocs + 5
 	for _, step := range []int{4, -4} {
@@ -110,7 +110,7 @@ func TestCRELBlocks(t *testing.T) {
 	}
 }
 
-// Damage is reported with its place, and the entries before it are applied.
+// Damage is reported with its offset, and the entries before it are applied.
 func TestBadCREL(t *testing.T) {
 	const one = "\x12\x00\x01\x00"
 	for _, c := range []struct {
@@ -153,8 +153,8 @@ func TestBadCREL(t *testing.T) {
 	}
 }
 
-// Any bytes are relocations or give an error, for the whole and for pieces. (The
-// contents are the same only if no two fields overlap.)
+// Any bytes are relocations or give an error, for the whole section and for
+// pieces. (The contents are the same only if no two fields overlap.)
 func FuzzCREL(f *testing.F) {
 	f.Add([]byte("\x14\x07\x02\x0a\x03\x24\x7e"), true)
 	f.Add([]byte("\x14\x27\x02\x0a\x01\xe0\xff\xff\xff\xff\xff\xff\xff\xff\x0f"), true)

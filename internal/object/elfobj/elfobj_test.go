@@ -160,7 +160,8 @@ func compareDebugELF(t *testing.T, path string) {
 	}
 	for i, w := range want.Sections {
 		s := f.Sections[i]
-		// In relocatable files place assigns the addresses, and the contents are relocated.
+		// In relocatable files, place assigns the addresses, and the contents are
+		// relocated.
 		if s.Name != w.Name || s.Type != w.Type || s.Flags != w.Flags || f.Type != elf.ET_REL && s.Addr != w.Addr || s.Offset != w.Offset ||
 			s.FileSize != w.FileSize || s.Link != w.Link || s.Info != w.Info || s.Entsize != w.Entsize {
 			t.Errorf("section %d: %+v, want %+v", i, s, w.SectionHeader)
@@ -200,7 +201,7 @@ func compareData(t *testing.T, s *Section, w *elf.Section) {
 	s.Release()
 }
 
-// systemFiles returns ELF files of several kinds that this machine has.
+// systemFiles returns ELF files of several kinds on this machine.
 func systemFiles(t testing.TB) []string {
 	var out []string
 	self, err := os.Executable()
@@ -212,7 +213,7 @@ func systemFiles(t testing.TB) []string {
 		m, _ := filepath.Glob(pattern)
 		out = append(out, m[:min(len(m), 12)]...)
 	}
-	// The cross libc.so.6 may be linker scripts.
+	// A libc.so.6 for another CPU may be a linker script.
 	out = slices.DeleteFunc(out, func(p string) bool {
 		head := make([]byte, 4)
 		f, err := os.Open(p)

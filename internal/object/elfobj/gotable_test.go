@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// goProgram is a program with Go's table of functions and nothing else that names or describes them.
+// goProgram is a program with Go's table of functions, and nothing else that names or describes them.
 type goProgram struct {
 	mach    uint16
 	quantum byte
@@ -23,7 +23,7 @@ type goProgram struct {
 	module  uint64 // in .go.module
 	steps   []byte // of main.f
 	count   uint64
-	names   uint64 // where they end
+	names   uint64 // where the names end
 }
 
 func newGoProgram() goProgram {
@@ -32,7 +32,7 @@ func newGoProgram() goProgram {
 
 const goTableAt = 0x500000
 
-// section returns the table: main.f at 0x10 and runtime.goexit, with which stacks end, at 0x30.
+// section returns the table: main.f at 0x10 and runtime.goexit, where stacks end, at 0x30.
 func (p goProgram) section() []byte {
 	le := binary.LittleEndian
 	u32 := func(b []byte, values ...uint32) []byte {
@@ -80,11 +80,12 @@ func (p goProgram) file() []byte {
 	return e.build()
 }
 
-// goSteps are a depth of 0 for 4 bytes, of 8 for 8, and of 0 for 4.
+// goSteps returns steps with a depth of 0 for 4 bytes, of 8 for 8, and of 0 for 4.
 func goSteps(quantum byte) []byte { return []byte{2, 4 / quantum, 16, 8 / quantum, 15, 4 / quantum, 0} }
 
-// The table names functions, and has their rules, as Go's linker writes them into .debug_frame: for a CPU with the return
-// address on the stack, and for one with a register for it. Of the versions, the header differs, and where code begins.
+// The table names functions and has their rules, like those that Go's linker writes into .debug_frame, for a CPU with
+// the return address on the stack and for one with a register for it. Versions differ in the header, and in where
+// code begins.
 func TestGoTable(t *testing.T) {
 	amd64 := "10000000ffffffff03000101100c070811107800" +
 		"28000000000000001010400000000000100000000000000013080404000000131004080000001308" + "00000000" +
@@ -124,7 +125,7 @@ func TestGoTable(t *testing.T) {
 	}
 }
 
-// What is damaged is reported with its place; a table of another version is left alone.
+// Damage is reported with its offset; a table of another version is ignored.
 func TestGoTableDamage(t *testing.T) {
 	for _, c := range []struct {
 		want string
@@ -147,7 +148,8 @@ func TestGoTableDamage(t *testing.T) {
 	}
 }
 
-// The runtime of the test itself reads its table as we do. The file loses its symbols first, if the linker left them.
+// The Go runtime reads the table of the test program as we do. The symbols are removed from the file first, if the
+// linker left them.
 func TestGoTableOfProgram(t *testing.T) {
 	path, err := os.Executable()
 	if err != nil {
@@ -183,7 +185,7 @@ func TestGoTableOfProgram(t *testing.T) {
 	}
 }
 
-// No table causes a panic, or a file over the limits.
+// No table causes a panic, or a file that exceeds the limits.
 func FuzzGoTable(f *testing.F) {
 	for _, magic := range []uint32{goMagic118, goMagic120} {
 		p := newGoProgram()

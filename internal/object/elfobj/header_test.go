@@ -11,8 +11,9 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// TestWhatDebugELFRefuses has one cause of refusal in each image. The sections
-// keep the fields that they have in the file, and the good ones their contents.
+// TestWhatDebugELFRefuses has images with one reason each for which debug/elf
+// rejects them. The sections keep their fields as in the file, and undamaged
+// ones their contents.
 func TestWhatDebugELFRefuses(t *testing.T) {
 	big := uint64(1<<63 + 5)
 	for name, c := range map[string]struct {
@@ -83,7 +84,7 @@ func TestWhatDebugELFRefuses(t *testing.T) {
 	}
 }
 
-// TestManySegments has more segments than e_phnum can hold, as a core may.
+// TestManySegments has more segments than e_phnum can represent, as a core may.
 func TestManySegments(t *testing.T) {
 	each(t, func(t *testing.T, e *testELF) {
 		const n = 65535 + 7
@@ -106,7 +107,7 @@ func TestManySegments(t *testing.T) {
 	})
 }
 
-// TestSharedNames has many sections with one long name, whose copies must not take
+// TestSharedNames has many sections with one long name. Its copies must not take
 // more memory than the size of the file allows.
 func TestSharedNames(t *testing.T) {
 	e := kinds[0].e
@@ -120,8 +121,8 @@ func TestSharedNames(t *testing.T) {
 	image := e.build()
 	var f *File
 	grown, _ := cost(func() { f = openBytes(t, image) })
-	// A Section for each header of 64 bytes. Names of
-	// their own for all of them would be 62 times the file.
+	// There is a Section for each 64-byte header. If each section had its own
+	// copy of the name, they would take 62 times the file.
 	if limit := 24 * int64(len(image)); grown > limit {
 		t.Errorf("%d bytes allocated, want at most %d", grown, limit)
 	}
@@ -133,8 +134,8 @@ func TestSharedNames(t *testing.T) {
 	}
 }
 
-// TestBothReadings compares the headers that debug/elf returns with those that are
-// decoded here.
+// TestBothReadings compares the headers that debug/elf returns with those that
+// this package decodes.
 func TestBothReadings(t *testing.T) {
 	images := realImages(t)
 	for _, k := range kinds {

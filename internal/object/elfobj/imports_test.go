@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The words with addresses of functions of other files, as "readelf -r" has them, and with those of symbols without a
-// type: neither those of data, nor those of functions of the file itself, which others may replace.
+// Imports reports the words that "readelf -r" shows with functions of other files or with symbols without a type. It
+// reports neither words for data, nor those for the file's own functions, which other files may replace.
 func TestImports(t *testing.T) {
 	for name, want := range map[string]string{
 		"except.elf":    "2028 _ZTIi, 2030 __gxx_personality_v0, 2000 __cxa_end_catch, 2008 _Z9may_throwi, 2010 _Unwind_Resume, 2018 _ZN5GuardD1Ev, 2020 __cxa_begin_catch",
@@ -36,7 +36,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// Relocation sections that overlap are not read again without limit.
+// Overlapping relocation sections are not read again without a limit.
 func TestImportsOverlap(t *testing.T) {
 	e := &testELF{bits: 64, order: binary.LittleEndian, typ: uint16(elf.ET_DYN), mach: uint16(elf.EM_X86_64)}
 	const n = 100

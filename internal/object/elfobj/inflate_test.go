@@ -130,8 +130,8 @@ func TestInflateDamage(t *testing.T) {
 	}
 }
 
-// TestBombs checks that contents that would inflate to gigabytes give an error, fast
-// and in bounded memory, whichever header declares them.
+// TestBombs checks that contents that would inflate to gigabytes give an error,
+// quickly and in bounded memory, whichever header declares them.
 func TestBombs(t *testing.T) {
 	many := bytes.Repeat(zeroMiB(), 512)                            // 530 KB
 	frames := bytes.Repeat(zstandarded(make([]byte, 4<<20)), 10*64) // 2.5 GiB
@@ -183,7 +183,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestCompressedNameTable has a compressed .shstrtab, for which debug/elf takes
+// TestCompressedNameTable has a compressed .shstrtab for which debug/elf uses
 // 2.6 GB.
 func TestCompressedNameTable(t *testing.T) {
 	lump := bytes.Repeat(zeroMiB(), 512)

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// packXZ compresses data with a dictionary of 1 MiB, in blocks of size bytes
-// each; 0 is one block.
+// packXZ compresses data with a dictionary of 1 MiB, in blocks of size bytes;
+// 0 means one block.
 func packXZ(t testing.TB, data []byte, size int64) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -49,7 +49,7 @@ func innerELF(e testELF) []byte {
 	return e.build()
 }
 
-// outerELF has data in .gnu_debugdata.
+// outerELF returns a file with data in .gnu_debugdata.
 func outerELF(e testELF, data []byte) []byte {
 	e.secs = []testSec{
 		{name: ".text", typ: stProgbits, flags: 6, addr: 0x1000, data: make([]byte, 0x100)},
@@ -146,7 +146,7 @@ func TestMiniDebugDamage(t *testing.T) {
 	}
 }
 
-// Zeros, one byte over the limit.
+// The contents are zeros, one byte over the limit.
 func TestMiniDebugBomb(t *testing.T) {
 	k := kinds[0]
 	bomb := bytes.Repeat(packXZ(t, make([]byte, 1<<20), 0), 40)
@@ -163,7 +163,7 @@ func TestMiniDebugBomb(t *testing.T) {
 	}
 }
 
-// Any change of a byte, and any cut, gives an error or the same file.
+// Any changed byte, and any cut, gives an error or the same file.
 func TestMiniDebugEveryByte(t *testing.T) {
 	k := kinds[0]
 	inner := innerELF(k.e)
@@ -215,7 +215,7 @@ func withFilters(packed []byte) []byte {
 	return withBlockHeader(packed, func(h []byte) { h[1] |= 1 })
 }
 
-// withIndex replaces the uncompressed size in the index of one block.
+// withIndex replaces the uncompressed size in an index of one block.
 func withIndex(packed []byte, plain uint64) []byte {
 	foot := packed[len(packed)-12:]
 	start := len(packed) - 12 - int(binary.LittleEndian.Uint32(foot[4:])+1)*4
@@ -231,7 +231,7 @@ func withIndex(packed []byte, plain uint64) []byte {
 	return bytes.Join([][]byte{packed[:start], index, end}, nil)
 }
 
-// No contents of .gnu_debugdata cause a panic, or a file over the limits.
+// No contents of .gnu_debugdata cause a panic, or a file that exceeds the limits.
 func FuzzMiniDebug(f *testing.F) {
 	k := kinds[0]
 	inner := innerELF(k.e)

@@ -155,7 +155,7 @@ func TestTextHash(t *testing.T) {
 		if got := openBytes(t, e.build()).ContentID(); !bytes.Equal(got, want) {
 			t.Errorf("hash %x, want %x", got, want)
 		}
-		// 20 bytes: the second step takes 12 bytes after the section.
+		// 20 bytes: the second step reads 12 bytes beyond the section.
 		e.secs = []testSec{{name: "text", typ: stProgbits, data: code[100:120]}, {name: ".next", typ: stProgbits, data: bytes.Repeat([]byte{0x55}, 64)}}
 		got := openBytes(t, e.build()).ContentID()
 		padded := append(bytes.Clone(code[100:120]), 0, 0, 0, 0, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55)
@@ -172,8 +172,8 @@ func TestTextHash(t *testing.T) {
 	})
 }
 
-// The id of a file whose code is in no section that Breakpad looks at is made from all code, whatever the sections are
-// called, in files without section headers as well.
+// If the code is in no section that Breakpad looks at, the id is made from all code, whatever the sections are
+// called, and also in files without section headers.
 func TestHashOfOtherCode(t *testing.T) {
 	each(t, func(t *testing.T, e *testELF) {
 		const allocated, executable = 2, 4

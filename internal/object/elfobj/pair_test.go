@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// codeELF has sections with code, by name, address and size, and a build-id if
-// it is not empty.
+// codeELF returns a file with sections with code, by name, address and size,
+// and a build-id unless id is empty.
 func codeELF(id string, code ...testSec) testELF {
 	e := kinds[0].e
 	if id != "" {

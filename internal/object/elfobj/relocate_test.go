@@ -13,8 +13,8 @@ import (
 )
 
 // relocatable returns a relocatable file with .text (index 1, 0x30 bytes), .debug_x (2), its
-// relocations (3), .symtab (4) and .strtab (5). Symbol 1 is .text, symbol 2 is at
-// 0x12 of it, symbol 3 is undefined.
+// relocations (3), .symtab (4) and .strtab (5). Symbol 1 is .text, symbol 2 is at offset
+// 0x12 in it, symbol 3 is undefined.
 func relocatable(t *testing.T, bits int, order binary.ByteOrder, machine elf.Machine, rela bool, data []byte, relocs ...[]byte) *File {
 	t.Helper()
 	const alloc, exec = 2, 4
@@ -42,7 +42,7 @@ func openImage(t *testing.T, image []byte) *File {
 	return f
 }
 
-// symbols makes a symbol table of values and section numbers.
+// symbols returns a symbol table made of values and section numbers.
 func symbols(bits int, order binary.ByteOrder, all ...[2]uint64) (out []byte) {
 	for _, s := range all {
 		if bits == 64 {
@@ -68,7 +68,7 @@ func rela64(order binary.ByteOrder, off uint64, typ, sym uint32, addend int64) [
 	return b
 }
 
-// mips64 returns an entry for the three types that 64-bit MIPS has.
+// mips64 returns an entry with the three types of 64-bit MIPS.
 func mips64(order binary.ByteOrder, off uint64, sym uint32, types [3]byte, addend int64) []byte {
 	b := rela64(order, off, 0, 0, addend)
 	order.PutUint32(b[8:], sym)
@@ -91,8 +91,9 @@ func rela32(order binary.ByteOrder, off, typ, sym uint32, addend int32) []byte {
 
 var le, be binary.ByteOrder = binary.LittleEndian, binary.BigEndian
 
-// Each kind of relocation, by the formula of its processor's supplement: S is
-// 0x10012 (symbol 2), P the offset. One piece and many give the same bytes.
+// Each kind of relocation follows the formula in its processor's supplement:
+// S is 0x10012 (symbol 2), P the offset. Reading one piece and many pieces
+// yields the same bytes.
 func TestRelocations(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -159,7 +160,7 @@ func comparePieces(t *testing.T, s *Section, want []byte) {
 	}
 }
 
-// Pieces that begin in any block of relocations equal the same part of the whole.
+// Reading from any block of relocations yields the same bytes as the whole.
 func TestRelocationBlocks(t *testing.T) {
 	for _, step := range []int{1, -1} {
 		const n = 3*blockRelocs + 5
@@ -177,8 +178,9 @@ func TestRelocationBlocks(t *testing.T) {
 	}
 }
 
-// What cannot be applied is reported with section and offset, and the rest is
-// applied; a table that cannot be read at all costs the section.
+// Relocations that cannot be applied are reported with section and offset,
+// and the rest is applied; a table that cannot be read at all costs the
+// section.
 func TestBadRelocations(t *testing.T) {
 	good := rela64(le, 4, 10, 2, 0)
 	const rest = "\x00\x00\x00\x00\x12\x00\x01\x00"
@@ -221,7 +223,8 @@ func TestBadRelocations(t *testing.T) {
 	}
 }
 
-// Of many bad relocations the first are reported, with the number of the rest.
+// If there are many bad relocations, the first ones are reported, with the number of the
+// rest.
 func TestManyBadRelocations(t *testing.T) {
 	var relocs [][]byte
 	for i := range 100 {
@@ -237,8 +240,8 @@ func TestManyBadRelocations(t *testing.T) {
 	}
 }
 
-// No section needs itself to be read: not a relocated string table of symbols,
-// nor relocations of symbols.
+// Reading a section must not require reading that section: neither for a
+// relocated string table of symbols, nor for relocations of symbols.
 func TestRelocationsOfEachOther(t *testing.T) {
 	r := rela64(le, 0, 10, 1, 0)
 	e := testELF{bits: 64, order: le, typ: uint16(elf.ET_REL), mach: uint16(elf.EM_X86_64), secs: []testSec{
@@ -259,7 +262,7 @@ func TestRelocationsOfEachOther(t *testing.T) {
 	}
 }
 
-// Sections get their places in the order that place.go documents.
+// Sections are placed in the order that place.go documents.
 func TestPlace(t *testing.T) {
 	const write, alloc, exec = 1, 2, 4
 	section := func(name string, flags, size, align uint64) testSec {
@@ -298,7 +301,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// Sections of the same name that are joined give their bytes one after the other.
+// Joined sections of the same name provide their bytes one after the other.
 func TestJoinedSections(t *testing.T) {
 	part := func(text string) testSec { return testSec{name: ".debug_info", typ: stProgbits, data: []byte(text)} }
 	e := testELF{bits: 64, order: le, typ: uint16(elf.ET_REL), mach: uint16(elf.EM_X86_64), secs: []testSec{
@@ -308,7 +311,7 @@ func TestJoinedSections(t *testing.T) {
 		{name: ".strtab", typ: stStrtab, data: []byte{0}},
 	}}
 	f := openImage(t, e.build())
-	// Symbol 1 is at 1 of the third part, which begins at 11.
+	// Symbol 1 is at offset 1 of the third part, which begins at 11.
 	comparePieces(t, f.Header(".debug_info"), []byte("onea \x0d\x00\x00\x00nd3"))
 
 	for i := range 3 {
@@ -320,7 +323,7 @@ func TestJoinedSections(t *testing.T) {
 	}
 }
 
-// Relocations of an executable file have been applied, and are ignored.
+// Relocations of an executable file have already been applied, and are ignored.
 func TestExecutableKeepsItsBytes(t *testing.T) {
 	for _, typ := range []elf.Type{elf.ET_EXEC, elf.ET_DYN} {
 		e := testELF{bits: 64, order: le, typ: uint16(typ), mach: uint16(elf.EM_X86_64), secs: []testSec{

@@ -91,7 +91,7 @@ func mustBeError(t testing.TB, err error) {
 }
 
 // realImages returns a program, a debug file and the shared data's files for other
-// processors, each at most 3 MB.
+// processors, of at most 3 MB each.
 func realImages(t testing.TB) map[string][]byte {
 	out := map[string][]byte{}
 	for _, path := range systemFiles(t) {
@@ -145,10 +145,10 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestByteFlips changes bytes of the headers, where counts, offsets and sizes
-// are, and of the rest.
+// TestByteFlips changes bytes of the headers, which contain counts, offsets
+// and sizes, and of the rest.
 func TestByteFlips(t *testing.T) {
-	const variants = 500 // of each of the four encodings
+	const variants = 500 // for each of the four encodings
 	images := map[string][]byte{}
 	for i := range kinds {
 		e := kinds[i].e
@@ -221,7 +221,7 @@ func headerBytes(t *testing.T, image []byte) []int {
 	return out
 }
 
-// TestByteFlipsOfRealFile does the same with a library.
+// TestByteFlipsOfRealFile does the same to a library.
 func TestByteFlipsOfRealFile(t *testing.T) {
 	image, err := os.ReadFile(testenv.File(t, "/bin/ls", "coreutils"))
 	if err != nil {

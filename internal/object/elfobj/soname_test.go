@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// dynamicELF has a dynamic section of tags and values, and its string table.
+// dynamicELF adds a dynamic section of tags and values, and its string table.
 func dynamicELF(e *testELF, names string, entries ...uint64) *testELF {
 	var dynamic bytes.Buffer
 	for _, v := range entries {
@@ -83,7 +83,7 @@ func stripSections(e *testELF) {
 	e.segs = []testSeg{{typ: uint32(elf.PT_LOAD), sec: ".dynstr"}, {typ: uint32(elf.PT_DYNAMIC), sec: ".dynamic"}}
 }
 
-// binutils' readelf prints the same names for all libraries of this system.
+// binutils' readelf prints the same names for all libraries on this system.
 func TestOracleSOName(t *testing.T) {
 	readelf := testenv.Tool(t, "readelf")
 	var files []string

@@ -11,7 +11,7 @@ import (
 )
 
 // GNU ld and lld put the section headers at the end of a file; only the ELF header
-// gives that offset, and a file without section headers has none.
+// gives their offset, and a file without section headers has none.
 func TestTableEnd(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(filepath.Dir(testenv.Input(t, "README.md")), "cpu-*.elf"))
 	if err != nil || len(paths) < 10 {

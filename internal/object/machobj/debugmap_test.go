@@ -15,7 +15,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The debug map lists the objects with their functions, and not what the linker dropped or folded.
+// The debug map lists the objects with their functions, without those that the linker dropped or
+// folded.
 func TestDebugMap(t *testing.T) {
 	objects, err := openInput(t, "macho-map", "").DebugMap()
 	if err != nil {
@@ -43,7 +44,7 @@ func TestDebugMap(t *testing.T) {
 	}
 }
 
-// It also lists variables. Of those with outer names, the program's symbols have the places.
+// It also lists variables. The addresses of external ones come from the program's symbols.
 func TestDebugMapData(t *testing.T) {
 	objects, err := openInput(t, "macho-vars", "").DebugMap()
 	if err != nil || len(objects) != 2 {
@@ -65,7 +66,7 @@ func TestDebugMapData(t *testing.T) {
 	}
 }
 
-// testMember returns a member of an archive with the header's name field, and contents.
+// testMember returns a member of an archive with the given name field and contents.
 func testMember(name, contents string) string {
 	return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8o%-10d`\n", name, 7, 0, 0, 0o644, len(contents)) + contents + strings.Repeat("\n", len(contents)&1)
 }
@@ -83,7 +84,7 @@ func openTestArchive(t *testing.T, data string) (*Archive, error) {
 	return a, err
 }
 
-// Members are found by the names that BSD's and GNU's archives give them, and are objects.
+// Members are found by the names in BSD and GNU archives, and are objects.
 func TestArchive(t *testing.T) {
 	contents := string(testenv.ReadInput(t, "macho-object.o"))
 	const long = "a-member-with-a-long-name.o"
@@ -122,7 +123,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// Members of a thin archive are files, which their paths from its folder name.
+// Members of a thin archive are files, named by paths relative to its folder.
 func TestThinArchive(t *testing.T) {
 	head := func(name string) string { return testMember(name, strings.Repeat("x", 100))[:memberHeader] }
 	a, err := openTestArchive(t, thinMagic+testMember("/", "symbols")+testMember("//", "sub/one.o/\n")+head("/0")+head("two.o/"))
@@ -158,7 +159,7 @@ func TestFatArchive(t *testing.T) {
 	}
 }
 
-// Damaged archives are refused, with the offset of the damage.
+// Damaged archives are rejected, with the offset of the damage.
 func TestArchiveDamage(t *testing.T) {
 	for want, data := range map[string]string{
 		`not an archive of ar`:                                                            "!<thick>",

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// openObject opens a file as objfile does.
+// openObject opens a file like objfile.
 func openObject(path string, lim object.Limits) (*object.File, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func place(t *testing.T, dir, path, input string) string {
 	return path
 }
 
-// Below a link to a folder, too.
+// Bundles are also found below a symbolic link to a folder.
 func TestBundlesBelowLink(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, "symbols/p.dSYM/Contents/Resources/DWARF/p", "macho-arm64.dSYM")
@@ -49,7 +49,7 @@ func TestBundlesBelowLink(t *testing.T) {
 	}
 }
 
-// Of several files in a dSYM, a UUID chooses one. Without it the one that is named after the bundle counts, or none.
+// If a dSYM has several files, a UUID selects one. Without it, the one named after the bundle is used, or none.
 func TestInBundleOf(t *testing.T) {
 	dir := t.TempDir()
 	const inside = "all.dSYM/Contents/Resources/DWARF"

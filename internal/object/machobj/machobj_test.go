@@ -36,7 +36,7 @@ func openInput(t testing.TB, name, cpu string) *File {
 	return f
 }
 
-// images returns the Mach-O files of the repository and of the shared data.
+// images returns the Mach-O files in the repository and in the shared data.
 func images(t testing.TB) (paths []string) {
 	own, err := filepath.Glob(filepath.Join(testenv.Input(t), "macho-*"))
 	if err != nil || len(own) == 0 {
@@ -54,7 +54,7 @@ func images(t testing.TB) (paths []string) {
 	return paths
 }
 
-// Headers, sections and symbols are those that debug/macho reads.
+// Headers, sections and symbols match debug/macho's.
 func TestDebugMacho(t *testing.T) {
 	compared := 0
 	for _, path := range images(t) {
@@ -126,7 +126,7 @@ func compare(t *testing.T, path string, f *File, want *macho.File) {
 		for _, s := range want.Symtab.Syms {
 			if s.Type&stabMask == 0 {
 				name := s.Name
-				if !strings.Contains(name, ".") { // debug/macho has removed the underscore of these
+				if !strings.Contains(name, ".") { // debug/macho has removed the underscore from these
 					name = strings.TrimPrefix(name, "_")
 				}
 				wanted = append(wanted, fmt.Sprintf("%s %x", name, s.Value&^1))
@@ -138,7 +138,7 @@ func compare(t *testing.T, path string, f *File, want *macho.File) {
 	}
 }
 
-// The id is the UUID in the order of the file; RVAs count from __TEXT.
+// The id is the UUID in the order of the file; RVAs are relative to __TEXT.
 func TestIdentity(t *testing.T) {
 	for _, c := range []struct{ name, cpu, kind, system, arch string }{
 		{"macho-x86_64", "", "executable", "mac", "x86_64"},
@@ -165,7 +165,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// A fat file needs a choice: by CPU or by UUID.
+// A fat file needs a selection: by CPU or by UUID.
 func TestFat(t *testing.T) {
 	data := testenv.ReadInput(t, "macho-fat")
 	_, err := openWith(t, data, "fat", object.DefaultLimits())
@@ -191,7 +191,7 @@ func TestFat(t *testing.T) {
 	}
 }
 
-// Tables of fat files that lie are errors.
+// Inconsistent tables of fat files are errors.
 func TestFatDamage(t *testing.T) {
 	whole := testenv.ReadInput(t, "macho-fat")
 	for _, c := range []struct {
@@ -218,7 +218,7 @@ func TestFatDamage(t *testing.T) {
 	}
 }
 
-// Function starts are the symbols' addresses where linkers write both.
+// Function starts match the symbols' addresses if linkers write both.
 func TestFunctionStarts(t *testing.T) {
 	for _, name := range []string{"macho-x86_64", "macho-arm64", "macho-names"} {
 		f := openInput(t, name, "")
@@ -239,7 +239,7 @@ func TestFunctionStarts(t *testing.T) {
 	}
 }
 
-// The exports are the global symbols, by way of the trie.
+// The exports in the trie are the global symbols.
 func TestExports(t *testing.T) {
 	for _, name := range []string{"macho-x86_64", "macho-names"} {
 		f := openInput(t, name, "")
@@ -281,7 +281,7 @@ func TestExportsDamage(t *testing.T) {
 	}
 }
 
-// Symbols that are being read stay when others release them.
+// Symbols that are being read stay valid when others release them.
 func TestReleaseWhileReading(t *testing.T) {
 	f := openInput(t, "macho-x86_64", "")
 	for _, table := range []object.Table{object.Symtab, object.Dynamic} {
@@ -296,7 +296,7 @@ func TestReleaseWhileReading(t *testing.T) {
 	}
 }
 
-// In a dSYM by old linkers sections have no sizes: they end where the next one begins.
+// In dSYMs by old linkers, sections have no sizes: each ends where the next one begins.
 func TestNoSizes(t *testing.T) {
 	data := testenv.ReadInput(t, "macho-x86_64.dSYM")
 	want := openInput(t, "macho-x86_64.dSYM", "").Section(".text")
@@ -311,7 +311,7 @@ func TestNoSizes(t *testing.T) {
 	}
 }
 
-// Load commands that lie cost what they describe.
+// Inconsistent load commands cost only what they describe.
 func TestLoadCommands(t *testing.T) {
 	whole := testenv.ReadInput(t, "macho-x86_64")
 	reportDamages(t, whole, []damage{
@@ -324,7 +324,7 @@ func TestLoadCommands(t *testing.T) {
 	})
 }
 
-// damage is a change of a file, and a part of what is reported then.
+// damage is a change to a file, and a part of the expected report.
 type damage struct {
 	name string
 	at   int
@@ -332,7 +332,7 @@ type damage struct {
 	want string
 }
 
-// reportDamages opens a file with each damage.
+// reportDamages opens the file with each damage.
 func reportDamages(t *testing.T, whole []byte, all []damage) {
 	t.Helper()
 	for _, c := range all {
@@ -349,8 +349,8 @@ func reportDamages(t *testing.T, whole []byte, all []damage) {
 	}
 }
 
-// Of what load commands say several times, the parts must agree. firstSection is the place of the first section header
-// of macho-x86_64, secondSection that of the next.
+// What load commands state several times must agree. firstSection is the offset of the first section header in
+// macho-x86_64, secondSection that of the next.
 func TestPlaces(t *testing.T) {
 	const text, firstSection, secondSection = 104, 104 + 72, 104 + 72 + 80
 	whole := testenv.ReadInput(t, "macho-x86_64")
@@ -373,7 +373,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Function starts and symbols of code that are elsewhere are reported; those that are right stay.
+// Function starts and symbols of code that are not in code are reported; the valid ones are kept.
 func TestNotCode(t *testing.T) {
 	data := testenv.ReadInput(t, "macho-map")
 	f, err := openWith(t, data, "map", object.DefaultLimits())
@@ -449,7 +449,7 @@ func TestNotCode(t *testing.T) {
 	}
 }
 
-// What is no binary in a universal file, and what is in a kernel cache, is named.
+// The contents of a universal file that are not a binary, and those of a kernel cache, are named.
 func TestOtherKinds(t *testing.T) {
 	fat := testenv.ReadInput(t, "macho-fat")
 	at := binary.BigEndian.Uint32(fat[16:])
@@ -477,7 +477,7 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// What is encrypted cannot be read, and says so.
+// Encrypted contents cannot be read, and the error says so.
 func TestEncrypted(t *testing.T) {
 	data := testenv.ReadInput(t, "macho-x86_64")
 	at := bytes.Index(data, []byte("\x1b\x00\x00\x00\x18\x00\x00\x00")) // LC_UUID, of 24 bytes
@@ -494,7 +494,7 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
-// Relocations put the addresses of functions into the debug information of an object.
+// Relocations put the addresses of functions into an object's debug information.
 func TestRelocate(t *testing.T) {
 	f := openInput(t, "macho-object.o", "")
 	s := f.Section(".debug_info")
@@ -506,7 +506,7 @@ func TestRelocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := int64(1); n <= 7; n++ { // pieces cut numbers
+	for n := int64(1); n <= 7; n++ { // the ends of pieces cut numbers
 		var joined []byte
 		for off := int64(0); off < src.Size(); off += n {
 			b, err := src.Bytes(off, min(n, src.Size()-off), nil)

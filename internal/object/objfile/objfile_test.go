@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A file whose container is not Separable has no debug file, and is not the debug file of
-// another container's.
+// A file whose container is not Separable has no debug file, and cannot be the debug file
+// for another container.
 func TestOtherContainer(t *testing.T) {
 	f, err := Open(testenv.Input(t, "gcc-dwarf5.elf"), object.DefaultLimits())
 	if err != nil {

@@ -25,7 +25,7 @@ func openBytes(t testing.TB, data []byte, path string) *object.File {
 	return f.Object()
 }
 
-// images returns the PE files of the repository, and of the shared data.
+// images returns the PE files in the repository and in the shared data.
 func images(t testing.TB) (paths []string) {
 	own, err := filepath.Glob(filepath.Join(testenv.Input(t), "pe-*"))
 	if err != nil || len(own) == 0 {
@@ -40,7 +40,7 @@ func images(t testing.TB) (paths []string) {
 	return paths
 }
 
-// Headers, sections and COFF symbols are those that debug/pe reads.
+// Headers, sections and COFF symbols match debug/pe's.
 func TestDebugPE(t *testing.T) {
 	for _, path := range images(t) {
 		data, err := os.ReadFile(path)
@@ -127,13 +127,13 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// An image of ARM64EC claims to be for x64, and is for arm64. Rules of x64 code, and those that damaged metadata hide,
+// An ARM64EC image claims to be for x64, but is for arm64. Rules of x64 code, and those that damaged metadata hide,
 // are missing.
 func TestHybrid(t *testing.T) {
 	const directories = 0x78 + 24 + 112 // in this file
 	le := binary.LittleEndian
 	data := testenv.ReadInput(t, "pe-arm64ec.exe")
-	config := bytes.Index(data, append(le.AppendUint32(nil, 0x140), make([]byte, 0xc4)...)) // its size, and nothing up to the metadata
+	config := bytes.Index(data, append(le.AppendUint32(nil, 0x140), make([]byte, 0xc4)...)) // its size, followed by zeros up to the metadata
 	for name, c := range map[string]struct {
 		change func(data []byte)
 		cpu    string
@@ -160,8 +160,8 @@ func TestHybrid(t *testing.T) {
 	}
 }
 
-// GNU objcopy leaves sections of data out of debug files, and gives their symbols the number of the first section:
-// they are no code.
+// GNU objcopy leaves data sections out of debug files and gives their symbols the number of the first section.
+// They do not name code.
 func TestLostSection(t *testing.T) {
 	const lost = 4 // .data
 	data := testenv.ReadInput(t, "pe-mingw64.dll")
@@ -199,7 +199,7 @@ func TestLostSection(t *testing.T) {
 	}
 }
 
-// A section with the header of Go's linker is inflated.
+// A section with the header that Go's linker writes is inflated.
 func TestCompressed(t *testing.T) {
 	data := testenv.ReadInput(t, "pe-mingw64.dll")
 	f := Of(openBytes(t, data, "x"))
@@ -247,7 +247,7 @@ func TestNotPE(t *testing.T) {
 	}
 }
 
-// Any prefix of a file, and any changed byte in the headers, is read or refused.
+// Any prefix of a file, and any changed byte in the headers, is read or rejected.
 func TestDamage(t *testing.T) {
 	for _, name := range []string{"pe-unwind64.exe", "pe-mingw32.dll"} {
 		data := testenv.ReadInput(t, name)
