@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// original is a dump that others are made of, in its own format and converted to the other one.
+// original is a dump from which others are made, in its own format and converted to the other one.
 type original struct {
 	name  string
 	forms [][]byte
@@ -64,9 +64,9 @@ func newOriginal(t testing.TB, file string) original {
 	return o
 }
 
-// makeCorpus writes n dumps into folders of dir: of ten, five are an original as it is or
-// converted, and one each is truncated, has bytes changed, has stacks changed, is in gzip, is not a
-// dump.
+// makeCorpus writes n dumps into folders of dir. Of ten dumps, five are an original, unchanged or
+// converted; one is truncated, one has changed bytes, one has changed stacks, one is compressed
+// with gzip, and one is not a dump.
 func makeCorpus(t testing.TB, dir string, n int) {
 	t.Helper()
 	all := originals(t)
@@ -97,8 +97,8 @@ func makeCorpus(t testing.TB, dir string, n int) {
 	}
 }
 
-// changed changes n words of data. Most of a core is zeros, where a change has no
-// effect: it looks for other words.
+// changed changes n words of data. It looks for words that are not zero, because most of a core is
+// zeros, where a change has no effect.
 func changed(r *rand.Rand, data []byte, n, size int) []byte {
 	data = slices.Clone(data)
 	for range n {
@@ -133,8 +133,8 @@ func packed(t testing.TB, data []byte) []byte {
 	return out.Bytes()
 }
 
-// corpusSymbols makes a store with the symbols of some of the programs, and returns
-// the flags that name all there are. Others have no symbols, or those of another build.
+// corpusSymbols makes a store with the symbols of some of the programs, and returns the flags that
+// name all symbols. Other programs have no symbols, or symbols of another build.
 func corpusSymbols(t testing.TB, dir string) []string {
 	t.Helper()
 	data := sharedData(t)

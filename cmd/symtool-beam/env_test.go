@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// internal/testenv is not for these tests: goldie, which it has, and Beam's runner for
-// Dataflow both have a flag -update. The variables are the same.
+// These tests cannot use internal/testenv: goldie, which it imports, and Beam's runner
+// for Dataflow both have a flag -update. The variables are the same.
 
 // rootDir returns the folder of symtool's own module.
 func rootDir(t testing.TB) string {

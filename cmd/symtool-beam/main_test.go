@@ -15,10 +15,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 )
 
-// mainVar makes the test binary the program.
+// mainVar is the variable that makes the test binary the program.
 const mainVar = "SYMTOOL_BEAM_MAIN"
 
-// TestMain lets the tests run on the runner that --runner names.
+// TestMain makes the tests run on the runner that --runner names.
 func TestMain(m *testing.M) {
 	if os.Getenv(mainVar) != "" {
 		main()
@@ -51,7 +51,8 @@ type buildError struct {
 
 func (e *buildError) Error() string { return e.error.Error() + "\n" + string(e.out) }
 
-// command returns standard output of symtool, whose status may be 3: damaged dumps.
+// command returns the standard output of symtool, whose status may be 3 for damaged
+// dumps.
 func command(t testing.TB, args ...string) []byte {
 	t.Helper()
 	built, err := symtool()
@@ -67,11 +68,11 @@ func command(t testing.TB, args ...string) []byte {
 	return out.Bytes()
 }
 
-// walkLines returns the lines of symtool walk for dumps.
+// walkLines returns the output lines of symtool walk for dumps.
 func walkLines(t *testing.T, flags, dumps []string) []byte {
 	t.Helper()
 	if len(dumps) > 1 {
-		// With one dump, no response file can be meant.
+		// A single dump cannot be mistaken for a response file.
 		file := filepath.Join(t.TempDir(), "args")
 		var text strings.Builder
 		for _, d := range dumps {
@@ -102,7 +103,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// lines returns those of an output folder, in order of names.
+// lines returns the lines in an output folder, in the order of the files' names.
 func lines(t *testing.T, dir string) []byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "lines-*.jsonl"))
@@ -162,8 +163,8 @@ func inputs(t *testing.T) (dumps []string, symbols string) {
 	return dumps, filepath.Join(rootDir(t), "golden", "dwarf2sym", "walk-sources.sym")
 }
 
-// The lines are those of the command, and everything is the same for any number of
-// workers, size of the shards, and limit of memory.
+// The lines equal the command's, and everything is the same for any number of
+// workers, size of shards and limit of memory.
 func TestSameLines(t *testing.T) {
 	dumps, symbols := inputs(t)
 	dir := t.TempDir()
@@ -219,7 +220,7 @@ func TestSameLines(t *testing.T) {
 	}
 }
 
-// walkWithNames is walkLines with the dumps as they are, on the command line.
+// walkWithNames is like walkLines, but passes the dumps on the command line.
 func walkWithNames(t *testing.T, flags, dumps []string) []byte {
 	t.Helper()
 	return command(t, slices.Concat([]string{"walk", "--format", "jsonl"}, flags, dumps)...)

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestOracleCorpus walks many dumps, whole and damaged ones, and compares the lines with
-// those of the command and the tables with what a program in Python counts in them.
-// SYMTOOL_BEAM_CORPUS is a folder to keep them in.
+// TestOracleCorpus walks many dumps, whole and damaged ones. It compares the lines with
+// those of the command, and the tables with the counts of a Python program.
+// SYMTOOL_BEAM_CORPUS is a folder in which to keep the dumps.
 func TestOracleCorpus(t *testing.T) {
 	full := oracle(t)
 	python := tool(t, "python3")

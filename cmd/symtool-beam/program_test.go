@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// shell runs a line with the program as symtool-beam, in a folder.
+// shell runs a command line in a folder, with the program as symtool-beam.
 func shell(t *testing.T, dir, line string) (status int, stdout, stderr string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -54,8 +54,8 @@ func TestProgram(t *testing.T) {
 	for _, c := range []struct {
 		line   string
 		status int
-		stdout string // part
-		stderr string // whole, without a first "symtool-beam: "
+		stdout string // contained in standard output
+		stderr string // all of standard error, without a leading "symtool-beam: "
 	}{
 		{"symtool-beam --output o1 --symbols store dumps", statusOK, "2 dumps: 2 whole, 0 damaged, 0 not read", ""},
 		{"symtool-beam --output o2 --symbols walk.sym 'dumps/*.dmp' bad", statusInput, "2 dumps: 1 whole, 0 damaged, 1 not read", ""},
@@ -89,7 +89,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestReadme runs what the README says about this machine, as it is.
+// TestReadme runs the commands in the README for this machine unchanged.
 func TestReadme(t *testing.T) {
 	dir := field(t)
 	_, section, _ := strings.Cut(read(t, "README.md"), "\n## On this machine\n")
@@ -107,7 +107,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// The README has every flag, file and column, and the usage every flag.
+// The README has every flag, file and column, and the usage has every flag.
 func TestDocumented(t *testing.T) {
 	text := read(t, "README.md")
 	_, _, usage := shell(t, t.TempDir(), "symtool-beam --help")

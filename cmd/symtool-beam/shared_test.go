@@ -21,13 +21,13 @@ import (
 	"github.com/symtool/symtool/walk/summary"
 )
 
-// all returns the names of the flags.
+// all returns the names of all flags.
 func (f *flags) all() []string {
 	f.register(flag.NewFlagSet("", flag.ContinueOnError))
 	return f.names
 }
 
-// walkShard returns what Beam does with a shard.
+// walkShard does the same with a shard as Beam.
 func walkShard(t *testing.T, ctx context.Context, f *walkFn, s Shard) (rows map[summary.Module]summary.Counts, crashes map[string]summary.Crashes, all summary.Totals, dead []Damage, err error) {
 	t.Helper()
 	rows, crashes = map[summary.Module]summary.Counts{}, map[string]summary.Crashes{}
@@ -57,8 +57,8 @@ func newWalkFn(t *testing.T, c Config, names []string) (*walkFn, Shard) {
 	return f, shards[0]
 }
 
-// A shard that is walked again, as after a failure, gives the same output, and one that fails
-// leaves nothing behind: not even in the symbols that others walk with.
+// A shard that is walked again, as after a failure, gives the same output. A shard that fails
+// leaves nothing behind, not even in the symbols that other shards use.
 func TestRetry(t *testing.T) {
 	dumps, symbols := inputs(t)
 	f, shard := newWalkFn(t, Config{Symbols: []string{symbols}, Jobs: 3}, dumps)
@@ -94,7 +94,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A dump at which the walk panics is a dead letter; the others are walked.
+// A dump whose walk panics is a dead letter. The others are walked.
 func TestPanic(t *testing.T) {
 	dumps, symbols := inputs(t)
 	good := walkOne
@@ -119,8 +119,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// Bundles of a process share the symbols; when too much memory is live they
-// get fresh ones, and the old ones are closed after their last user.
+// The bundles of a process share the symbols. When too much memory is live, they get fresh
+// symbols, and the old ones are closed after their last user.
 func TestSharedSymbols(t *testing.T) {
 	dumps, file := inputs(t)
 	c := Config{Symbols: []string{file}, Jobs: 2, Memory: 100}
@@ -145,7 +145,7 @@ func TestSharedSymbols(t *testing.T) {
 	if _, _, all, _, err := walkShard(t, context.Background(), a, shard); err != nil || all.Dumps != int64(len(dumps)) {
 		t.Fatalf("%+v: %v", all, err)
 	}
-	// Every other collection, since the one after a drop does not count.
+	// Every other collection drops a set, since the collection after a drop does not count.
 	if n := len(dumps) / 2; a.shared.dropped < n-1 || a.shared.dropped > n+1 {
 		t.Errorf("dropped %d times, want about %d", a.shared.dropped, n)
 	}
@@ -159,7 +159,7 @@ func TestSharedSymbols(t *testing.T) {
 	}
 }
 
-// Names on another file system: dumps are fetched, outputs are stored there, and no
+// With names in another file system, dumps are fetched, outputs are stored there, and no
 // temporary file is left.
 func TestRemote(t *testing.T) {
 	tmp := t.TempDir()
@@ -200,7 +200,7 @@ func TestRemote(t *testing.T) {
 			got.Write(text)
 		}
 	}
-	// The command takes no such names: the lines differ in nothing else.
+	// The command does not accept such names. The lines differ in nothing else.
 	want := string(walkLines(t, []string{"--symbols", symbols}, dumps))
 	want = strings.ReplaceAll(want, filepath.Dir(dumps[0])+"/", "memfs://dumps/")
 	remote, missing := got.String(), ""
@@ -213,13 +213,13 @@ func TestRemote(t *testing.T) {
 		t.Errorf("missing: %s, %s", missing, firstDifference(remote, want))
 	}
 	left, err := os.ReadDir(tmp)
-	left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "beamloopbackworker-") }) // Beam's, empty
+	left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "beamloopbackworker-") }) // Beam's folders, which are empty
 	if err != nil || len(left) != 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 }
 
-// The tables have the same numbers, in every form.
+// The tables have the same numbers in every form.
 func TestTableForms(t *testing.T) {
 	dumps, symbols := inputs(t)
 	out, _ := beamWalk(t, flags{config: Config{Symbols: []string{symbols}}}, statusInput, dumps...)
@@ -245,7 +245,7 @@ func TestTableForms(t *testing.T) {
 	}
 }
 
-// The manifest keeps names of any bytes, in shards of any size.
+// The manifest preserves names of any bytes, in shards of any size.
 func TestManifest(t *testing.T) {
 	names := []string{"\n", "\"", "\"a\"", "a b", "a\tb", "\x7f", "é", "\xff\xfe", "\\n", "x"}
 	for size := 1; size <= len(names)+1; size++ {

@@ -19,7 +19,7 @@ type tarEntry struct {
 	data   string
 }
 
-// tarOf is a tar archive of n entries.
+// tarOf returns a tar archive of n entries.
 func tarOf(n int, entry func(i int) tarEntry) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -37,7 +37,8 @@ func tarOf(n int, entry func(i int) tarEntry) []byte {
 	return b.Bytes()
 }
 
-// rawTar is a header of a tar archive with fields that package tar does not write, and what follows in its blocks.
+// rawTar returns a header of a tar archive, with fields that package tar does not write, and the blocks with data
+// after it.
 func rawTar(name, size string, kind byte, fields map[int]string, data string) []byte {
 	h := make([]byte, 512)
 	copy(h, name)
@@ -55,10 +56,10 @@ func rawTar(name, size string, kind byte, fields map[int]string, data string) []
 	return append(append(h, data...), make([]byte, -len(data)&511)...)
 }
 
-// octal is a size in a header.
+// octal encodes a size for a header.
 func octal(n int) string { return fmt.Sprintf("%011o\x00", n) }
 
-// paxRecord is a record of a header of pax.
+// paxRecord returns a record in a pax header.
 func paxRecord(key, value string) string {
 	n := len(key) + len(value) + 3
 	for n < len(fmt.Sprint(n))+len(key)+len(value)+3 {
@@ -67,12 +68,12 @@ func paxRecord(key, value string) string {
 	return fmt.Sprintf("%d %s=%s\n", n, key, value)
 }
 
-// withFile is an archive's beginning, and an ELF file after it.
+// withFile returns the beginning of an archive with an ELF file after it.
 func withFile(archive []byte) []byte {
 	return append(archive, tarWith(1, func(int) string { return packedELF(0, []byte{0x90, 0xc3}) })...)
 }
 
-// xzOf is data in xz, with a dictionary that may be larger than they are.
+// xzOf returns data in xz, with a dictionary that may be larger than the data.
 func xzOf(data []byte, dictionary int) []byte {
 	var b bytes.Buffer
 	w, err := xz.WriterConfig{DictCap: dictionary}.NewWriter(&b)
@@ -84,7 +85,8 @@ func xzOf(data []byte, dictionary int) []byte {
 	return b.Bytes()
 }
 
-// nestedTars is an archive of k archives of k archives and so on, n deep, with an ELF file in each of the last.
+// nestedTars returns an archive of k archives of k archives and so on, n deep, with an ELF file in each of the
+// innermost ones.
 func nestedTars(n, k int) []byte {
 	inner := tarWith(1, func(int) string { return packedELF(0, []byte{0x90, 0xc3}) })
 	for range n {
@@ -94,7 +96,7 @@ func nestedTars(n, k int) []byte {
 	return inner
 }
 
-// rpmOf is an RPM package: the index of its header, and its payload.
+// rpmOf returns an RPM package from the index of its header and its payload.
 func rpmOf(entries, store uint32, index []byte, payload []byte) []byte {
 	header := func(entries, store uint32, rest []byte) []byte {
 		b := append([]byte("\x8e\xad\xe8\x01\x00\x00\x00\x00"), binary.BigEndian.AppendUint32(nil, entries)...)
@@ -104,7 +106,7 @@ func rpmOf(entries, store uint32, index []byte, payload []byte) []byte {
 	return append(append(append(lead, header(0, 0, nil)...), header(entries, store, index)...), payload...)
 }
 
-// archiveShapes are archives by their kind, as dump --store takes them.
+// archiveShapes are archives by kind, in the form that dump --store reads.
 var archiveShapes = map[string]struct {
 	n    int
 	data func(n int) []byte
@@ -197,7 +199,7 @@ var archiveShapes = map[string]struct {
 		return rpmOf(uint32(n), uint32(n), append(index, make([]byte, n)...), gzipped(withFile(nil)))
 	}},
 	"rpm-counts": {100000, func(n int) []byte { return rpmOf(1<<20, 256<<20, make([]byte, n), nil) }},
-	"lz4-blocks": {5000, func(n int) []byte { // of 4 MB, each of which is stored and has a byte
+	"lz4-blocks": {5000, func(n int) []byte { // of 4 MB; each is stored and has one byte
 		return append([]byte("\x04\x22\x4d\x18\x60\x70\x73"), bytes.Repeat([]byte("\x01\x00\x00\x80x"), n)...)
 	}},
 	"lz4-frames": {5000, func(n int) []byte { return bytes.Repeat([]byte("\x04\x22\x4d\x18\x60\x70\x73\x00\x00\x00\x00"), n) }},
@@ -207,7 +209,7 @@ var archiveShapes = map[string]struct {
 	"bzip2-streams": {5000, func(n int) []byte { return bytes.Repeat([]byte("BZh9\x17\x72\x45\x38\x50\x90\x00\x00\x00\x00"), n) }},
 }
 
-// hostileArchives returns packages, as dump --store reads them, and what reads compressed dumps.
+// hostileArchives returns packages that dump --store reads, and compressed data for the readers of dumps.
 func hostileArchives() (kinds []hostileKind) {
 	for name, s := range archiveShapes {
 		kind := hostileKind{name: name, n: s.n, files: hostileFiles{"p.archive": s.data}, commands: []string{"dump --no-debuginfod --store out p.archive", "doctor p.archive"}}
@@ -220,5 +222,5 @@ func hostileArchives() (kinds []hostileKind) {
 	return kinds
 }
 
-// hostileDictionary is what data in xz may take in addition, whatever their size (TestDictionary).
+// hostileDictionary is the memory that data in xz may take in addition, whatever its size (TestDictionary).
 const hostileDictionary = 64 << 20

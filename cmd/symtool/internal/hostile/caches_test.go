@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// hostileCacheCommands read a symcache or a GSYM file, m.x.
+// hostileCacheCommands returns commands that read a symcache or a GSYM file, m.x.
 func hostileCacheCommands(from string) (all []string) {
 	for _, to := range []string{"breakpad", "json", "elf", "gsym", "symcache"} {
 		all = append(all, fmt.Sprintf("convert --from %s --to %s -o out.%s m.x", from, to, to))
@@ -14,8 +14,8 @@ func hostileCacheCommands(from string) (all []string) {
 	return append(all, "doctor m.x")
 }
 
-// symcacheOf assembles a symcache of version 7. The numbers of functions, locations and ranges
-// follow from the rows.
+// symcacheOf assembles a symcache of version 7. It computes the numbers of functions,
+// locations and ranges from the rows.
 func symcacheOf(functions, locations, ranges, strings []byte) []byte {
 	var w bytes.Buffer
 	pad := func() { w.Write(make([]byte, -w.Len()&7)) }
@@ -28,8 +28,8 @@ func symcacheOf(functions, locations, ranges, strings []byte) []byte {
 	return w.Bytes()
 }
 
-// gsymOf assembles a GSYM file of version 1: n addresses of four bytes, which share the
-// information of one function or have their own.
+// gsymOf assembles a GSYM file of version 1 with n addresses of four bytes, which share the
+// information of one function or each have their own.
 func gsymOf(n int, each bool, names string, info func(i int) []byte) []byte {
 	var infos bytes.Buffer
 	infoAt := 48 + 8*n + 4 + 2*8
@@ -51,7 +51,7 @@ func gsymOf(n int, each bool, names string, info func(i int) []byte) []byte {
 	return append(append(append(append(append(head, addresses...), pack(offsets)...), files...), names...), infos.Bytes()...)
 }
 
-// hostileCaches returns symcaches and GSYM files that no writer makes.
+// hostileCaches returns symcaches and GSYM files that no writer produces.
 func hostileCaches() (kinds []hostileKind) {
 	add := func(from, name string, n int, data func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: from + "-" + name, n: n, more: hostileRows, files: hostileFiles{"m.x": data}, commands: hostileCacheCommands(from)})

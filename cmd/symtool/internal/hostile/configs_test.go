@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// hostileConfigs returns files that configure commands, and lists that they read.
+// hostileConfigs returns files that configure commands, and lists that commands
+// read.
 func hostileConfigs() (kinds []hostileKind) {
 	small := func(int) []byte { return []byte(symLinux + symFile + "FUNC 1000 10 0 f\n1000 10 1 0\n") }
 	add := func(name string, n int, data func(n int) string, commands ...string) {
@@ -22,7 +23,7 @@ func hostileConfigs() (kinds []hostileKind) {
 	nested := func(before, open, inner, shut string) func(n int) string {
 		return func(n int) string { return before + strings.Repeat(open, n) + inner + strings.Repeat(shut, n) }
 	}
-	more := func(name string, data func(n int) string) { // another file of the last kind
+	more := func(name string, data func(n int) string) { // adds another file to the last kind
 		kinds[len(kinds)-1].files[name] = func(n int) []byte { return []byte(data(n)) }
 	}
 	const lint = "lint --config in m.sym"
@@ -57,7 +58,7 @@ func hostileConfigs() (kinds []hostileKind) {
 		threads := lines("{\"thread_id\":#,\"frames\":[{\"frame\":0,\"function\":\"f#\"}]},")(n)
 		return "{\"status\":\"OK\",\"threads\":[" + strings.TrimSuffix(threads, ",") + "]}"
 	}, "walk --compare in in")
-	const ( // of two walks that differ: by their functions, and by the order of threads
+	const ( // two walks that differ: by their functions, and by the order of threads
 		walked   = "{\"status\":\"OK\",\"threads\":["
 		compared = "walk --compare in other"
 	)

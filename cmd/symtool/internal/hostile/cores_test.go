@@ -19,7 +19,7 @@ var hostileCoreCommands = []string{
 	"doctor m.core",
 }
 
-// coreOf returns a core for amd64: notes, and segments over one piece of memory.
+// coreOf returns a core for amd64 with notes, and with segments over one piece of memory.
 func coreOf(notes []byte, segments []elfSegment, memory []byte) []byte {
 	le := binary.LittleEndian
 	phnum := len(segments) + 1
@@ -57,17 +57,17 @@ func coreOf(notes []byte, segments []elfSegment, memory []byte) []byte {
 	return append(append(file, notes...), memory...)
 }
 
-// coreNote returns a note of the kernel.
+// coreNote returns one of the kernel's notes.
 func coreNote(kind uint32, data []byte) []byte {
 	b := append(pack(uint32(5), uint32(len(data)), kind), "CORE\x00\x00\x00\x00"...)
 	b = append(b, data...)
 	return append(b, make([]byte, -len(b)&3)...)
 }
 
-// coreThread returns NT_PRSTATUS of a thread.
+// coreThread returns the NT_PRSTATUS note of a thread.
 func coreThread(i int) []byte { return coreThreadAt(i, mdStack) }
 
-// coreThreadAt returns NT_PRSTATUS of a thread with a stack pointer.
+// coreThreadAt returns the NT_PRSTATUS note of a thread with the given stack pointer.
 func coreThreadAt(i int, sp uint64) []byte {
 	status := make([]byte, 336)
 	binary.LittleEndian.PutUint32(status[32:], uint32(i+1))
@@ -77,7 +77,7 @@ func coreThreadAt(i int, sp uint64) []byte {
 	return coreNote(1, status)
 }
 
-// coreFiles returns NT_FILE: n mappings.
+// coreFiles returns an NT_FILE note with n mappings.
 func coreFiles(n int, place func(i int) (from, to uint64), names []byte) []byte {
 	return coreNote(0x46494c45, append(append(pack(uint64(n), uint64(4096)), repeat(n, func(i int) []byte {
 		from, to := place(i)
@@ -85,7 +85,7 @@ func coreFiles(n int, place func(i int) (from, to uint64), names []byte) []byte 
 	})...), names...))
 }
 
-// hostileCores returns cores of ELF.
+// hostileCores returns ELF cores.
 func hostileCores() (kinds []hostileKind) {
 	add := func(name string, n int, data func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.core": data}, commands: hostileCoreCommands})
@@ -152,7 +152,8 @@ func hostileCores() (kinds []hostileKind) {
 	return kinds
 }
 
-// kernelCore returns a core of a kernel: lines of its VMCOREINFO, notes of its CPUs, and memory at mdStack.
+// kernelCore returns a core of a kernel with the lines of its VMCOREINFO, the notes of its CPUs, and memory
+// at mdStack.
 func kernelCore(info, cpus, memory []byte) []byte {
 	info = append(fmt.Appendf(nil, "OSRELEASE=6.1.0\nSYMBOL(_stext)=%x\n", mdStack), info...)
 	note := append(pack(uint32(11), uint32(len(info)), uint32(0)), "VMCOREINFO\x00\x00"...)

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// hostileDIECommands read m.elf with all of its variables, too.
+// hostileDIECommands are commands that read m.elf, including all of its variables.
 var hostileDIECommands = append([]string{"dump --vars all -o vars.sym m.elf"}, hostileELFCommands...)
 
-// table5 is a line table of DWARF 5: how directories and files are described, how many there are, and their bytes.
+// table5 returns a DWARF 5 line table: how directories and files are described, how many there are, and their
+// bytes.
 func table5(directories, files []byte, numbers [2]uint64, data [2][]byte, program []byte) []byte {
 	var h, body, w die
 	h.Write([]byte{1, 1, 1, 0xfb, 14, 13})
@@ -28,7 +29,8 @@ func table5(directories, files []byte, numbers [2]uint64, data [2][]byte, progra
 	return append(w.Bytes(), body.Bytes()...)
 }
 
-// importing is n partial units that each import two of those behind them, the last the first, by a DIE with a tag.
+// importing returns n partial units that each import the next one twice, by DIEs with the given tag. The last unit
+// imports the first.
 func importing(n, tag int) []byte {
 	abbrevs := unitAbbrev + funcAbbrev + "\x03\x3c\x01\x10\x17\x00\x00" + "\x04" + string(byte(tag)) + "\x00\x18\x10\x00\x00"
 	var info die
@@ -43,8 +45,8 @@ func importing(n, tag int) []byte {
 	return dwarfOf(abbrevs, info.Bytes(), nil, nil)
 }
 
-// hostileDIEs returns trees of DIEs that are deep, refer to each other in circles or list much with few bytes, and tables
-// of DWARF 5 that say how many they are.
+// hostileDIEs returns trees of DIEs that are deep, refer to each other in circles or list much in few bytes, and
+// DWARF 5 tables with wrong counts.
 func hostileDIEs() (kinds []hostileKind) {
 	add := func(name string, n int, file func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, more: hostileTypes, files: hostileFiles{"m.elf": file}, commands: hostileDIECommands})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// hostileDumpCommands read m.dmp.
+// hostileDumpCommands are commands that read m.dmp.
 var hostileDumpCommands = []string{
 	"walk m.dmp",
 	"walk --brief --verify m.dmp",
@@ -26,7 +26,7 @@ var hostileDumpCommands = []string{
 	"doctor m.dmp",
 }
 
-// Types of a minidump's streams, and addresses in the process.
+// Types of streams in a minidump, and addresses in the process.
 const (
 	mdThreads, mdModules, mdMemory, mdSystem = 3, 4, 5, 7
 	mdMemory64, mdHandles, mdUnloaded        = 9, 12, 14
@@ -37,14 +37,14 @@ const (
 	mdStack = 0x7fff00000000
 )
 
-// hostileDump assembles a minidump: Linux on amd64, little endian. It has its own layouts, so
-// that a mistake in the reader's does not go unnoticed.
+// hostileDump assembles a minidump for Linux on amd64, in little endian. It has its own
+// layouts, so that a mistake in the reader's layouts is noticed.
 type hostileDump struct {
 	data    []byte
 	streams []any // uint32: type, size and offset of each
 }
 
-// newDump leaves room for a number of streams.
+// newDump returns a dump with room for a number of streams.
 func newDump(streams int) *hostileDump {
 	return &hostileDump{data: make([]byte, 32+12*streams)}
 }
@@ -69,7 +69,7 @@ func repeat(n int, record func(i int) []byte) []byte {
 	return b.Bytes()
 }
 
-// add adds bytes, and returns their offset.
+// add appends bytes, and returns their offset.
 func (d *hostileDump) add(data []byte) uint32 {
 	for len(d.data)%8 != 0 {
 		d.data = append(d.data, 0)
@@ -83,19 +83,19 @@ func (d *hostileDump) stream(kind uint32, data []byte) {
 	d.streams = append(d.streams, kind, uint32(len(data)), d.add(data))
 }
 
-// list is a stream that begins with the number of its records.
+// list adds a stream that begins with the number of its records.
 func (d *hostileDump) list(kind uint32, n int, record func(i int) []byte) {
 	d.stream(kind, append(pack(uint32(n)), repeat(n, record)...))
 }
 
-// bytes returns the dump.
+// bytes returns the bytes of the dump.
 func (d *hostileDump) bytes() []byte {
 	copy(d.data, pack([]byte("MDMP"), uint32(0xa793), uint32(len(d.streams)/3), uint32(32), uint32(0), uint32(0x5f000000), uint64(0)))
 	copy(d.data[32:], pack(d.streams...))
 	return d.data
 }
 
-// text returns a string of the format.
+// text adds a string in the format of minidumps.
 func (d *hostileDump) text(s string) uint32 {
 	b := pack(uint32(2 * len(s)))
 	for _, c := range []byte(s) {
@@ -108,13 +108,13 @@ func (d *hostileDump) system() {
 	d.stream(mdSystem, pack(uint16(9), uint16(6), uint16(0), uint8(1), uint8(1), uint32(5), uint32(10), uint32(0), uint32(0x8201), d.text(""), uint32(0), make([]byte, 24)))
 }
 
-// buildID returns a CodeView record with a build-id.
+// buildID adds a CodeView record with a build-id.
 func (d *hostileDump) buildID() (at, size uint32) {
 	id := pack(uint32(0x4270454c), []byte("0123456789abcdef"))
 	return d.add(id), uint32(len(id))
 }
 
-// modules are n modules that share one name.
+// modules adds n modules that share one name.
 func (d *hostileDump) modules(n int, name string, place func(i int) (base uint64, size uint32)) {
 	at, record, size := d.text(name), uint32(0), uint32(0)
 	record, size = d.buildID()
@@ -126,7 +126,7 @@ func (d *hostileDump) modules(n int, name string, place func(i int) (base uint64
 
 func oneModule(int) (uint64, uint32) { return mdCode, 0x100000 }
 
-// context returns the registers of a thread.
+// context adds the registers of a thread.
 func (d *hostileDump) context(pc, sp, fp uint64) uint32 {
 	c := make([]byte, 1232)
 	binary.LittleEndian.PutUint32(c[48:], 0x10001f)
@@ -136,7 +136,7 @@ func (d *hostileDump) context(pc, sp, fp uint64) uint32 {
 	return d.add(c)
 }
 
-// threads are n threads that share a stack and registers.
+// threads adds n threads that share a stack and registers.
 func (d *hostileDump) threads(n int, stack []byte, context uint32) {
 	at := d.add(stack)
 	d.list(mdThreads, n, func(i int) []byte {
@@ -165,7 +165,7 @@ const smallDumpID = "333231303534373638396162636465660"
 // smallDump returns a dump to walk with hostile symbols.
 func smallDump(int) []byte { return stackDump(1, framePointers(64), mdStack) }
 
-// dumpShape is a kind of minidump.
+// dumpShape describes a kind of minidump.
 type dumpShape struct {
 	name string
 	n    int
@@ -255,8 +255,8 @@ var dumpShapes = []dumpShape{
 	}},
 }
 
-// crashpadDump has n modules that share one record, whose lists have n entries of
-// one string.
+// crashpadDump returns a dump with n modules that share one record. The lists of the record
+// have n entries, which are the same string.
 func crashpadDump(n int) []byte {
 	d := newDump(3)
 	d.system()

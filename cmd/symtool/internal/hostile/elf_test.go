@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// hostileELFCommands read m.elf, and outputs made from it.
+// hostileELFCommands are commands that read m.elf, and files made from it.
 var hostileELFCommands = []string{
 	"dump -o m.sym m.elf",
 	"dump --store s m.elf",
@@ -19,7 +19,7 @@ var hostileELFCommands = []string{
 	"diff --raw m.elf m.sym",
 }
 
-// elfSec is a section of a file that hostileFile makes.
+// elfSec is a section of a file made by hostileFile.
 type elfSec struct {
 	name              string
 	typ, link         uint32
@@ -28,7 +28,7 @@ type elfSec struct {
 	data              []byte
 }
 
-// Code of the files, NOPs, at an address that leaves room for a header.
+// The code of the files, NOPs, and its address, which leaves room for a header.
 const (
 	hostileText = 0x401000
 	hostileCode = 1 << 20
@@ -41,7 +41,7 @@ type elfSegment struct {
 }
 
 // hostileFile makes an executable for x86-64 from its code and sections. segments are the
-// program headers; nil means one for the code.
+// program headers; nil stands for one that covers the code.
 func hostileFile(code []byte, sections []elfSec, segments []elfSegment) []byte {
 	le := binary.LittleEndian
 	sections = append([]elfSec{{}, {name: ".text", typ: 1, flags: 6, addr: hostileText, data: code}}, sections...)
@@ -65,7 +65,7 @@ func hostileFile(code []byte, sections []elfSec, segments []elfSegment) []byte {
 	if segments == nil {
 		segments = []elfSegment{{1, 5, textAt, hostileText, uint64(len(code)), uint64(len(code))}}
 	}
-	// Program headers are after all sections.
+	// The program headers follow all sections.
 	file := make([]byte, textAt)
 	var headers []byte
 	for i, s := range sections {
@@ -117,7 +117,7 @@ func hostileFile(code []byte, sections []elfSec, segments []elfSegment) []byte {
 	return file
 }
 
-// elfOf returns the file of some sections around 1 MB of NOPs.
+// elfOf returns a file with the given sections and 1 MB of NOPs.
 func elfOf(sections ...elfSec) []byte {
 	return hostileFile(bytes.Repeat([]byte{0x90}, hostileCode), sections, nil)
 }
@@ -142,7 +142,7 @@ func (w *die) u64(v int) *die {
 func (w *die) str(s string) *die { w.WriteString(s); w.WriteByte(0); return w }
 func (w *die) uleb(v int) *die   { w.Write(binary.AppendUvarint(nil, uint64(v))); return w }
 
-// times writes what f does for each i below n.
+// times calls f for each i below n.
 func (w *die) times(n int, f func(i int)) *die {
 	for i := range n {
 		f(i)
@@ -170,7 +170,7 @@ func unitOf(abbrev int, dies []byte) []byte {
 	return append(head.Bytes(), w.Bytes()...)
 }
 
-// linesOf returns a line table of one directory and some files.
+// linesOf returns a line table with one directory and some files.
 func linesOf(dir string, files []string, program []byte) []byte {
 	var h, body, w die
 	h.u8(1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)
@@ -186,12 +186,12 @@ func linesOf(dir string, files []string, program []byte) []byte {
 	return append(w.Bytes(), body.Bytes()...)
 }
 
-// rowsOf begins a sequence of a line program at an address.
+// rowsOf begins a sequence of a line program at an address in the code.
 func rowsOf(w *die, at int) *die { return w.u8(0, 9, 2).u64(hostileText + at) }
 
 func sequenceEnd(w *die) *die { return w.u8(0, 1, 1) }
 
-// dwarfOf returns a file with debug information; with one unit if info is nil.
+// dwarfOf returns a file with debug information. If info is nil, it has one unit.
 func dwarfOf(abbrevs string, info, dies, lines []byte, more ...elfSec) []byte {
 	if info == nil {
 		info = unitOf(0, dies)
@@ -205,15 +205,15 @@ func dwarfOf(abbrevs string, info, dies, lines []byte, more ...elfSec) []byte {
 		{name: ".debug_line", typ: 1, data: lines}}, more...)...)
 }
 
-// rangesOf returns a list of n pieces of one byte.
+// rangesOf returns a list of n ranges of one byte each.
 func rangesOf(n int) elfSec {
 	var w die
 	w.times(n, func(i int) { w.u64(3 * i % hostileCode).u64(3*i%hostileCode + 1) }).u64(0).u64(0)
 	return elfSec{name: ".debug_ranges", typ: 1, data: w.Bytes()}
 }
 
-// framesOf returns call frame information: what comes after the rules of a CIE,
-// and n FDEs.
+// framesOf returns call frame information: a CIE with initial after its rules, and n
+// FDEs.
 func framesOf(name string, initial []byte, n int, fde func(i int) (at, size int, code []byte)) elfSec {
 	var w die
 	debug := name == ".debug_frame"
@@ -280,8 +280,8 @@ func zlibSection(name string, size int) elfSec {
 	return elfSec{name: name, typ: 1, flags: 0x800, data: w.Bytes()}
 }
 
-// hostileELF returns programs whose headers, debug information, call frames or
-// symbols refer to each other far more often than their size.
+// hostileELF returns programs whose headers, debug information, call frames or symbols
+// contain far more references to each other than their size suggests.
 func hostileELF() []hostileKind {
 	var kinds []hostileKind
 	add := func(name string, n int, file func(n int) []byte, more ...hostileFiles) {
@@ -544,7 +544,7 @@ func hostileELF() []hostileKind {
 	return kinds
 }
 
-// doubledName returns a mangled name in which each type refers twice to the one before.
+// doubledName returns a mangled name in which each type refers to the previous one twice.
 func doubledName(i, levels int) string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	name := fmt.Sprintf("_Z5f%04d1AIiiE", i%10000)

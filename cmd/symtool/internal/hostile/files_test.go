@@ -22,9 +22,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Limits on one run over a damaged file: memory, as a multiple of the file's size in
-// addition to what any run takes, and time, far above what a run needs, so that a busy
-// machine does not fail the test.
+// Limits for one run with a damaged file. The limit of memory is a multiple of the
+// file's size, plus what any run takes. The limit of time is far above what a run
+// needs, so that a busy machine does not fail the test.
 const (
 	hostileRatio = 4
 	hostileBase  = 64 << 20
@@ -65,8 +65,8 @@ func TestHostile(t *testing.T) {
 type hostile struct {
 	t       *testing.T
 	program string
-	dir     string // a folder for each run is in it
-	whole   string // the folder of the files before they are damaged
+	dir     string // contains a folder for each run
+	whole   string // folder of the files before they are damaged
 	slots   chan struct{}
 	wg      sync.WaitGroup
 
@@ -188,7 +188,7 @@ func (h *hostile) run(path, command string, damage func(*os.File) error) string 
 	if err != nil {
 		return err.Error()
 	}
-	if of, isIndex := strings.CutSuffix(name, ".idx"); isIndex { // used only beside its file
+	if of, isIndex := strings.CutSuffix(name, ".idx"); isIndex { // an index is used only beside its file
 		if err := os.Link(strings.TrimSuffix(path, ".idx"), filepath.Join(dir, of)); err != nil {
 			return err.Error()
 		}
@@ -249,7 +249,7 @@ func (h *hostile) command(dir, name string, size int64, args []string) (status i
 		return status, fmt.Sprintf("status %d: %.2000s", status, text)
 	case strings.Contains(text, "internal error") || strings.Contains(text, "panic") || strings.Contains(text, "goroutine "):
 		return status, fmt.Sprintf("a panic: %.2000s", text)
-	case status == cli.StatusInput && !strings.Contains(text, name) && !strings.Contains(stdout.String(), name): // lint prints damage among the findings
+	case status == cli.StatusInput && !strings.Contains(text, name) && !strings.Contains(stdout.String(), name): // lint reports damage among its findings
 		return status, fmt.Sprintf("status 3, and no message has the name of the file: %.2000s", text)
 	case memory > limit:
 		return status, fmt.Sprintf("%d bytes of memory for a file of %d, want at most %d", memory, size, limit)
@@ -257,7 +257,7 @@ func (h *hostile) command(dir, name string, size int64, args []string) (status i
 	return status, ""
 }
 
-// beginning keeps the first bytes of what is written to it.
+// beginning keeps the first bytes that are written to it.
 type beginning struct {
 	bytes.Buffer
 	most int

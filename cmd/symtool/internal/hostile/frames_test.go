@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// frameRows are instructions of an FDE of all code, of which there are n: what comes before them in
-// the CIE, and each.
+// frameRows are the instructions of an FDE for all code, of which there are n, and the instructions that precede them
+// in the CIE.
 var frameRows = map[string]struct {
 	n       int
 	initial func(i int) []byte
@@ -45,20 +45,21 @@ func hostileFrames() (kinds []hostileKind) {
 	return kinds
 }
 
-// frameOfZstd is a frame of zstd that asks for a window of 1<<log bytes and is empty, or has one block of a byte 128 K times.
+// frameOfZstd returns a zstd frame that requests a window of 1<<log bytes. It is empty, or has one block of a byte
+// repeated 128 K times.
 func frameOfZstd(log int, block string) []byte {
 	return append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, byte(log-10) << 3}, block+"\x01\x00\x00"...)
 }
 
-// hostileWindow is what a frame of zstd may take in addition, whatever its size (TestWindow).
+// hostileWindow is the memory that a zstd frame may take in addition, whatever its size (TestWindow).
 const hostileWindow = 32 << 20
 
-// hostileMembers returns compressed data of many parts, and archives of many members, that take
-// hardly any bytes each.
+// hostileMembers returns compressed data with many parts, and archives with many members, that take hardly any bytes
+// each.
 func hostileMembers() (kinds []hostileKind) {
 	const text = symLinux + symFile + "FUNC 1000 10 0 f\n1000 10 1 0\n"
 	add := func(file, name string, n int, part func(i int) []byte) {
-		whole := func() []byte { return packedText(file[len("m.sym."):], text, "INFO URL x\n", 1) } // not before it is asked for
+		whole := func() []byte { return packedText(file[len("m.sym."):], text, "INFO URL x\n", 1) } // not computed before it is requested
 		kinds = append(kinds, hostileKind{name: name, n: n, more: hostileWindow, files: hostileFiles{file: func(n int) []byte { return append(repeat(n, part), whole()...) }, "m.dmp": smallDump},
 			commands: []string{"resolve -s " + file + " 1000", "lint " + file, "doctor " + file, "convert --to gsym -o out.gsym " + file, "store add store " + file, "walk -s " + file + " m.dmp"}})
 	}
@@ -118,7 +119,8 @@ func hostileMembers() (kinds []hostileKind) {
 	return kinds
 }
 
-// zipOfOneFile is a zip archive whose n entries are all of the same local file, an ELF file with more bytes behind it.
+// zipOfOneFile returns a zip archive whose n entries all refer to the same local file, an ELF file followed by more
+// bytes.
 func zipOfOneFile(n int, method uint16, more []byte) []byte {
 	one := zipWith(1, method, packedELF(0, []byte{0x90, 0xc3})+string(more))
 	at := bytes.LastIndex(one, []byte("PK\x01\x02"))

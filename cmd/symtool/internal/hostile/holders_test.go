@@ -40,8 +40,8 @@ func xzSection(name string, data []byte) elfSec {
 	return elfSec{name: name, typ: 1, data: w.Bytes()}
 }
 
-// armFile returns an executable for 32-bit ARM: code at 0x8000, an index of the
-// rules at 0x100000 and their table at 0x200000.
+// armFile returns an executable for 32-bit ARM: code at 0x8000, an index of the unwind rules at 0x100000,
+// and their table at 0x200000.
 func armFile(index, table []byte) []byte {
 	const names = "\x00.text\x00.ARM.exidx\x00.ARM.extab\x00.shstrtab\x00"
 	code := bytes.Repeat([]byte{0, 0, 0xa0, 0xe1}, hostileCode/4)
@@ -78,8 +78,8 @@ func armFile(index, table []byte) []byte {
 // prel31 returns a reference from one place to another.
 func prel31(from, to int) uint32 { return uint32(to-from) & 0x7fffffff }
 
-// relocatable makes an object file of an executable: n relocations of 64 bits for
-// .debug_info, whose section number is 2.
+// relocatable makes an executable an object file, with n 64-bit relocations for .debug_info, whose
+// section number is 2.
 func relocatable(n int, target elfSec, place func(i int) int) []byte {
 	var relocations die
 	relocations.times(n, func(i int) { relocations.u64(place(i)).u64(1<<32 | 1).u64(i) })
@@ -88,13 +88,14 @@ func relocatable(n int, target elfSec, place func(i int) int) []byte {
 		elfSec{name: ".debug_abbrev", typ: 1, data: []byte(unitAbbrev + funcAbbrev + "\x00")},
 		elfSec{name: ".rela.debug_info", typ: 4, link: 3, entsize: 24, data: relocations.Bytes()})
 	binary.LittleEndian.PutUint16(file[16:], 1)
-	// sh_info of the last section but .shstrtab.
+	// sh_info of the section before .shstrtab, the last one.
 	shoff := binary.LittleEndian.Uint64(file[40:])
 	binary.LittleEndian.PutUint32(file[shoff+6*64+44:], 2)
 	return file
 }
 
-// skeletonsOf is a program of n units whose rest is in a.dwo, by number.
+// skeletonsOf returns a program of n skeleton units whose split full units are in a.dwo. id returns the
+// DWO ID of each.
 func skeletonsOf(n int, id func(i int) int) []byte {
 	const split = "\x01\x11\x00\xb0\x42\x08\xb1\x42\x07\x1b\x08\x00\x00" // GNU_dwo_name, GNU_dwo_id, comp_dir
 	var w die
@@ -107,8 +108,8 @@ func skeletonsOf(n int, id func(i int) int) []byte {
 	return dwarfOf(split, w.Bytes(), nil, nil)
 }
 
-// packageOf is a package of n units that all have the same contributions, with so many functions. A third of the slots of
-// its table are free (DWARF 5, 7.3.5.3).
+// packageOf returns a package of n units with identical contributions, each with the given number of
+// functions. A third of the slots of its table are free (DWARF 5, 7.3.5.3).
 func packageOf(n, functions int) []byte {
 	k := 1
 	for k <= n+n/2 {
@@ -125,7 +126,8 @@ func packageOf(n, functions int) []byte {
 	return packageWith(n, table, hash, functions)
 }
 
-// fullPackage is a package whose table has no free slot, and n units whose search begins at the same one.
+// fullPackage returns a package whose table has no free slot, with n units whose search begins at the
+// same slot.
 func fullPackage(n int) []byte {
 	table, hash := make([]int, n), make([]int, n)
 	for i := range n {
@@ -226,7 +228,7 @@ func hostileHolders() (kinds []hostileKind) {
 	add("package-of-other-units", 4096, func(n int) []byte { return skeletonsOf(n, func(i int) int { return (i+1_000_000)<<32 + 7 }) }, dwpCommands,
 		hostileFiles{"m.dwp": fullPackage})
 
-	// A file whose functions have the names of a supplementary one.
+	// A file whose functions take their names from a supplementary file.
 	link := elfSec{name: ".gnu_debugaltlink", typ: 1, data: []byte("m.alt\x00\x01\x02\x03\x04")}
 	alt := func(n int) []byte {
 		return elfOf(elfSec{name: ".debug_str", typ: 1, data: append(bytes.Repeat([]byte("s"), 20*n), 0)},
@@ -239,7 +241,7 @@ func hostileHolders() (kinds []hostileKind) {
 		return dwarfOf(unitAbbrev+"\x02\x2e\x00\x03\xa1\x3e\x11\x01\x12\x07\x00\x00", nil, w.Bytes(), nil, link)
 	}, hostileELFCommands, hostileFiles{"m.alt": alt})
 
-	// DWARF 5: lists and strings that are found by number.
+	// DWARF 5: lists and strings that are found by index.
 	unit5 := func(dies []byte) []byte {
 		var w, head die
 		w.u8(5, 0, 1, 8).u32(0).u8(1).str("m").u64(hostileText).u64(hostileCode).u32(8).u32(12)

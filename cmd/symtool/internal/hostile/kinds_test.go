@@ -24,8 +24,9 @@ import (
 )
 
 // hostileKind is a family of inputs that grow with n, made so that a careless reader needs
-// far more than their size. The commands run in the folder of the files, one after the
-// other, and may read the output of earlier ones, and a file after < from standard input.
+// far more time or memory than their size suggests. The commands run in the folder of the
+// files, one after the other, and may read the output of earlier ones, and a file after <
+// from standard input.
 type hostileKind struct {
 	name     string
 	n        int // the smaller size; the larger is 4n
@@ -37,7 +38,7 @@ type hostileKind struct {
 // hostileFiles makes the input files of a kind, by name.
 type hostileFiles map[string]func(n int) []byte
 
-// hostileFamilies has the kinds by what they attack. Each has its table in its own file.
+// hostileFamilies has the kinds by what they attack. Each family has its own file.
 var hostileFamilies = map[string]func() []hostileKind{
 	"symbols":  hostileSymbols,
 	"dumps":    hostileDumps,
@@ -66,10 +67,10 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"dies":     hostileDIEs,
 }
 
-// Limits on a command over a hostile input. From n to 4n the processor time may
-// grow by hostileGrowth, so that what is quadratic fails; times below
-// hostileQuick are noise. Memory and output have one limit, tied to the size of
-// the files that the command names.
+// Limits for a command that reads a hostile input. From n to 4n, the processor
+// time may grow by hostileGrowth, so that quadratic growth fails; times below
+// hostileQuick are noise. Memory and output have one limit, which depends on
+// the size of the files that the command names.
 const (
 	hostileGrowth = 8
 	hostileQuick  = 150 * time.Millisecond
@@ -77,14 +78,15 @@ const (
 	hostileFloor  = 64 << 20
 	hostileFactor = 8
 
-	// What symcaches and GSYM may take in addition: a row of four bytes becomes a FUNC with lines,
-	// and in GSYM a FUNC in others has the lines of all from there on, up to 32 times.
+	// The memory that symcaches and GSYM may take in addition: a row of four bytes becomes a FUNC
+	// with lines, and in GSYM a FUNC inside others has the lines of all from there on, up to 32
+	// times.
 	hostileRows = 16 << 20
 )
 
-// TestHostileKinds runs every command of every kind at n and 4n, each in a
-// process of its own, and holds it to the limits. `make hostile` calls it;
-// SYMTOOL_HOSTILE_KIND restricts it to the kinds whose names have that text.
+// TestHostileKinds runs every command of every kind at n and 4n, each in its
+// own process, and checks the limits. `make hostile` calls it;
+// SYMTOOL_HOSTILE_KIND restricts it to the kinds with that text in the name.
 func TestHostileKinds(t *testing.T) {
 	if os.Getenv("SYMTOOL_HOSTILE_RUNS") == "" {
 		t.Skip("takes minutes: make hostile sets SYMTOOL_HOSTILE_RUNS")
@@ -105,8 +107,9 @@ func TestHostileKinds(t *testing.T) {
 	}
 }
 
-// copyOfProgram returns the path of a copy of the program that is written page by page: of one that Go's linker wrote, the page
-// cache has large blocks, and up to 8 MB more count as resident.
+// copyOfProgram returns the path of a copy of the program that is written page by page. For a file
+// that Go's linker wrote, the page cache has large blocks, so that up to 8 MB more count as
+// resident.
 func copyOfProgram(t *testing.T) string {
 	data, err := os.ReadFile(testenv.Symtool(t))
 	if err != nil {
@@ -127,8 +130,9 @@ func copyOfProgram(t *testing.T) string {
 	return out.Name()
 }
 
-// runAlone runs the kind in a process of its own, as the kernel attributes a process's peak of memory to the processes that
-// it starts: what one kind prints would count for those after it.
+// runAlone runs the kind in its own process, because the kernel includes a process's peak of
+// memory in the peaks of the processes that it starts: the output of one kind would count for
+// those after it.
 func (k *hostileKind) runAlone(t *testing.T, program string) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHostileKinds$", "-test.v")
 	cmd.Env = append(os.Environ(), "SYMTOOL_HOSTILE_ONE="+k.name+" "+program)
@@ -139,9 +143,9 @@ func (k *hostileKind) runAlone(t *testing.T, program string) {
 	}
 }
 
-// TestHostileKindSizes checks that the inputs grow as n does: a kind that does
-// not grow tests nothing, and one that grows faster than n fails for no fault
-// of the program. TestHostileKinds checks the sizes that it uses; these are smaller.
+// TestHostileKindSizes checks that the inputs grow as n does. A kind that does not
+// grow tests nothing, and one that grows faster than n fails although the program is
+// not at fault. TestHostileKinds checks the sizes that it uses; these are smaller.
 func TestHostileKindSizes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes every input")
@@ -209,8 +213,8 @@ func (k *hostileKind) run(t *testing.T, program string) {
 	}
 }
 
-// makeFiles writes the inputs into a new folder, in another process: the kernel attributes a
-// process's peak of memory to the processes that it starts.
+// makeFiles writes the inputs into a new folder, in another process: the kernel includes a
+// process's peak of memory in the peaks of the processes that it starts.
 func (k *hostileKind) makeFiles(t *testing.T, n int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -222,7 +226,7 @@ func (k *hostileKind) makeFiles(t *testing.T, n int) string {
 	return dir
 }
 
-// TestHostileMakeFiles is the process that writes the files of a kind.
+// TestHostileMakeFiles runs in the process that writes the files of a kind.
 func TestHostileMakeFiles(t *testing.T) {
 	name, rest, _ := strings.Cut(os.Getenv("SYMTOOL_HOSTILE_FILES"), " ")
 	number, dir, found := strings.Cut(rest, " ")
@@ -245,7 +249,7 @@ func TestHostileMakeFiles(t *testing.T) {
 
 // hostileCost is the cost of a command.
 type hostileCost struct {
-	input, output int64 // bytes of the files that it names, and of what it wrote
+	input, output int64 // bytes of the files that the command names, and of its output
 	memory        int64
 	cpu           time.Duration
 	status        int
@@ -258,7 +262,7 @@ func (c hostileCost) String() string {
 		float64(c.memory)/(1<<20), float64(c.output)/(1<<20), c.status)
 }
 
-// wrong returns which limit a command broke, or "".
+// wrong returns the limit that a command exceeded, or "".
 func (c hostileCost) wrong(more int64) string {
 	limit := hostileFloor + hostileFactor*c.input + more
 	switch {
@@ -266,7 +270,7 @@ func (c hostileCost) wrong(more int64) string {
 		return fmt.Sprintf("a panic: %.2000s", c.stderr)
 	case c.status != cli.StatusOK && c.status != cli.StatusFindings && c.status != cli.StatusInput:
 		return fmt.Sprintf("status %d: %.500s", c.status, c.stderr)
-	case c.status == cli.StatusInput && c.stderr == "" && c.printed == 0: // lint prints it as a finding
+	case c.status == cli.StatusInput && c.stderr == "" && c.printed == 0: // lint reports the damage as a finding
 		return "status 3 without a message"
 	case c.memory > limit:
 		return fmt.Sprintf("memory is over %d MB", limit>>20)
@@ -322,8 +326,8 @@ func measureHostile(t *testing.T, program, dir, command string) hostileCost {
 	return cost
 }
 
-// askHostile asks a server, whose URL is on the first line of stdout, for addresses of the
-// module m, and returns the size of the answer.
+// askHostile asks a server, whose URL is on the first line of stdout, for addresses in the module
+// m, and returns the size of the answer.
 func askHostile(t *testing.T, stdout io.Reader) (size int64) {
 	t.Helper()
 	url, err := bufio.NewReader(stdout).ReadString('\n')
@@ -348,7 +352,7 @@ func askHostile(t *testing.T, stdout io.Reader) (size int64) {
 	return size
 }
 
-// limitProcess ends a runaway process, by the kernel's limits.
+// limitProcess sets limits of the kernel that end a runaway process.
 func limitProcess(t *testing.T, pid int) {
 	t.Helper()
 	for resource, limit := range map[int]uint64{unix.RLIMIT_CPU: hostileCPU, unix.RLIMIT_FSIZE: 1 << 30, unix.RLIMIT_AS: 8 << 30} {
@@ -359,7 +363,7 @@ func limitProcess(t *testing.T, pid int) {
 	}
 }
 
-// hostileInput returns the size of the files and folders that a command names, and of NAME.vars
+// hostileInput returns the size of the files and folders that a command names, including NAME.vars
 // beside NAME.sym, which is read with it.
 func hostileInput(dir string, args []string) (sum int64) {
 	for _, arg := range args {

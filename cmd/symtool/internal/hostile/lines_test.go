@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sleb returns a signed number of DWARF.
+// sleb encodes a signed number as in DWARF (SLEB128).
 func sleb(v int64) (out []byte) {
 	for {
 		b := byte(v & 0x7f)
@@ -18,8 +18,8 @@ func sleb(v int64) (out []byte) {
 	}
 }
 
-// tableOf returns a line table with a header of its own: instructions of a length, so many in one, and opcodes with their
-// numbers of operands.
+// tableOf returns a line table with its own header: the length of instructions,
+// the number of operations in one, and the numbers of operands of the opcodes.
 func tableOf(length, most byte, operands []byte, program []byte) []byte {
 	var h, body, w die
 	h.Write([]byte{length, most, 1, 0xfb, 14, byte(len(operands) + 1)})
@@ -34,7 +34,7 @@ func tableOf(length, most byte, operands []byte, program []byte) []byte {
 
 var standardOperands = []byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 
-// linePrograms are programs of line tables, without their beginning and their end.
+// linePrograms are line programs, without their beginning and end.
 var linePrograms = map[string]struct {
 	n    int
 	rows func(w *die, i, n int)
@@ -53,7 +53,7 @@ var linePrograms = map[string]struct {
 	"empty-opcodes": {80000, func(w *die, _, _ int) { w.u8(0, 0, 1) }},
 }
 
-// hostileLines returns line tables, and tables of abbreviations.
+// hostileLines returns line tables and abbreviation tables.
 func hostileLines() (kinds []hostileKind) {
 	add := func(name string, n int, file func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.elf": file}, commands: hostileELFCommands})

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Places that logs may have, and the file that they are in.
+// Places that logs may contain, and the file that they are in.
 const (
 	logELF    = "m.elf+0x1001"
 	logMapped = "{{{module:0:m.elf:elf:00}}}\n{{{mmap:0x401000:0x1000:load:0:rx:0x0}}}\n"
@@ -14,7 +14,7 @@ const (
 	logIPS    = "{\"app_name\":\"x\",\"bug_type\":\"309\"}\n"
 )
 
-// logLines are lines that have a piece n times.
+// logLines are lines that contain a piece n times.
 var logLines = map[string]struct {
 	n                   int
 	before, piece, last string
@@ -55,7 +55,7 @@ var logLines = map[string]struct {
 	"ips-of-one-line": {n: 100000, before: "{\"app_name\":\"", piece: "xxxx", last: "\",\"bug_type\":\"309\"}\n{}"},
 }
 
-// logRecords are logs that list modules or mappings, and then places in them.
+// logRecords are logs that list modules or mappings, followed by places in them.
 var logRecords = map[string]struct {
 	n             int
 	mapped, place func(i, n int) string
@@ -78,7 +78,7 @@ var logRecords = map[string]struct {
 	}, func(i, _ int) string { return fmt.Sprintf("%d m%d 0x0000000000001 0x1 + 5\n", i, i) }},
 }
 
-// ipsOf is a report of macOS with n images, and n frames of one thread.
+// ipsOf returns a macOS crash report with n images, and n frames of one thread.
 func ipsOf(n int, image, frame func(i int) string) []byte {
 	list := func(one func(i int) string) []byte {
 		return bytes.TrimSuffix(repeat(n, func(i int) []byte { return []byte(one(i) + ",") }), []byte(","))

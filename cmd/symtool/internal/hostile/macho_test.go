@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Load commands and types of <mach-o/loader.h>, <mach-o/nlist.h> and <mach-o/fat.h>.
+// Load commands and types in <mach-o/loader.h>, <mach-o/nlist.h> and <mach-o/fat.h>.
 const (
 	machoSymtab      = 0x2
 	machoSegment     = 0x19
@@ -23,8 +23,9 @@ const (
 
 	machoText = 0x100001000
 
-	// What these may take in addition: the frames at 128 K of code are known at once, and functions of a byte each have a
-	// record of 50; names in a trie share their beginnings, and may have many times its size.
+	// The memory that these may take in addition: the frames at 128 K of code are known at the same time, and
+	// functions of one byte have a record of 50 bytes each. Names in a trie share their prefixes, and may be many
+	// times as large as the trie.
 	hostileFlow    = 192 << 20
 	hostileExports = 256 << 20
 )
@@ -35,8 +36,9 @@ type machoSec struct {
 	data []byte
 }
 
-// machoFile makes an executable for x86-64: its code, other sections of __TEXT, what load commands describe of
-// __LINKEDIT by their numbers, and load commands as they are. Of LC_SYMTAB, the data is symbols, then a zero, names.
+// machoFile makes an executable for x86-64 from its code, other sections of __TEXT, the data in __LINKEDIT by the
+// numbers of the load commands that describe it, and further load commands. For LC_SYMTAB, the data is the symbols,
+// followed by a zero and names.
 func machoFile(code []byte, sections []machoSec, linkedit map[int][]byte, names, commands []byte) []byte {
 	sections = append([]machoSec{{"__text", code}}, sections...)
 	var load, body die
@@ -77,7 +79,7 @@ func machoFile(code []byte, sections []machoSec, linkedit map[int][]byte, names,
 			load.u32(cmd).u32(24).u32(at).u32(len(data) / 16).u32(at + len(data)).u32(len(names))
 			body.Write(names)
 		} else {
-			load.u32(cmd).u32(16).u32(at).u32(len(data)).u64(0) // padded, so that all have one size
+			load.u32(cmd).u32(16).u32(at).u32(len(data)).u64(0) // padded so that all have the same size
 			binary.LittleEndian.PutUint32(load.Bytes()[load.Len()-20:], 24)
 		}
 	}
@@ -95,8 +97,8 @@ func (w *die) machoSymbol(name, typ, section, value int) {
 	w.u32(name).u8(typ, section, 0, 0).u64(value)
 }
 
-// hostileMachO has what readers of Mach-O must bound: tables that name each other, tries whose nodes are shared, and code
-// that is followed again and again.
+// hostileMachO returns files with structures that readers of Mach-O must limit: tables that refer to each other,
+// tries with shared nodes, and code that is followed again and again.
 func hostileMachO() []hostileKind {
 	var kinds []hostileKind
 	more := int64(0)
@@ -118,7 +120,7 @@ func hostileMachO() []hostileKind {
 			return machoFile(nops(4096), nil, map[int][]byte{machoExportsTrie: data(n)}, nil, nil)
 		})
 	}
-	const node = 9 // bytes of a node that leads to the next: no export, a child, "a", where it is in five bytes
+	const node = 9 // bytes of a node that leads to the next: no export, one child, "a", the child's offset in five bytes
 	next := func(at int) string {
 		return string([]byte{byte(at) | 0x80, byte(at>>7) | 0x80, byte(at>>14) | 0x80, byte(at>>21) | 0x80, byte(at >> 28)})
 	}
@@ -150,7 +152,7 @@ func hostileMachO() []hostileKind {
 	unwind := func(name string, n int, info func(n int) []byte, code func(n int) []byte) {
 		add(name, n, func(n int) []byte { return machoFile(code(n), []machoSec{{"__unwind_info", info(n)}}, nil, nil, nil) })
 	}
-	// pages makes an index of pages, all of which are at one place and have entries of one encoding.
+	// pages makes an index of pages, all of which are at the same place, with entries of one encoding.
 	pages := func(pages, entries, encoding int) []byte {
 		var w die
 		at := 28 + 12*(pages+1)

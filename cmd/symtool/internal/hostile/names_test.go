@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// hostileName is a mangled name of its scheme with pieces n times, one after the other.
+// hostileName describes a mangled name that contains pieces n times, one after the other.
 type hostileName struct {
 	n      int
-	pieces [][2]string // what comes once, and what n times behind it
+	pieces [][2]string // text that occurs once, and text that follows it n times
 	last   string
 }
 
@@ -20,7 +20,7 @@ func chain(n int, before, piece, after string) hostileName {
 	return hostileName{n, [][2]string{{before, piece}}, after}
 }
 
-// mangledNames are names for which a demangler may take too long, or nest too deep.
+// mangledNames are names that a demangler may take too long for, or recurse too deeply for.
 var mangledNames = map[string]hostileName{
 	"itanium-local":            nested(2000, "", "_ZZ", "1fvE", "1fvE", ""),
 	"itanium-packs":            nested(5000, "_Z1fI", "J", "i", "E", "Evv"),
@@ -73,7 +73,8 @@ func (h hostileName) text(n int) string {
 	return b.String() + h.last
 }
 
-// doublingName has substitutions that each stand for two of the one before: 2^n names if they were written out.
+// doublingName returns a name with substitutions that each stand for the previous one twice. Written out, there
+// would be 2^n names.
 func doublingName(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -82,7 +83,7 @@ func doublingName(n int) string {
 	return "_Z1fI" + b.String() + "Evv"
 }
 
-// punycodeName is an identifier of Rust whose characters are all inserted, one at a time (RFC 3492).
+// punycodeName returns a Rust identifier whose characters are all inserted one at a time (RFC 3492).
 func punycodeName(n int) string {
 	const before, piece = "a_", "9a"
 	return fmt.Sprintf("_RNvC1au%d_%s", len(before)+len(piece)*n, before) + strings.Repeat(piece, n)

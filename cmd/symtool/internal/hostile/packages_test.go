@@ -10,19 +10,20 @@ import (
 	"strings"
 )
 
-// packedELF is a small ELF file with the i-th build-id and more sections.
+// packedELF returns a small ELF file with the i-th build-id and additional sections.
 func packedELF(i int, code []byte, sections ...elfSec) string {
 	note := append([]byte("\x04\x00\x00\x00\x14\x00\x00\x00\x03\x00\x00\x00GNU\x00"), make([]byte, 20)...)
 	binary.BigEndian.PutUint32(note[16:], uint32(i+1))
 	return string(hostileFile(code, append(sections, elfSec{name: ".note.gnu.build-id", typ: 7, data: note}), nil))
 }
 
-// supSection is a .debug_sup of a file that others link to, or of one that links (DWARF 5, 7.3.6).
+// supSection returns the .debug_sup section of a supplementary file, or of a file that links to
+// one (DWARF 5, 7.3.6).
 func supSection(supplementary byte) elfSec {
 	return elfSec{name: ".debug_sup", typ: 1, data: []byte{5, 0, supplementary, 'x', 0, 4, 1, 2, 3, 4}}
 }
 
-// tarWith is a tar archive with members that are made as they are written.
+// tarWith returns a tar archive whose members are made while it is written.
 func tarWith(n int, member func(i int) string) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -39,7 +40,7 @@ func tarWith(n int, member func(i int) string) []byte {
 	return b.Bytes()
 }
 
-// zipWith is a zip archive of n members, stored or compressed.
+// zipWith returns a zip archive of n members, stored or compressed.
 func zipWith(n int, method uint16, contents string) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -56,7 +57,7 @@ func zipWith(n int, method uint16, contents string) []byte {
 	return b.Bytes()
 }
 
-// hostilePackages returns packages with many members that belong together, or nowhere.
+// hostilePackages returns packages with many members that belong together, or to nothing.
 func hostilePackages() []hostileKind {
 	code := []byte{0x90, 0xc3}
 	kinds := map[string]struct {

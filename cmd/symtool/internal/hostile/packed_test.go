@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packedText compresses many copies of a piece of text after a head. They inflate 1,000- to
-// 10,000-fold.
+// packedText compresses a head followed by many copies of a piece of text. The result
+// inflates 1,000- to 10,000-fold.
 func packedText(format, head, piece string, unpacked int) []byte {
 	var b bytes.Buffer
 	var w io.WriteCloser

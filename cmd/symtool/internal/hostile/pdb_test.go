@@ -13,10 +13,10 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// hostilePDB has the streams of a PDB with one section of code, from 0x1000.
+// hostilePDB holds the streams of a PDB with one section of code, which begins at 0x1000.
 type hostilePDB struct {
 	types, ids, names     []byte
-	modules               int // that share the stream of symbols and lines
+	modules               int // number of modules, which share the stream of symbols and lines
 	symbols, lines        []byte
 	publics, frames, omap []byte
 }
@@ -58,14 +58,14 @@ func (p hostilePDB) file() []byte {
 	return msfOf(nil, info, types(p.types), debug, types(p.ids), names, sections, symbols, p.publics, p.frames, p.omap)
 }
 
-// msfOf assembles a file of streams.
+// msfOf assembles an MSF file from streams.
 func msfOf(streams ...[]byte) []byte {
 	le := binary.LittleEndian
 	directory := pack(uint32(len(streams)))
 	for _, s := range streams {
 		directory = le.AppendUint32(directory, uint32(len(s)))
 	}
-	file := make([]byte, 4*pdbBlock) // the header, the free blocks, the list of the directory's blocks
+	file := make([]byte, 4*pdbBlock) // the header, the free block map, the list of the directory's blocks
 	add := func(b []byte, list []byte) []byte {
 		for len(b) > 0 {
 			list = le.AppendUint32(list, uint32(len(file)/pdbBlock))
@@ -90,19 +90,19 @@ func pdbRecord(kind uint16, values ...any) []byte {
 	return append(pack(uint16(len(b)+2), kind), b...)
 }
 
-// pdbFunction returns a function with a type; inside is what it contains.
+// pdbFunction returns a function with a type. inside is its contents.
 func pdbFunction(off, size, typ uint32, name string, inside ...byte) []byte {
 	b := pdbRecord(0x1110, make([]byte, 12), size, uint32(0), size, typ, off, uint16(1), uint8(0), []byte(name+"\x00"))
 	return append(append(b, inside...), pdbRecord(0x0006)...)
 }
 
-// pdbSite returns an inlined call; inside is what it contains.
+// pdbSite returns an inlined call. inside is its contents.
 func pdbSite(inlinee uint32, notes []byte, inside ...byte) []byte {
 	b := pdbRecord(0x114d, make([]byte, 8), inlinee, notes)
 	return append(append(b, inside...), pdbRecord(0x114e)...)
 }
 
-// pdbLines returns the lines of a function, one at each address, and its file, whose name is at the offset 0.
+// pdbLines returns the lines of a function, one for each address, and its file, whose name is at offset 0.
 func pdbLines(off uint32, n int) []byte {
 	rows := repeat(n, func(i int) []byte { return pack(uint32(i), uint32(i+1)) })
 	block := pack(off, uint16(1), uint16(0), uint32(n), uint32(0), uint32(n), uint32(12+len(rows)), rows)
@@ -116,13 +116,13 @@ func hostilePDBs() (kinds []hostileKind) {
 			"dump -o out.sym m.pdb", "dump --no-inlines -o out.sym m.pdb", "doctor m.pdb", "resolve --no-debuginfod --binaries m.pdb --module m.pdb 1100",
 		}})
 	}
-	note := []byte{11, 0x11} // one byte and one line further
+	note := []byte{11, 0x11} // advance by one byte and one line
 	add("annotations", 2000, func(n int) hostilePDB {
 		long := []byte(strings.Repeat(string(note), 30))
 		sites := repeat(n, func(int) []byte { return pdbSite(0x1000, long) })
 		return hostilePDB{symbols: pdbFunction(0, 100, 0, "f", sites...), lines: pdbLines(0, 100)}
 	})
-	kinds[0].more = 16 << 20 // a row has two bytes in the file and 24 in memory, where those of one function are three times
+	kinds[0].more = 16 << 20 // a row has two bytes in the file and 24 in memory, and the rows of one function are in memory three times
 	add("nested-calls", 200, func(n int) hostilePDB {
 		return hostilePDB{symbols: repeat(n, func(i int) []byte {
 			var sites []byte
@@ -139,7 +139,7 @@ func hostilePDBs() (kinds []hostileKind) {
 		return hostilePDB{modules: n, symbols: repeat(n/10, func(i int) []byte { return pdbFunction(uint32(4*i), 4, 0, "f") }), lines: pdbLines(0, n)}
 	})
 	add("types-of-types", 4000, func(n int) hostilePDB {
-		types := repeat(n/2, func(i int) []byte { // a list of four of the procedure before, and a procedure with the list
+		types := repeat(n/2, func(i int) []byte { // an argument list of the previous procedure four times, and a procedure with this list
 			before := uint32(0x1000 + 2*i - 1)
 			if i == 0 {
 				before = 0x74
@@ -205,8 +205,8 @@ func sameBlocks(n int) []byte {
 	return file
 }
 
-// A PDB with public symbols alone, as link.exe /PDBSTRIPPED writes for publication, lacks functions and lines, and one
-// without lines lacks these.
+// A PDB with only public symbols, such as link.exe /PDBSTRIPPED writes for publication, lacks functions and lines. A
+// PDB without lines lacks only these.
 func TestDoctorStrippedPDB(t *testing.T) {
 	public := pdbRecord(0x110e, uint32(2), uint32(0x40), uint16(1), []byte("_f\x00"))
 	for what, p := range map[string]hostilePDB{

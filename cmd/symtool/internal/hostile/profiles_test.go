@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// field is a field of a message of protocol buffers: a number, or bytes.
+// field encodes a field of a protocol buffers message: a number, or bytes.
 func field(tag int, value any) []byte {
 	switch v := value.(type) {
 	case int:
@@ -19,7 +19,7 @@ func field(tag int, value any) []byte {
 	panic(value)
 }
 
-// message is one of fields, each a number or bytes after its tag.
+// message encodes a message from tags, each followed by a number or bytes.
 func message(fields ...any) (b []byte) {
 	for i := 0; i < len(fields); i += 2 {
 		b = append(b, field(fields[i].(int), fields[i+1])...)
@@ -27,15 +27,15 @@ func message(fields ...any) (b []byte) {
 	return b
 }
 
-// Fields of profile.proto's Profile, and of what it has.
+// Fields of Profile in profile.proto, and of its submessages.
 const (
 	profileType, profileSample, profileMapping = 1, 2, 3
 	profileLocation, profileFunction           = 4, 5
 	profileString                              = 6
 )
 
-// hostileProfile is a profile of n mappings at their places, with a location in each that is in a sample of
-// its own, and what else is in it.
+// hostileProfile returns a profile with n mappings at the given places. Each has a location, which is in
+// its own sample. rest is appended.
 func hostileProfile(n int, place func(i int) (from, to int), rest ...[]byte) []byte {
 	b := field(profileType, message(1, 1, 2, 2))
 	for i := range n {
@@ -52,7 +52,7 @@ func hostileProfile(n int, place func(i int) (from, to int), rest ...[]byte) []b
 
 func oneMapping(int) (from, to int) { return hostileText, hostileText + hostileCode }
 
-// gzipped is data in gzip, which inflate is fast to read.
+// gzipped returns data compressed with gzip, in a form that inflates fast.
 func gzipped(data []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -61,12 +61,12 @@ func gzipped(data []byte) []byte {
 	return b.Bytes()
 }
 
-// bombOf is a profile with a piece for n times, compressed.
+// bombOf returns a compressed profile with piece n times.
 func bombOf(n int, piece string) []byte {
 	return packedText("gz", string(hostileProfile(1, oneMapping)), strings.Repeat(piece, 64), n)
 }
 
-// hostileProfiles returns profiles of pprof.
+// hostileProfiles returns pprof profiles.
 func hostileProfiles() (kinds []hostileKind) {
 	add := func(name string, n int, profile func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.pprof": profile, "m.elf": func(int) []byte { return elfOf() }},

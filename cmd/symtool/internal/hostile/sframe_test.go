@@ -1,6 +1,6 @@
 package hostile
 
-// hostileSFrameCommands read m.sframe.
+// hostileSFrameCommands are commands that read m.sframe.
 var hostileSFrameCommands = []string{
 	"sframe m.sframe",
 	"sframe --format json m.sframe",
@@ -13,18 +13,18 @@ var hostileSFrameCommands = []string{
 	"doctor m.sframe",
 }
 
-// sframeShape assembles a section for amd64, with its own layouts.
+// sframeShape assembles a section for amd64. It has its own layouts.
 type sframeShape struct {
 	version   uint8
 	functions int
 	rows      int
-	shared    bool  // every function has all of the rows
-	info      uint8 // of a function: its kind, and the width of its rows' starts
+	shared    bool  // all functions share all of the rows
+	info      uint8 // of a function: its kind, and the width of the start addresses of its rows
 	size      uint32
 }
 
 func (s sframeShape) bytes() []byte {
-	row := pack(uint8(0), uint8(3), uint8(8)) // start, one offset from sp, of one byte
+	row := pack(uint8(0), uint8(3), uint8(8)) // start, one offset from sp, one byte each
 	area := repeat(s.rows, func(int) []byte { return row })
 	each, perRow := s.rows, 0
 	if !s.shared {
@@ -63,8 +63,8 @@ func (s sframeShape) bytes() []byte {
 	return append(append(head, functions...), area...)
 }
 
-// hostileSFrame returns sections of each version: functions that share all rows, and functions
-// that repeat their rows over gigabytes of code.
+// hostileSFrame returns sections of each version: with functions that share all rows, and with
+// functions that repeat their rows over gigabytes of code.
 func hostileSFrame() (kinds []hostileKind) {
 	add := func(name string, n int, data func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.sframe": data}, commands: hostileSFrameCommands})

@@ -10,11 +10,12 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// shapeNames matches the name of a shape in the generators of the shared data; those of logs have a function of their own.
+// shapeNames matches the name of a shape in the generators of the shared data. Shapes of logs have their own
+// function there.
 var shapeNames = regexp.MustCompile(`(case|\bL)?\(\s*'((?:[^'\\]|\\.)*)',\s*lambda|\bcase\('([^']*)'`)
 
 // TestHostileShapes checks testdata/shapes.txt, which lists the kinds for each shape of hostile inputs that the
-// generators of the shared data make: SHAPE=KIND KIND... Those kinds are in all families, each beside its neighbors.
+// generators of the shared data make: SHAPE=KIND KIND... These kinds can be in any family, beside similar ones.
 func TestHostileShapes(t *testing.T) {
 	rows, err := os.ReadFile(filepath.Join("testdata", "shapes.txt"))
 	if err != nil {
@@ -49,7 +50,7 @@ func TestHostileShapes(t *testing.T) {
 				name = "log " + name
 			}
 			switch name {
-			case "log ", "name: ", "names: ": // what all of these begin with
+			case "log ", "name: ", "names: ": // the common prefix of these shapes
 				continue
 			}
 			if n++; !table[name] {

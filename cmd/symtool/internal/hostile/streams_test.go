@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Streams of minidumps that only Linux, Mozilla or Breakpad write, or that tools seldom read.
+// Streams in minidumps that only Linux, Mozilla or Breakpad write, or that tools seldom read.
 const (
 	mdException, mdComment, mdThreadInfo = 6, 10, 17
 	mdCPUInfo, mdStatus, mdRelease       = 0x47670003, 0x47670004, 0x47670005
@@ -14,14 +14,14 @@ const (
 	mdSoftErrors                         = 0x4d7a0004
 )
 
-// oneStream is a dump with one more stream, of pieces.
+// oneStream returns a dump with one more stream, which consists of pieces.
 func oneStream(kind uint32, piece string) func(n int) []byte {
 	return func(n int) []byte {
 		return streamsDump(1, func(d *hostileDump) { d.stream(kind, []byte(strings.Repeat(piece, n))) })
 	}
 }
 
-// streamsDump is a dump of a thread whose stack leads through a module, and other streams.
+// streamsDump returns a dump of a thread whose stack leads through a module, with other streams.
 func streamsDump(streams int, add func(d *hostileDump)) []byte {
 	d := newDump(4 + streams)
 	d.system()
@@ -106,7 +106,7 @@ var streamShapes = []dumpShape{
 	}},
 }
 
-// linkMaps is a dump whose list of loaded libraries has n entries of one name, and says that there are count.
+// linkMaps returns a dump whose list of loaded libraries has n entries of the same name, and claims to have count.
 func linkMaps(n int, count uint32) []byte {
 	return streamsDump(1, func(d *hostileDump) {
 		name := d.text(strings.Repeat("x", 2000))
@@ -115,7 +115,7 @@ func linkMaps(n int, count uint32) []byte {
 	})
 }
 
-// hostileStreams returns minidumps with streams of systems and programs, and cores with notes and images that are shared.
+// hostileStreams returns minidumps with streams of systems and programs, and cores with shared notes and images.
 func hostileStreams() (kinds []hostileKind) {
 	for _, s := range streamShapes {
 		kinds = append(kinds, hostileKind{name: s.name, n: s.n, files: hostileFiles{"m.dmp": s.data}, commands: hostileDumpCommands})
@@ -126,7 +126,7 @@ func hostileStreams() (kinds []hostileKind) {
 	return kinds
 }
 
-// coreShapes are cores whose segments are an image, or whose notes are many.
+// coreShapes are cores whose segments are an image, or that have many notes.
 var coreShapes = []dumpShape{
 	{"images-of-headers", 500, func(n int) []byte {
 		return imagesCore(n, imageOf(n, repeat(n, func(int) []byte { return imageHeader(4, 64, 56*n) })))
@@ -164,18 +164,18 @@ var coreShapes = []dumpShape{
 	}},
 }
 
-// imageHeader is a program header, whose contents are as well in the file as in memory.
+// imageHeader returns a program header whose contents are both in the file and in memory.
 func imageHeader(kind uint32, at, size int) []byte {
 	return pack(kind, uint32(4), uint64(at), uint64(at), uint64(at), uint64(size), uint64(size), uint64(4))
 }
 
-// imageOf is the beginning of a program with headers.
+// imageOf returns the beginning of a program with headers.
 func imageOf(headers int, rest []byte) []byte {
 	return append(pack([]byte("\x7fELF\x02\x01\x01"), make([]byte, 9), uint16(3), uint16(62), uint32(1), uint64(0), uint64(64), uint64(0), uint32(0),
 		uint16(64), uint16(56), uint16(min(headers, 65534)), uint16(0), uint16(0), uint16(0)), rest...)
 }
 
-// imagesCore is a core with n segments that are all the same image.
+// imagesCore returns a core with n segments that are all the same image.
 func imagesCore(n int, image []byte) []byte {
 	segments := make([]elfSegment, n)
 	for i := range segments {
@@ -184,8 +184,8 @@ func imagesCore(n int, image []byte) []byte {
 	return coreOf(coreThread(0), segments, image)
 }
 
-// linkedCore is a core of a program whose list of libraries has n entries, which ends or is a circle; their names begin
-// at each byte of one name.
+// linkedCore returns a core of a program whose list of libraries has n entries, and either ends or is a circle. Their
+// names begin at each byte of one name.
 func linkedCore(n int, circle bool) []byte {
 	const dynamic, debug, entries, nameSize = 0x1000, 0x2000, 0x10000, 4000
 	image := imageOf(2, append(imageHeader(6, 64, 112), imageHeader(2, dynamic, 64)...))

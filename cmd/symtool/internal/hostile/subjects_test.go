@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// hostileSubject is a kind of files to damage. In the commands, IN is the damaged file, WHOLE the
+// hostileSubject is a kind of file to damage. In the commands, IN is the damaged file, WHOLE the
 // original, and FILES the folder with all originals.
 type hostileSubject struct {
 	name     string
@@ -22,8 +22,9 @@ type hostileSubject struct {
 	commands []string
 }
 
-// The files are ELF32 and 64, both byte orders, compressed sections, C, C++, Rust, DWARF 2
-// to 5; the dumps of several systems and CPUs; and what symtool makes of some of them.
+// The files include ELF32 and ELF64, both byte orders, compressed sections, C, C++, Rust, and
+// DWARF 2 to 5; dumps of several systems and CPUs; and files that symtool makes from some of
+// them.
 var hostileSubjects = []hostileSubject{
 	{"elf", []string{
 		"gcc-dwarf2.elf", "cpu-i686.elf", "cpu-mips.elf", "cpu-s390x.elf", "cpu-thumb.elf", "clang-dwarf5.elf",
@@ -95,7 +96,7 @@ var hostileMade = []string{
 	"resolve --no-debuginfod --index -s gcc.sym 1100", "walk --no-debuginfod --format json -o walk.json walk-sources.core", "lint --write-baseline gcc.baseline gcc.sym",
 }
 
-// hostileWholes makes the folder with all files of the subjects. Compressed ones are unpacked,
+// hostileWholes makes the folder with all files of the subjects. Compressed files are unpacked,
 // so that the damage is in their contents.
 func hostileWholes(t *testing.T, program string) string {
 	t.Helper()
@@ -120,7 +121,7 @@ func hostileWholes(t *testing.T, program string) string {
 	return dir
 }
 
-// unpacked reads a file, which may be in gzip.
+// unpacked reads a file, which may be compressed with gzip.
 func unpacked(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// hostileSymbolCommands read m.sym, and outputs made from it.
+// hostileSymbolCommands are commands that read m.sym, and files made from it.
 var hostileSymbolCommands = []string{
 	"resolve -s m.sym 1000 1001 1008 2000 9000",
 	"resolve -s m.sym --format json 1000 1001 1008 2000 9000",
@@ -40,7 +40,8 @@ var hostileSymbolCommands = []string{
 	"walk --symbols m.sym --format jsonl --verify --trace m.dmp",
 }
 
-// hostileServe answers a request for addresses of a file in a store.
+// hostileServe is a server, which is asked for addresses in a file of its
+// store.
 const hostileServe = "serve --listen 127.0.0.1:0 --cache-size 16M store"
 
 // symText writes symbol files.
@@ -86,7 +87,7 @@ func function(factor int) func(*symText, int) {
 	return func(w *symText, n int) { w.f("FUNC 1000 %x 0 f\n", factor*n+10) }
 }
 
-// cfiInit is a STACK CFI INIT of n bytes.
+// cfiInit writes a STACK CFI INIT for n bytes.
 func cfiInit(w *symText, n int) {
 	w.f("STACK CFI INIT 1000 %x .cfa: $rsp 8 + .ra: .cfa 8 - ^\n", n+10)
 }
@@ -162,7 +163,7 @@ var inlineShapes = []symbolShape{
 	{"origin-many", 30000, symLinux, each(func(w *symText, i, _ int) { w.f("INLINE_ORIGIN %d a%d\n", i, i) })},
 }
 
-// inlineRanges is one INLINE of n ranges.
+// inlineRanges writes an INLINE record with n ranges.
 func inlineRanges(w *symText, n int) {
 	w.f("INLINE 0 1 0 0")
 	for i := range n {
@@ -171,7 +172,7 @@ func inlineRanges(w *symText, n int) {
 	w.f("\n")
 }
 
-// cfiRow returns a body of rows after an INIT, each with a rule of its own.
+// cfiRow returns a body of rows after an INIT, each with its own rule.
 func cfiRow(addr func(i, n int) int, rule func(i int) string) func(*symText, int) {
 	return after(cfiInit, each(func(w *symText, i, n int) { w.f("STACK CFI %x %s\n", addr(i, n), rule(i)) }))
 }
@@ -215,7 +216,7 @@ var ruleShapes = []symbolShape{
 	}},
 }
 
-// manyRegisters is an INIT with rules for n registers.
+// manyRegisters writes an INIT with rules for n registers.
 func manyRegisters(w *symText, n, size int) {
 	w.f("STACK CFI INIT 1000 %x .cfa: $rsp 8 + .ra: .cfa 8 - ^", size)
 	for i := range n {

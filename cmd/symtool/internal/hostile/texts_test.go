@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// hostileTextCommands read m.sym beside those of hostileSymbolCommands that make files of it: outputs of lint,
-// and comparisons with a symbol file that is sound.
+// hostileTextCommands are commands that read m.sym in addition to the commands of hostileSymbolCommands that
+// write files: other outputs of lint, and comparisons with a sound symbol file.
 var hostileTextCommands = append([]string{
 	"lint --format sarif -o m.sarif m.sym",
 	"lint --format junit -o m.junit m.sym",
@@ -18,7 +18,7 @@ var hostileTextCommands = append([]string{
 	"diff --format html -o diff.html other.sym m.sym",
 }, hostileSymbolCommands...)
 
-// encodedTexts are symbol files that are no lines of text, or lines of one kind of character.
+// encodedTexts are symbol files that are not lines of text, or that have lines of one kind of character.
 var encodedTexts = []symbolShape{
 	{"one-line", 2000000, "", func(w *symText, n int) { w.f("%s", strings.Repeat("a", n)) }},
 	{"carriage-returns", 40000, symLinux, each(func(w *symText, _, _ int) { w.f("FUNC 1000 10 0 a\r") })},
@@ -38,7 +38,8 @@ var encodedTexts = []symbolShape{
 	{"bad-lines", 60000, symLinux, each(func(w *symText, _, _ int) { w.f("\xff\xfe\n") })},
 }
 
-// numberedTexts are symbol files with numbers at the ends of their types, or of records that are not there.
+// numberedTexts are symbol files with numbers at the limits of their types, or numbers of records that do not
+// exist.
 var numberedTexts = []symbolShape{
 	{"origins-that-are-missing", 20000, symLinux + symFile, after(function(1), each(func(w *symText, i, _ int) { w.f("INLINE 0 1 %d %d 1000 10\n", i+5, i+9) }))},
 	{"depths-of-all", 20000, symLinux + symInline, after(function(1), each(func(w *symText, i, _ int) { w.f("INLINE %d 1 0 0 1000 10\n", math.MaxInt64-i) }))},

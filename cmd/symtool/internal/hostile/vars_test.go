@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// hostileVarCommands read the records of m.sym, and show values for the stack of m.dmp.
+// hostileVarCommands are commands that read the records of m.sym, and show values on the stack of m.dmp.
 var hostileVarCommands = []string{
 	"walk -s m.sym --brief --vars all m.dmp",
 	"walk -s m.sym --format jsonl --vars all m.dmp",
@@ -21,7 +21,7 @@ var hostileVarCommands = []string{
 	"diff --vars other.sym m.sym",
 }
 
-// hostileVarFileCommands read the records of m.vars, which is beside m.sym.
+// hostileVarFileCommands are commands that read the records of m.vars, which is beside m.sym.
 var hostileVarFileCommands = []string{
 	"walk -s m.sym --brief --vars all m.dmp",
 	"walk -s m.sym --format jsonl --vars all m.dmp",
@@ -29,7 +29,7 @@ var hostileVarFileCommands = []string{
 	"diff --vars m.vars m.sym",
 }
 
-// hostileVarDumpCommands read the variables of m.elf.
+// hostileVarDumpCommands are commands that read the variables of m.elf.
 var hostileVarDumpCommands = []string{
 	"dump --vars all -o m.sym m.elf",
 	"dump --vars all -j 4 -o m4.sym m.elf",
@@ -47,12 +47,13 @@ const (
 	varOther = varHead + "INFO VAR T b#4 \"int %5\nINFO VAR E f:-14\nINFO VAR V l1:other\nINFO VAR G 1\nINFO VAR F 0 100000 0 1=1\n"
 )
 
-// hostileTypes is what records may take beside the limit: a type is 16 bytes of text, and 80 in memory; a variable
-// of a function is a byte, and 8 in each of its frames; a variable without a name is 2, and 40 in memory.
+// hostileTypes is the memory that records may take beyond the limit: a type is 16 bytes of text and 80 in memory;
+// a variable of a function is one byte, and 8 in each of its frames; a variable without a name is 2 bytes, and 40
+// in memory.
 const hostileTypes = 64 << 20
 
-// varTypes are records with types of which type 1 is hostile: variables of that type, of a pointer to it
-// and of a structure with it are in the frame.
+// varTypes returns a body of records in which type 1 is hostile: variables of that type, of a pointer to it and of
+// a structure that contains it are in the frame.
 func varTypes(types func(w *symText, n int)) func(*symText, int) {
 	return func(w *symText, n int) {
 		types(w, n)
@@ -60,8 +61,8 @@ func varTypes(types func(w *symText, n int)) func(*symText, int) {
 	}
 }
 
-// varExprs are records with expressions, of which expression 1 is hostile: variables 1 and 2 with labels 1
-// and 2 are at 1 and 2.
+// varExprs returns a body of records in which expression 1 is hostile: variables 1 and 2, with labels 1 and 2, are
+// at expressions 1 and 2.
 func varExprs(exprs func(w *symText, n int)) func(*symText, int) {
 	return func(w *symText, n int) {
 		w.f("INFO VAR T b#8 \"long %%5\nINFO VAR T p1#8\nINFO VAR T a1 [;;e:1;\n")
@@ -70,7 +71,7 @@ func varExprs(exprs func(w *symText, n int)) func(*symText, int) {
 	}
 }
 
-// list repeats what part writes.
+// list joins the texts that part returns.
 func list(n int, separator string, part func(i int) string) string {
 	parts := make([]string, n)
 	for i := range parts {
@@ -81,7 +82,7 @@ func list(n int, separator string, part func(i int) string) string {
 
 func always(text string) func(int) string { return func(int) string { return text } }
 
-// hexOf returns a number of the records.
+// hexOf formats a number for a record.
 func hexOf(n int) string {
 	var w symText
 	w.f("%x", n)
@@ -182,7 +183,8 @@ var varExprShapes = []symbolShape{
 	})},
 }
 
-// functionVars is a body that begins with one variable, at 1, in the groups 1 (once) and 2 (four times).
+// functionVars returns a body that begins with one variable, at expression 1, in the groups 1 (once) and 2 (four
+// times).
 func functionVars(then func(w *symText, n int)) func(*symText, int) {
 	return after(func(w *symText, _ int) {
 		w.f("INFO VAR T b#4 \"int %%5\nINFO VAR E f:0 entry(r:5),v r:5\nINFO VAR V p1:a l1+1:b\nINFO VAR G 1 1,,1,\n")
@@ -244,7 +246,7 @@ var varGrammarShapes = []symbolShape{
 	{"grammar-escapes", 200000, varHead, func(w *symText, n int) { w.f("INFO VAR V l0:%s\n", strings.Repeat("%1b~%", n)) }},
 }
 
-// hostileVars returns variables in symbol files, in files of their own and in debug information.
+// hostileVars returns variables in symbol files, in files of their own, and in debug information.
 func hostileVars() (kinds []hostileKind) {
 	for _, shapes := range [][]symbolShape{varTypeShapes, varExprShapes, varScopeShapes, varGrammarShapes} {
 		for _, s := range shapes {
@@ -259,7 +261,7 @@ func hostileVars() (kinds []hostileKind) {
 	return append(kinds, hostileVarDumps()...)
 }
 
-// Abbreviations of types and variables; that of a function has the number 2.
+// Abbreviations of types and variables. The abbreviation of a function has the number 2.
 const (
 	varAbbrev     = "\x03\x34\x00\x03\x08\x49\x13\x02\x18\x00\x00" // variable: name, type, location
 	pointerAbbrev = "\x04\x0f\x00\x49\x13\x00\x00"                 // pointer_type: type
@@ -276,19 +278,19 @@ const (
 		countAbbrev + valueAbbrev + siteAbbrev + argAbbrev
 )
 
-// inMain writes a function over all code with what is in it.
+// inMain writes a function that covers all code, with the contents that in writes.
 func inMain(w *die, in func()) *die {
 	w.u8(2).str("f").u64(hostileText).u64(hostileCode)
 	in()
 	return w.u8(0)
 }
 
-// variableDIE writes a variable of a type with a location.
+// variableDIE writes a variable with a type and a location.
 func (w *die) variableDIE(typ int, location ...int) *die {
 	return w.u8(3).str("v").u32(typ).uleb(len(location)).u8(location...)
 }
 
-// buildIDSection is the note that smallDump's module has.
+// buildIDSection returns the build-id note of smallDump's module.
 func buildIDSection() elfSec {
 	return elfSec{name: ".note.gnu.build-id", typ: 7, flags: 2, addr: hostileText - 0x100, data: pack(uint32(4), uint32(16), uint32(3), []byte("GNU\x000123456789abcdef"))}
 }
@@ -415,7 +417,7 @@ func hostileVarDumps() (kinds []hostileKind) {
 	return kinds
 }
 
-// uleb returns a number of DWARF.
+// uleb encodes an unsigned number as in DWARF (ULEB128).
 func uleb(n int) []byte {
 	var w die
 	return bytes.Clone(w.uleb(n).Bytes())

@@ -20,12 +20,12 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// walkAllocated is how much a walk of a damaged fixture, of up to 270 KB, may allocate in
-// total: the undamaged fixtures take 2 MB.
+// walkAllocated is the maximum number of bytes that a walk of a damaged fixture, of up to 270 KB, may
+// allocate in total. The undamaged fixtures take 2 MB.
 const walkAllocated = 64 << 20
 
-// walkDumps lists the fixtures that are damaged and walked: both formats, both byte orders, 32
-// and 64 bits. The first has symbols.
+// walkDumps lists the fixtures that are damaged and walked: both formats, both byte orders, 32 and 64
+// bits. The first one has symbols.
 var walkDumps = []string{
 	"walk-sources.core.gz", "mini-linux.dmp", "mini-linux-be.dmp", "mini-windows.dmp", "mini-hostile.dmp",
 	"qemu-mipsn32.core.gz", "qemu-ppc.core.gz", "qemu-ppc64.core.gz", "qemu-s390x.core.gz", "qemu-mips.core.gz",
@@ -37,8 +37,8 @@ func walkSymbols(t *testing.T) []byte {
 	return testenv.ReadFile(t, testenv.Root(t), "golden", "dwarf2sym", "walk-sources.sym")
 }
 
-// damager damages files. It changes zeros less often, as most of a core is zeros, where damage
-// has no effect.
+// damager damages files. It seldom changes zeros, because most of a core is zeros, where damage has no
+// effect.
 type damager struct{ *rand.Rand }
 
 func (d damager) bytes(data []byte) []byte {
@@ -46,7 +46,7 @@ func (d damager) bytes(data []byte) []byte {
 	switch d.IntN(8) {
 	case 0:
 		return data[:d.IntN(len(data))]
-	case 1: // a field of all ones, or of zero
+	case 1: // all bits one, or all zero
 		at := d.place(data)
 		fill := []byte{0, 0xff}[d.IntN(2)]
 		for i := at; i < min(at+1<<d.IntN(4), len(data)); i++ {
@@ -68,7 +68,7 @@ func (d damager) place(data []byte) (at int) {
 	return at
 }
 
-// lines damages bytes or whole records of a symbol file, preferably rules.
+// lines damages bytes or whole records of a symbol file, preferably STACK CFI records.
 func (d damager) lines(text []byte) []byte {
 	if d.IntN(3) == 0 {
 		return d.bytes(text)
@@ -111,7 +111,7 @@ func callWalk(args ...string) walked {
 	return walked{status, stdout.String(), stderr.String(), took, after.TotalAlloc - before.TotalAlloc}
 }
 
-// wrong returns what is wrong with a call whatever the input is. output means that there must be a line
+// wrong returns what is wrong with a call, whatever the input. If output is set, there must be a line
 // of JSON.
 func (w *walked) wrong(output bool) string {
 	switch {
@@ -145,8 +145,8 @@ func (w *walked) wrong(output bool) string {
 	return ""
 }
 
-// hostileRuns returns the number of variants: 20 times SYMTOOL_HOSTILE_RUNS, which is meant
-// for processes, or 500 if it is not set.
+// hostileRuns returns the number of variants: 20 times SYMTOOL_HOSTILE_RUNS, which counts runs in
+// separate processes, or 500 if it is not set.
 func hostileRuns(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("SYMTOOL_HOSTILE_RUNS")
@@ -217,8 +217,8 @@ func TestWalkHostile(t *testing.T) {
 	}
 }
 
-// TestWalkJobs walks 40 dumps, some of them damaged, with one and with four jobs, each twice:
-// the output has the same bytes.
+// TestWalkJobs walks 40 dumps, some of them damaged, with one and with four jobs, twice each. The
+// output must have the same bytes.
 func TestWalkJobs(t *testing.T) {
 	dir := t.TempDir()
 	sym := filepath.Join(dir, "sym")
@@ -257,7 +257,7 @@ func TestWalkJobs(t *testing.T) {
 	}
 }
 
-// firstDifference returns the place where two texts differ.
+// firstDifference returns the parts of two texts where they first differ.
 func firstDifference(a, b string) string {
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {

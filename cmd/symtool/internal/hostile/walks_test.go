@@ -2,7 +2,7 @@ package hostile
 
 import "fmt"
 
-// hostileWalkCommands walk m.dmp with the symbols in m.sym.
+// hostileWalkCommands are commands that walk m.dmp with the symbols in m.sym.
 var hostileWalkCommands = []string{
 	"walk -s m.sym m.dmp",
 	"walk -s m.sym --brief m.dmp",
@@ -16,7 +16,8 @@ var hostileWalkCommands = []string{
 	"walk -s m.sym --summary m.dmp",
 }
 
-// rulesOf returns symbols with one function of all of the code, and rules.
+// rulesOf returns symbols with one function that covers all of the code, and
+// rules.
 func rulesOf(rules string) func(int) []byte {
 	return func(int) []byte {
 		return []byte(symLinux + "FUNC 0 100000 0 f\nSTACK CFI INIT 0 100000 " + rules + "\n")

@@ -96,7 +96,7 @@ func TestDemangle(t *testing.T) {
 	}
 }
 
-// Lines of source have LLVM's width of numbers.
+// Line numbers beside source lines have the same width as LLVM's.
 func TestNumbered(t *testing.T) {
 	text := []byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk")
 	for _, c := range []struct {
