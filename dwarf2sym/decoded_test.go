@@ -36,9 +36,9 @@ func decodedDIEs(t *testing.T, path string, o Options) map[uint16]int {
 	return most
 }
 
-// Functions and inlined functions are decoded once for their code, and once more if their variables are read. An
-// attribute that is left out is looked for through each reference to its DIE: concrete instances of functions in these
-// files lack none.
+// Functions and inlined functions are decoded once for their code, and once more if their variables are read. DIEs
+// with other tags are decoded again for each reference to them; in these files nothing refers to concrete instances of
+// functions.
 func TestDIEsDecoded(t *testing.T) {
 	for _, name := range []string{"gcc-O0", "gcc-dwarf4-gnu", "gcc-dwarf5", "clang-dwarf4", "clang-dwarf5"} {
 		path := testenv.Input(t, name+".elf")

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The symbol file of each program of macOS and iOS with its dSYM, and the problems met, are as in
-// golden/dwarf2sym/macho; with one worker and with several.
+// The symbol file of each program of macOS and iOS with its dSYM, and the problems found, are as in
+// golden/dwarf2sym/macho, with one worker and with several.
 func TestGoldenMachO(t *testing.T) {
 	readme := testenv.ReadInput(t, "README.md")
 	for _, name := range []string{"macho-x86_64", "macho-x86_64-nofp", "macho-arm64", "macho-arm64-nofp", "macho-names"} {
@@ -30,7 +30,8 @@ func TestGoldenMachO(t *testing.T) {
 	}
 }
 
-// Without tables, as in kernels, the rules come from the instructions; all code of these programs has them but padding.
+// Without tables, as in kernels, the rules come from the instructions: all code of these programs has rules except
+// padding.
 func TestMachOWithoutTables(t *testing.T) {
 	for _, name := range []string{"macho-x86_64", "macho-arm64"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -50,7 +51,7 @@ func TestMachOWithoutTables(t *testing.T) {
 	}
 }
 
-// withoutTables returns a copy of a binary whose tables of frames have other names.
+// withoutTables returns a copy of a binary in which the tables of frames are renamed.
 func withoutTables(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -64,8 +65,8 @@ func withoutTables(t *testing.T, path string) string {
 	return path + "-bare"
 }
 
-// The symbol file of a binary in a universal file is that of the binary in a file of its own, cut out of it: of the
-// committed files, and of the shared ones.
+// A binary in a universal file gives the same symbol file as the same binary in a file of its own. This covers the
+// committed files and the shared ones.
 func TestMachOSlices(t *testing.T) {
 	files := []string{testenv.Input(t, "macho-fat"), testenv.Input(t, "macho-fat.dSYM"), testenv.Input(t, "macho-fat64")}
 	for _, path := range []string{"generated/fat/fat", "generated/fat/fat.dSYM", "generated/fat/fat64.dylib", "real/framehop/arm64-fp-libmozglue-fat.dylib",

@@ -12,17 +12,17 @@ import (
 // twinSources are the programs of TestOracleMachOTwins. Those with headers are preprocessed for Linux.
 var twinSources = []string{"macho_frames.c", "macho_names.mm", "program_stb.c", "pdb_names.cc"}
 
-// twinFlags are what each program is compiled with.
+// twinFlags are the flags with which each program is compiled.
 var twinFlags = []string{
 	"-O2 -fno-omit-frame-pointer", "-O2 -fomit-frame-pointer", "-O0", "-O1 -fomit-frame-pointer", "-O3", "-Os", "-Oz -fomit-frame-pointer",
 	"-O2 -fstack-protector-all", "-O1 -fomit-frame-pointer -fstack-clash-protection", "-O2 -mllvm -hot-cold-split", "-O2 -fexceptions -fomit-frame-pointer",
 }
 
-// twinCPUs are the CPUs of macOS. dsymutil finds no lines of arm64e, as ld64.lld says arm64.
+// twinCPUs are the CPUs of macOS. dsymutil finds no lines for arm64e, as ld64.lld says arm64.
 var twinCPUs = []string{"x86_64", "arm64", "arm64e"}
 
-// The same of programs that are compiled now, twice each: with compact unwind, and with .debug_frame; the first also
-// without its tables, as kernels are. Functions, lines and inlined functions are llvm-symbolizer's.
+// The same for programs that are compiled now, twice each: with compact unwind, and with .debug_frame; the first is
+// also read without its tables, as kernels are. Functions, lines and inlined functions are llvm-symbolizer's.
 func TestOracleMachOTwins(t *testing.T) {
 	testenv.Oracle(t)
 	i := 0
@@ -45,7 +45,7 @@ func TestOracleMachOTwins(t *testing.T) {
 						t.Errorf("%d instructions", n.all)
 					}
 					var bare twinCounts
-					if cpu != "x86_64" || !strings.Contains(flags, "-Oz") { // whose pushes of constants .debug_frame has twice
+					if cpu != "x86_64" || !strings.Contains(flags, "-Oz") { // .debug_frame has its pushes of constants twice
 						bare = compareTwins(t, symtest.Open(t, both), symtest.Open(t, withoutTables(t, compact)), frames)
 					}
 					if bare.missing*8 > bare.all {
@@ -59,7 +59,7 @@ func TestOracleMachOTwins(t *testing.T) {
 	}
 }
 
-// sampled reports whether the i-th twin is one of those for SYMTOOL_ORACLE=1. clang takes 22 s of processor time to
+// sampled reports whether the i-th twin is included with SYMTOOL_ORACLE=1. clang takes 22 s of processor time to
 // optimize the large program, and 3 s to translate it; the small ones are optimized in ten ways.
 func sampled(i int, cpu, source, flags string) bool {
 	if source == "program_stb.c" {
@@ -68,8 +68,9 @@ func sampled(i int, cpu, source, flags string) bool {
 	return i%13 == 0
 }
 
-// describable reports whether a twin can be made: LLVM does not describe prologues of functions of minimal size for
-// arm64, as cold parts are, and ld64.lld does not link pointers of arm64e in data, which all but one program have.
+// describable reports whether a twin can be built: LLVM does not describe the prologues of functions of minimal size
+// for arm64, such as cold parts, and ld64.lld does not link arm64e pointers in data, which all programs but one
+// have.
 func describable(cpu, source, flags string) bool {
 	isARM, small := strings.HasPrefix(cpu, "arm64"), strings.Contains(flags, "-Oz") || strings.Contains(flags, "hot-cold")
 	return !(isARM && small) && (cpu != "arm64e" || source == "macho_frames.c")
@@ -109,7 +110,7 @@ func buildTwin(t *testing.T, dir, name, cpu, source, flags string) string {
 		args = append(args, "-std=c++20", "-fno-threadsafe-statics")
 	}
 	if strings.HasPrefix(cpu, "x86_64") {
-		// LLVM's rows for macOS follow the order of the code, and are wrong behind an epilogue in its middle.
+		// LLVM's rows for macOS follow the order of the code, and are wrong after an epilogue in its middle.
 		args = append(args, "-mllvm", "-enable-shrink-wrap=false", "-mllvm", "-disable-tail-duplicate")
 	}
 	if !strings.Contains(flags, "-fstack-protector") {

@@ -22,7 +22,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// twinRow is the frame at an address: the CFA, "rbp 16", and where registers are, relative to it.
+// twinRow is the frame at an address: the CFA, as in "rbp 16", and the places of registers relative to it.
 type twinRow struct {
 	addr  uint64
 	cfa   string
@@ -31,7 +31,7 @@ type twinRow struct {
 
 func (r *twinRow) String() string { return fmt.Sprint(r.cfa, r.saved) }
 
-// twinFunc has the rows of a function, by their distance from its start.
+// twinFunc holds the rows of a function, by offset from its start.
 type twinFunc struct {
 	lo, size uint64
 	rows     []twinRow
@@ -52,7 +52,7 @@ var (
 	armShort   = regexp.MustCompile(`^w(\d+)$`)
 )
 
-// dwarfRegister returns the name of a register as symbol files have it.
+// dwarfRegister returns the name of a register in symbol files.
 func dwarfRegister(name string) string {
 	switch name = strings.ToLower(name); name {
 	case "rip", "w30", "x30":
@@ -67,7 +67,7 @@ func dwarfRegister(name string) string {
 	return armShort.ReplaceAllString(name, "x$1")
 }
 
-// twinFrames reads what llvm-dwarfdump prints of call frame information.
+// twinFrames parses llvm-dwarfdump's output of call frame information.
 func twinFrames(printed []byte) (all []*twinFunc) {
 	var f *twinFunc
 	for in := bufio.NewScanner(bytes.NewReader(printed)); in.Scan(); {
@@ -95,7 +95,7 @@ func twinFrames(printed []byte) (all []*twinFunc) {
 	return all
 }
 
-// machoSymbols returns the functions of a binary's symbol table, and where its code is.
+// machoSymbols returns the functions in a binary's symbol table, with the addresses of their code.
 func machoSymbols(t *testing.T, file *object.File) map[string]uint64 {
 	t.Helper()
 	all := map[string]uint64{}
@@ -177,8 +177,8 @@ func (r *twinRow) apply(rules []string) {
 	done()
 }
 
-// agrees reports whether two rows have the same CFA, and no register at different places: one that was saved and is
-// unchanged may have the caller's value in both.
+// agrees reports whether two rows have the same CFA and no register at different places: a register that one has
+// saved and the other leaves unchanged may have the caller's value in both.
 func (r *twinRow) agrees(o *twinRow) bool {
 	if r.cfa != o.cfa {
 		return false
@@ -191,8 +191,8 @@ func (r *twinRow) agrees(o *twinRow) bool {
 	return true
 }
 
-// endsFrame reports whether the instructions from an address on end the frame of which r says where the CFA is: they
-// pop what r says is saved, and return when the stack pointer is where the return address is.
+// endsFrame reports whether the instructions from an address on end the frame whose CFA r describes: they pop what r
+// says is saved, and return when the stack pointer is at the return address.
 func (r *twinRow) endsFrame(code []byte, addr uint64) bool {
 	base, text, _ := strings.Cut(r.cfa, " ")
 	left, _ := strconv.Atoi(text)
@@ -218,8 +218,8 @@ func (r *twinRow) endsFrame(code []byte, addr uint64) bool {
 	return false
 }
 
-// beside reports whether r is the row of f for the frame pointer, which .debug_frame leaves or enters an instruction
-// earlier or later, or before "ldp x29, x30, [sp, #n]": both hold there.
+// beside reports whether r is the row of f for the frame pointer, which .debug_frame leaves or enters one instruction
+// earlier or later, or before "ldp x29, x30, [sp, #n]": both rows are right there.
 func (r *twinRow) beside(f *twinFunc, off uint64, code []byte) bool {
 	if r.cfa != "x29 16" || r.saved["x29"] != -16 {
 		return false
@@ -233,7 +233,7 @@ func (r *twinRow) beside(f *twinFunc, off uint64, code []byte) bool {
 	return in&0xffc07fff == 0xa9407bfd && f.at(off).cfa == fmt.Sprintf("sp %d", in>>15&0x7f*8+16)
 }
 
-// codeOfMachO returns the code of a file from an address on.
+// codeOfMachO returns the code of a file starting at an address.
 func codeOfMachO(t *testing.T, file *object.File, addr uint64) []byte {
 	t.Helper()
 	s := file.Section("__text")
@@ -244,12 +244,12 @@ func codeOfMachO(t *testing.T, file *object.File, addr uint64) []byte {
 	return data[addr-s.Addr:]
 }
 
-// twinCounts are the instructions of functions that two builds of the same code have.
+// twinCounts counts the instructions of functions that two builds of the same code share.
 type twinCounts struct{ all, exact, ends, missing, others int }
 
 // compareTwins compares STACK CFI from compact unwind and the code alone with the frames that the other build has for
-// each instruction. Where they differ, the code ends a frame, which compilers for macOS do not describe. Without
-// tables of its own, a build may lack rules.
+// each instruction. They may differ where the code ends a frame, which compilers for macOS do not describe. A build
+// without tables may lack rules.
 func compareTwins(t *testing.T, both, compact *object.File, frames []*twinFunc) (n twinCounts) {
 	t.Helper()
 	tables := compact.Section("__unwind_info") != nil
@@ -268,7 +268,7 @@ func compareTwins(t *testing.T, both, compact *object.File, frames []*twinFunc) 
 			n.others++
 			continue
 		}
-		last := byte(0) // opcode of the instruction before
+		last := byte(0) // opcode of the previous instruction
 		for off, size := uint64(0), 4; off < f.size; off += uint64(size) {
 			code := codeOfMachO(t, compact, ours.lo+off)
 			if compact.Arch == arch.X86_64 {
@@ -325,7 +325,7 @@ func sameShape(t *testing.T, both, compact *object.File, f *twinFunc, lo uint64)
 	return true
 }
 
-// The shared twins: STACK CFI from compact unwind and the code alone agrees, at each instruction, with the
+// In the shared twins, STACK CFI from compact unwind and the code alone agrees, at each instruction, with the
 // asynchronous .debug_frame of the same code.
 func TestMachOTwins(t *testing.T) {
 	twins := testenv.SharedGlob(t, "data", "macho", "generated", "*-twin-*")

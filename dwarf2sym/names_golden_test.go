@@ -14,9 +14,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Names in all golden symbol files, of all languages, can be printed in a line:
-// none is empty, begins or ends with a space, or holds a character that breaks
-// a line or steers a terminal.
+// Names in all golden symbol files, of all languages, can be printed on a line: none is
+// empty, begins or ends with a space, or contains a character that breaks a line or
+// controls a terminal.
 func TestNamesCanBePrinted(t *testing.T) {
 	files, names := 0, 0
 	err := filepath.WalkDir(filepath.Join(testenv.Root(t), "golden"), func(path string, d fs.DirEntry, err error) error {
@@ -42,11 +42,11 @@ func TestNamesCanBePrinted(t *testing.T) {
 	}
 }
 
-// nameFields are the records with names, and how many fields stand before one.
+// nameFields maps records with names to the number of fields before the name.
 var nameFields = map[string]int{"MODULE": 4, "FILE": 2, "INLINE_ORIGIN": 2, "FUNC": 4, "PUBLIC": 3}
 
-// checkNames counts the names of a symbol file, and finds the first that is wrong. Only
-// \n ends a line here.
+// checkNames counts the names in a symbol file, and returns an error for the first bad
+// one. Only \n ends a line here.
 func checkNames(text []byte) (n int, err error) {
 	in := bufio.NewScanner(bytes.NewReader(text))
 	in.Buffer(nil, 1<<20)

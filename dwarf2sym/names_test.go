@@ -379,7 +379,7 @@ func TestNamesInOtherUnits(t *testing.T) {
 	})
 }
 
-// More units than are kept open, referred to in turn.
+// References to more units than are kept open, one after another.
 func TestManyForeignUnits(t *testing.T) {
 	const units = units.ForeignUnits + 50
 	var b, want strings.Builder

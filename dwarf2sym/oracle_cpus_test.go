@@ -10,10 +10,10 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// What TestOracleLines and TestCFIReadelf do for this machine's CPU, for all
-// others: Debian's C library for each, with its separate debug files, and
-// programs by cross compilers and by clang. ORACLE_FULL_PACKAGES in the Makefile
-// are the compilers; .ci/cpus downloads the libraries.
+// The same as TestOracleLines and TestCFIReadelf for this machine's CPU, but for all
+// others: Debian's C library for each, with its separate debug files, and programs built
+// by cross compilers and by clang. ORACLE_FULL_PACKAGES in the Makefile lists the
+// compilers; .ci/cpus downloads the libraries.
 func TestOracleCPUs(t *testing.T) {
 	testenv.Oracle(t)
 	if !testenv.OracleFull() {
@@ -53,8 +53,7 @@ func TestOracleCPUs(t *testing.T) {
 	t.Logf("\n%s", table)
 }
 
-// crossCompilers are GCC's, each with the flags for the kinds of code that it
-// makes.
+// crossCompilers are GCC's, each with the flags for the kinds of code that it generates.
 var crossCompilers = []struct {
 	name, tool string
 	flags      []string
@@ -73,8 +72,8 @@ var crossCompilers = []struct {
 	{"s390x", "s390x-linux-gnu-gcc", nil},
 }
 
-// clangTargets are linked without a C library, of which only the headers of
-// the cross compiler's are read. riscv32's headers are those of riscv64.
+// clangTargets are linked without a C library; only the headers of the cross compiler's
+// library are used. riscv32 uses the headers of riscv64.
 var clangTargets = []struct {
 	name, target, headers string
 	flags                 []string
@@ -114,8 +113,8 @@ func crossBuilds() (all []matrixBuild) {
 		b := &all[len(all)-1]
 		b.rowsOnly = c.rowsOnly
 		if c.name == "riscv" {
-			// Which C libraries there are: a header of glibc's asks for one that
-			// Debian has not.
+			// Which C libraries there are: a header of glibc's asks for one that Debian
+			// does not have.
 			b.before = [][]string{{"mkdir", "gnu"}, {"touch", "gnu/stubs-ilp32d.h"}}
 		}
 	}

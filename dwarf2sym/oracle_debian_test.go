@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// debianCPUs are Debian's architectures whose C library comparisons read,
-// beside this machine's; .ci/cpus downloads them.
+// debianCPUs are the Debian architectures, in addition to this machine's, whose C library
+// is compared; .ci/cpus downloads them.
 var debianCPUs = []string{"arm64", "armel", "armhf", "i386", "mips64el", "mipsel", "ppc64el", "riscv64", "s390x"}
 
 // debianLibraries are the libraries of each, by their file names without version.

@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// dieFacts has debug/dwarf's data about the functions of a file.
+// dieFacts holds debug/dwarf's data about the functions of a file.
 type dieFacts struct {
 	edges []uint64 // where functions and inlined functions start and end
 
-	// A function's plain name -> the names that it has after its scopes.
+	// scoped maps a function's plain name to the names that it has after its scopes.
 	scoped map[string][]string
 
-	// A function's linkage name -> its plain names, of DIEs that have both.
+	// plain maps a function's linkage name to its plain names, from DIEs that have both.
 	plain map[string][]string
 
 	starts map[uint64][]start       // functions by the start of their code
-	folded map[uint64][][]foldedDIE // likewise, if several share the code
+	folded map[uint64][][]foldedDIE // like starts, where several share the code
 
 	unit   dwarf.Offset // the current one
 	lang   int64        // of it
@@ -29,19 +29,18 @@ type dieFacts struct {
 	nested []scopedName
 }
 
-// scopeDIE is a DIE with others below it. Only some make a scope.
+// scopeDIE is a DIE with others below it. Only some are scopes.
 type scopeDIE struct {
 	text string       // of a namespace or type: its name and "::"
 	fn   *dwarf.Entry // a function
 }
 
-// scopedName is a name after its scopes, which begin with a function or with
-// nothing.
+// scopedName is a name after its scopes, which begin with a function or with nothing.
 type scopedName struct {
 	at      dwarf.Offset
 	plain   string       // the name alone
 	linkage string       // of the function around it
-	outer   dwarf.Offset // without linkage: that function's DIE with a name, or 0
+	outer   dwarf.Offset // if there is no linkage name: that function's DIE with a name, or 0
 	rest    string       // scopes below that function, and the name
 	full    string       // the complete name, once known
 }
@@ -81,9 +80,9 @@ func readDIEs(t *testing.T, obj string) *dieFacts {
 // langD is DW_LANG_D.
 const langD = 0x13
 
-// pastFunctions puts the open scopes except functions before a name: functions are
-// nested in each other in D, and do not count as scopes. A type in a function has that
-// function before it.
+// pastFunctions puts the open scopes except functions before a name: functions are nested
+// in each other in D, and do not count as scopes. The name of a type in a function
+// follows that function.
 func (facts *dieFacts) pastFunctions(name string) string {
 	in := false // a scope
 	for i := len(facts.open) - 1; i >= 0; i-- {
@@ -202,8 +201,8 @@ func (facts *dieFacts) assemble(t *testing.T) {
 	}
 }
 
-// full puts the names of the functions around it before a name; one
-// that contains itself, in a damaged file, ends it.
+// full prefixes a name with the names of the functions around it. A name that contains
+// itself, in a damaged file, ends the recursion.
 func (facts *dieFacts) full(s *scopedName, names map[string]string, at map[dwarf.Offset]int) string {
 	if s.full != "" {
 		return s.full
@@ -217,8 +216,8 @@ func (facts *dieFacts) full(s *scopedName, names map[string]string, at map[dwarf
 	return s.full
 }
 
-// isLambda reports whether e is the type of a lambda by GCC: one without a name, whose
-// constructor or destructor has that of a lambda.
+// isLambda reports whether e is GCC's type for a lambda: it has no name, and its
+// constructor or destructor is named like a lambda's.
 func (facts *dieFacts) isLambda(e *dwarf.Entry) bool {
 	if !e.Children || e.Tag != dwarf.TagStructType && e.Tag != dwarf.TagClassType || e.Val(dwarf.AttrName) != nil {
 		return false
@@ -236,7 +235,7 @@ func (facts *dieFacts) isLambda(e *dwarf.Entry) bool {
 	return false
 }
 
-// scopeName returns what a namespace or type puts before the names below it.
+// scopeName returns the prefix that a namespace or type adds to the names below it.
 func scopeName(e *dwarf.Entry) string {
 	kinds := map[dwarf.Tag]string{
 		dwarf.TagNamespace: "namespace", dwarf.TagStructType: "struct", dwarf.TagClassType: "class",

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// foldedDIE is a function, or one that is inlined into it, of the code that
-// several functions share.
+// foldedDIE is a function whose code several functions share, or a function inlined into
+// it.
 type foldedDIE struct {
 	depth  int    // of the inlined functions: 0 is the function itself
 	name   string // the linkage name, or else the plain one
 	ranges [][2]uint64
-	call   frame // its place, where it is inlined
+	call   frame // where it is called, if inlined
 }
 
 // start is a DIE of a function that has code at an address.
@@ -20,7 +20,7 @@ type start struct {
 	die, unit dwarf.Offset
 }
 
-// readFolded reads the functions that start where others do.
+// readFolded reads the functions that start at the same address as others.
 func (facts *dieFacts) readFolded(t *testing.T) {
 	t.Helper()
 	facts.folded = map[uint64][][]foldedDIE{}
@@ -60,12 +60,12 @@ func (facts *dieFacts) filesOf(t *testing.T, unit dwarf.Offset) []*dwarf.LineFil
 	return lines.Files()
 }
 
-// inlinedIn returns a function and what is inlined into it, each before what
-// is inlined into that.
+// inlinedIn returns a function and the functions inlined into it, each before those
+// inlined into it.
 func (facts *dieFacts) inlinedIn(die dwarf.Offset, files []*dwarf.LineFile) (tree []foldedDIE, err error) {
 	r := facts.d.Reader()
 	r.Seek(die)
-	depths := []int{0} // of what is inlined into each open DIE
+	depths := []int{0} // depth of the inlined functions in each open DIE
 	for len(depths) > 0 {
 		e, err := r.Next()
 		if err != nil {
@@ -97,7 +97,7 @@ func (facts *dieFacts) inlinedIn(die dwarf.Offset, files []*dwarf.LineFile) (tre
 	return tree, nil
 }
 
-// anyName returns the linkage name, or else the plain one.
+// anyName returns the linkage name or, if there is none, the plain one.
 func (facts *dieFacts) anyName(e *dwarf.Entry) string {
 	linkage, named := facts.functionName(e)
 	if linkage != "" || named == 0 {
@@ -132,9 +132,9 @@ func (facts *dieFacts) foldedNames() (names [][]frame) {
 	return names
 }
 
-// stackAt returns what is open at an address, the innermost first, with names
-// as they are in the file; at is the place of that. It is empty where the
-// function is not.
+// stackAt returns the functions open at an address, innermost first, with names as they
+// are in the file. at is the file and line there. The result is empty if the address is
+// outside the function.
 func stackAt(tree []foldedDIE, addr uint64, at frame) (stack []frame) {
 	for _, in := range tree {
 		if in.depth != len(stack) || !slices.ContainsFunc(in.ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] }) {
@@ -149,9 +149,8 @@ func stackAt(tree []foldedDIE, addr uint64, at frame) (stack []frame) {
 	return stack
 }
 
-// oneOfFolded reports whether symtool's frames are those of one of several
-// functions that share the code, as debug/dwarf reads it, but for what frame
-// rules explain.
+// oneOfFolded reports whether symtool's frames are those of one of several functions that
+// share the code, as debug/dwarf reads it, apart from what frame rules explain.
 func (d *difference) oneOfFolded() bool {
 	f := d.c.sym.funcAt(d.rva)
 	if f == nil || len(d.theirs) == 0 {

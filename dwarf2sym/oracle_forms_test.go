@@ -17,17 +17,17 @@ import (
 )
 
 // form is a way to separate a program from its debug information, or to strip it. The
-// commands run in a folder with the program as full; they leave file, and a debug file where
-// it is searched for.
+// commands run in a folder in which the program is named full; they produce file, and a
+// debug file where it is searched for.
 type form struct {
 	name  string
 	steps string // a shell script; $ID is the build-id, as a path below a debug folder
-	lost  bool   // the debug information is lost: only PUBLIC and STACK CFI are left
-	large bool   // of libc, too, in the short run: one form of each kind
+	lost  bool   // the debug information is lost: only PUBLIC and STACK CFI remain
+	large bool   // also used for libc in the short run: one form of each kind
 }
 
-// forms that tools make. In each but the last ones the symbol file is, byte for
-// byte, that of the program.
+// forms are the forms that tools make. In all but the last ones, the symbol file is, byte
+// for byte, the program's.
 var forms = []form{
 	{name: "objcopy", large: true, steps: `objcopy --only-keep-debug full x.debug; strip -s full -o file; objcopy --add-gnu-debuglink=x.debug file`},
 	{name: "objcopy strip -g", steps: `objcopy --only-keep-debug full x.debug; strip -g full -o file; objcopy --add-gnu-debuglink=x.debug file`},
@@ -68,9 +68,9 @@ var formBuilds = []matrixBuild{
 	cBuild("forms-clang-no-pie", clang, "-O2", "-gdwarf-aranges", "-no-pie", "-Wl,--build-id").quick(),
 }
 
-// Every form of a program gives the symbols of the program: all of them where
-// the debug information is in another file, and else those that nm and
-// eu-readelf find, at each of their addresses.
+// Every form of a program gives the symbols of the program: all of them if the debug
+// information is in another file, otherwise those that nm and eu-readelf find, at each of
+// their addresses.
 func TestOracleForms(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"objcopy", "strip", "nm", "llvm-objcopy-22", "eu-strip", "eu-readelf", "eu-addr2line", "xz"} {
@@ -166,8 +166,8 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// compareAddr2line asks eu-addr2line, which finds the debug file by itself, for
-// the file and line at each line record of a moved program.
+// compareAddr2line runs eu-addr2line, which finds the debug file by itself, and compares the
+// file and line at each line record of a moved program.
 func compareAddr2line(t *testing.T, file string, text []byte) {
 	sym, err := readSymFile(bytes.NewReader(text))
 	if err != nil {
@@ -209,9 +209,9 @@ func compareAddr2line(t *testing.T, file string, text []byte) {
 	}
 }
 
-// compareStripped checks what is left of a stripped program: the STACK records
-// of the whole one, or those that .debug_frame had not, and one PUBLIC with a
-// right name at each address that has code according to nm or eu-readelf.
+// compareStripped checks what remains of a stripped program: the STACK records of the whole
+// one, or those that did not come from .debug_frame, and one PUBLIC with a right name at
+// each address that has code according to nm or eu-readelf.
 func compareStripped(t *testing.T, symtool, file string, whole []byte) {
 	cmd := exec.Command(symtool, "dump", "--name", "program", "--no-debuginfod", "--debug-dir", "none", file)
 	text, err := cmd.Output()
@@ -305,7 +305,7 @@ type namedAddr struct {
 	name string
 }
 
-// miniDelta returns what to add to addresses in .gnu_debugdata.
+// miniDelta returns the number to add to addresses in .gnu_debugdata.
 func miniDelta(t *testing.T, file string) uint64 {
 	if strings.HasSuffix(t.Name(), "moved") {
 		return 0x7000000
@@ -313,8 +313,8 @@ func miniDelta(t *testing.T, file string) uint64 {
 	return 0
 }
 
-// symbolsOf lists the symbols of functions and the untyped ones of code: those
-// that nm lists in .symtab or else .dynsym, and those that eu-readelf lists in
+// symbolsOf lists the symbols of functions and the untyped symbols of code: those that nm
+// lists in .symtab or, if there is none, .dynsym, and those that eu-readelf lists in
 // .gnu_debugdata.
 func symbolsOf(t *testing.T, file string, delta uint64) (out []namedAddr) {
 	t.Helper()

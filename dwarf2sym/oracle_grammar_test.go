@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// grammar checks a symbol file against Breakpad's description of the format,
-// section by section: what each record looks like, and what it says of the
-// records before it. It shares nothing with symfmt, and tolerates nothing.
+// grammar checks a symbol file against Breakpad's description of the format, section by
+// section: the form of each record, and its relation to the records before it. It shares
+// nothing with symfmt, and tolerates nothing.
 type grammar struct {
 	modules               int
 	infos, files, origins map[string]bool
@@ -23,12 +23,12 @@ type grammar struct {
 	inFunc  bool
 	fn      [2]uint64     // of the current FUNC
 	parents [][][2]uint64 // ranges of the INLINE records around the next one, by level
-	lineEnd uint64        // of the line record before
+	lineEnd uint64        // of the previous line record
 	lines   bool          // the FUNC has line records
 
 	inits  [][2]uint64
-	cfiAt  uint64 // of the STACK CFI record before
-	cfiEnd uint64 // of the current STACK CFI INIT; 0 without one
+	cfiAt  uint64 // of the previous STACK CFI record
+	cfiEnd uint64 // of the current STACK CFI INIT; 0 if there is none
 }
 
 // The kinds of fields. "Hexadecimal numbers have no 0x prefix, and use
@@ -221,8 +221,8 @@ func (g *grammar) public(f []string) error {
 	return err
 }
 
-// stack checks a STACK CFI record; fields are INIT's address or "", then INIT's
-// size or the record's address, then the rules.
+// stack checks a STACK CFI record. fields are INIT's address or "", then INIT's size or
+// the record's address, then the rules.
 func (g *grammar) stack(f []string) error {
 	rules, err := cfiRules(strings.Fields(f[2]))
 	if err != nil {
@@ -256,7 +256,8 @@ var (
 	cfiOperand  = regexp.MustCompile(`^([.]cfa|[$]?[a-z][a-z0-9_]*|-?[0-9]+)$`)
 )
 
-// cfiRules checks the rules of a STACK CFI record, and returns whose they are.
+// cfiRules checks the rules of a STACK CFI record. It returns the set of registers with
+// rules.
 func cfiRules(tokens []string) (map[string]bool, error) {
 	have := map[string]bool{}
 	for len(tokens) > 0 {
@@ -281,7 +282,7 @@ func cfiRules(tokens []string) (map[string]bool, error) {
 	return have, nil
 }
 
-// postfix runs an expression on the number of its operands.
+// postfix checks an expression by counting its operands.
 func postfix(tokens []string, ofCFA bool) error {
 	if slices.Equal(tokens, []string{".undef"}) && !ofCFA {
 		return nil

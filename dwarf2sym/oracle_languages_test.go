@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Where Debian's compilers keep the sources of their run-time libraries, which
-// are the largest programs available in these languages.
+// The folders in which Debian's compilers keep the sources of their run-time libraries,
+// which are the largest programs available in these languages.
 const (
 	adaSources   = "/usr/lib/gcc/x86_64-linux-gnu/12/adainclude"
 	dSources     = "/usr/lib/gcc/x86_64-linux-gnu/12/include/d/std"
@@ -39,7 +39,8 @@ func languages() []matrixBuild {
 	}
 }
 
-// languageBuild links a library of sources or of what first left behind.
+// languageBuild links a library of sources, or of the results of the commands added by
+// first.
 func languageBuild(name string, least int, tool string, args ...string) matrixBuild {
 	command := append(append([]string{}, sharedLibrary...), args...)
 	return matrixBuild{name: "lang-" + name, tool: tool, least: least, args: append(command, "-o", target)}

@@ -2,13 +2,13 @@ package dwarf2sym_test
 
 import "slices"
 
-// layouts are builds whose linker or optimizer moved code: it is elsewhere than
-// the compiler put it, in several pieces, or shared.
+// layouts are builds whose linker or optimizer moved code: it is not where the compiler
+// put it, is in several pieces, or is shared.
 //
-// BOLT drops the second of two equal files from a line table of DWARF 5, as GNU
-// as writes them, and leaves the numbers of the others as they were (issue 209184
-// of llvm-project). In the gcc5-O2-bolt builds the files are therefore wrong, in llvm's
-// answers as in ours; those of gcc4 and clang are right.
+// BOLT drops the second of two equal files from a line table of DWARF 5, as GNU as writes
+// them, and does not renumber the others (issue 209184 of llvm-project). In the
+// gcc5-O2-bolt builds the files are therefore wrong, in llvm's answers as in ours; those
+// of gcc4 and clang are right.
 var layouts = []matrixBuild{
 	cxxBuild("clang5-O2-thinlto", clxx, "-O2", "-gdwarf-5", "-flto=thin"),
 	cxxBuild("clang4-O3-thinlto", clxx, "-O3", "-gdwarf-4", "-flto=thin", sections, gc),
@@ -42,10 +42,10 @@ const (
 	mold, gold = "-fuse-ld=mold", "-fuse-ld=gold"
 	icf        = "-Wl,--icf=all"
 	relocs     = "-Wl,--emit-relocs"
-	uncut      = "-fno-reorder-blocks-and-partition" // BOLT leaves functions alone that GCC cut
+	uncut      = "-fno-reorder-blocks-and-partition" // BOLT does not change functions that GCC split
 )
 
-// bolted changes the layout of the program with BOLT, by the profile of a run.
+// bolted changes the layout of the program with BOLT, based on the profile of a run.
 func (b matrixBuild) bolted() matrixBuild {
 	return b.boltedWith("-data=profile.fdata", "-reorder-blocks=ext-tsp", "-reorder-functions=cdsort",
 		"-split-functions", "-split-all-cold", "-split-eh", "-icf=all")

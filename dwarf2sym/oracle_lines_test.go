@@ -20,11 +20,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// What symtool dump writes agrees with llvm-symbolizer: at every address where
-// a row of the line table or a range of a function or inlined function starts
-// or ends, the functions there, inlined into each other, and the file and line
-// of each. Rules (oracle_rules_test.go) say where the two may differ. And it
-// is a symbol file for the grammar (oracle_grammar_test.go) and for symfmt.
+// The output of symtool dump agrees with llvm-symbolizer at every address where a row of
+// the line table or a range of a function or inlined function starts or ends: the
+// functions there, inlined into each other, and the file and line of each. Rules
+// (oracle_rules_test.go) say where the two may differ. The output also conforms to the
+// grammar (oracle_grammar_test.go) and is accepted by symfmt.
 func TestOracleLines(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"llvm-symbolizer-22", "llvm-dwarfdump-22", "c++filt"} {
@@ -32,7 +32,7 @@ func TestOracleLines(t *testing.T) {
 	}
 	symtool := symtoolBinary(t)
 	table := &agreement{}
-	// A group of its own: it ends when its parallel tests have.
+	// A group of its own, which ends when its parallel tests have ended.
 	t.Run("of", func(t *testing.T) {
 		compare := func(name string, of func(t *testing.T) subject) {
 			t.Run(name, func(t *testing.T) {
@@ -73,12 +73,12 @@ func TestOracleLines(t *testing.T) {
 // subject is a binary to compare.
 type subject struct {
 	file, debug string // debug: the separate debug file, or ""
-	twin        string // the same program, if debug/dwarf is to read that in its place
-	unread      bool   // llvm-symbolizer does not read it, and is asked about the twin
+	twin        string // the same program, if debug/dwarf must read that instead
+	unread      bool   // llvm-symbolizer cannot read it, and reads the twin instead
 	rowsOnly    bool   // debug/dwarf does not read it
-	cfi         bool   // CFI is compared, too
-	damaged     bool   // something is lost, which is reported: status 3
-	least       int    // rows that it has
+	cfi         bool   // also compare CFI
+	damaged     bool   // something is lost, which is reported with status 3
+	least       int    // minimum number of rows
 }
 
 // files returns the binary and its debug file.
@@ -89,8 +89,8 @@ func (s *subject) files() []string {
 	return []string{s.file, s.debug}
 }
 
-// large is how many rows a real program has at least: a comparison of fewer
-// would not mean something.
+// large is the minimum number of rows of a real program: a comparison of fewer would mean
+// little.
 const large = 10_000
 
 // notCompared lists the fixtures that have nothing to compare, or that llvm
@@ -149,7 +149,7 @@ const (
 // rowsOnly lists the fixtures that debug/dwarf does not read.
 var rowsOnly = []string{"forms", "clang-dwarf64", "split-dwp-gcc4", "split-dwp-clang4", "split-dwp-clang5", "split-pair"}
 
-// symtoolBinary builds the program. SYMTOOL_BINARY names one that is built.
+// symtoolBinary builds the program. SYMTOOL_BINARY names one that is already built.
 func symtoolBinary(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv("SYMTOOL_BINARY"); path != "" {
@@ -229,7 +229,7 @@ func accepted(t *testing.T, text []byte) {
 	}
 }
 
-// compareText compares a symbol file with what is in the binary.
+// compareText compares a symbol file with the contents of the binary.
 func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	t.Helper()
 	sym, err := readSymFile(bytes.NewReader(text))
@@ -241,8 +241,8 @@ func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	if !of.rowsOnly {
 		dies = readDIEs(t, cmp.Or(of.twin, obj))
 	}
-	// Addresses are those of the file with the debug information: its partner may
-	// have been moved.
+	// Addresses are those of the file with the debug information: the other file may have
+	// been moved.
 	base := loadBase(t, obj)
 	addrs := slices.Concat(rows, dies.edges, sym.edges(base))
 	slices.Sort(addrs)
@@ -264,9 +264,9 @@ func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	return c, nil
 }
 
-// comparison counts what agrees, and what a rule explains.
+// comparison counts where the tools agree and what rules explain.
 type comparison struct {
-	damaged bool      // something of the binary is lost, which is reported
+	damaged bool      // part of the binary is lost, which is reported
 	asked   []uint64  // the addresses
 	theirs  [][]frame // llvm's frames at each
 	sym     *symFile
@@ -278,8 +278,8 @@ type comparison struct {
 	symbols map[uint64][]*mangled // the ELF symbols at an address
 
 	rows, edges, addresses int
-	frames, agree          int            // frames of llvm; addresses without a difference
-	cfiRows                int            // compared, where CFI is too
+	frames, agree          int            // frames of llvm, and addresses without a difference
+	cfiRows                int            // rows compared, if CFI is compared, too
 	counts                 map[string]int // rule -> frames
 	unexplained            int
 
@@ -288,7 +288,8 @@ type comparison struct {
 	examples          []string
 }
 
-// at compares one address: llvm's frames with ours, or with the reason for having none.
+// at compares llvm's frames at one address with ours, or with the reason why there are
+// none.
 func (c *comparison) at(addr uint64, llvm, ours []frame, err error) {
 	d := &difference{c: c, addr: addr, rva: addr - c.base, raw: llvm, ours: ours}
 	d.theirs = make([]frame, len(llvm))
@@ -364,7 +365,7 @@ func (d *difference) kind(err error) string {
 	return kind
 }
 
-// left reports whether frame i differs without a rule.
+// left reports whether frame i differs without a rule that explains it.
 func (d *difference) left(i int) bool {
 	return i >= len(d.ours) || i >= len(d.theirs) || d.ours[i] != d.theirs[i] && (len(d.ours) != len(d.theirs) || d.explainFrame(i) == "")
 }

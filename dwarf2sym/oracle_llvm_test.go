@@ -91,9 +91,8 @@ func codeOf(t *testing.T, obj string) (code [][2]uint64) {
 	return code
 }
 
-// withoutSymbols returns a copy of obj whose symbol tables are sections of
-// another type. llvm-symbolizer lets them override the names of functions in
-// the debug information, and has no option against it.
+// withoutSymbols returns a copy of obj whose symbol tables are sections of another type. llvm-symbolizer lets symbols
+// override the names of functions in the debug information, and has no option to prevent that.
 func withoutSymbols(t *testing.T, obj string) string {
 	t.Helper()
 	data, err := os.ReadFile(obj)
@@ -139,7 +138,7 @@ func run(t *testing.T, name string, args ...string) []byte {
 	return runStatus(t, 0, name, args...)
 }
 
-// runStatus is like run, for a program that must end with a status.
+// runStatus is like run, for a program that must exit with the given status.
 func runStatus(t *testing.T, status int, name string, args ...string) []byte {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -152,8 +151,8 @@ func runStatus(t *testing.T, status int, name string, args ...string) []byte {
 	return out
 }
 
-// llvmFrames returns llvm-symbolizer's frames at each of addrs. Names are linkage names, or plain names without one, all as
-// they are in the file.
+// llvmFrames returns llvm-symbolizer's frames at each of addrs. Names are linkage names or, if there is none, plain
+// names, all as they are in the file.
 func llvmFrames(t *testing.T, obj string, addrs []uint64) [][]frame {
 	t.Helper()
 	out := make([][]frame, len(addrs))
@@ -196,8 +195,8 @@ func filter(t *testing.T, names map[string]string) {
 	}
 }
 
-// What c++filt prints of Rust's names and symtool does not: the hash of the
-// function or of the crate, and the types of constants.
+// Parts of Rust's names that c++filt prints and symtool does not: the hash of the function or of the crate, and the
+// types of constants.
 var (
 	rustHash      = regexp.MustCompile(`::h[0-9a-f]{16}$`)
 	rustCrate     = regexp.MustCompile(`\[[0-9a-f]{6,16}\]`)

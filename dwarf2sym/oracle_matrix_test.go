@@ -19,19 +19,19 @@ import (
 // matrixBuild is a way to make a binary out of golden/input/src.
 type matrixBuild struct {
 	name     string
-	fast     bool       // of the short run too
+	fast     bool       // also in the short run
 	tool     string     // the compiler
-	args     []string   // its flags and the sources, which lie in the working folder
+	args     []string   // its flags and the sources, which are in the working folder
 	before   [][]string // commands before the compiler
 	then     [][]string // commands after it
 	uses     string     // the text of profile.txt, for a flag
-	optional bool       // flags that older compilers do not have
+	optional bool       // older compilers may lack the flags
 	rowsOnly bool
 	cold     bool // functions have separate cold parts
-	ready    bool // testenv has made the same
+	ready    bool // testenv has already built it
 	least    int
-	plain    []string // arguments of the same build in a form that others read: see subject.twin
-	unread   bool     // llvm-symbolizer does not read it either
+	plain    []string // arguments for the same build in a form that others can read: see subject.twin
+	unread   bool     // llvm-symbolizer cannot read it either
 }
 
 // target is the file in which every command of a build leaves its binary.
@@ -56,7 +56,7 @@ func rustBuild(name string, flags ...string) matrixBuild {
 	return matrixBuild{name: "rust-" + name, tool: "rustc", args: args, least: large}
 }
 
-// linker returns the flag that takes lld for clang.
+// linker returns the flag that makes clang use lld.
 func linker(tool string) []string {
 	if strings.HasPrefix(tool, "clang") {
 		return []string{"--ld-path=ld.lld-22"}
@@ -86,7 +86,7 @@ var matrix = slices.Concat(cxxMatrix(), languages(), layouts, optionBuilds(), []
 	cxxBuild("clang5-O2-dwarf64", clxx, "-O2", "-gdwarf-5", "-gdwarf64").rows(),
 	cxxBuild("gcc4-O2-dwz", gxx, "-O2", "-gdwarf-4").after("dwz", target),
 	cxxBuild("gcc5-O2-objcopy-zstd", gxx, "-O2", "-gdwarf-5").after("objcopy", "--compress-debug-sections=zstd", target),
-	// Less of it.
+	// Less debug information.
 	cxxBuild("gcc5-O2-g1", gxx, "-O2", "-gdwarf-5", "-g1"),
 	cxxBuild("clang5-O2-g1", clxx, "-O2", "-gdwarf-5", "-gmlt"),
 	cxxBuild("clang5-O2-profiling", clxx, "-O2", "-gdwarf-5", "-gmlt", "-fdebug-info-for-profiling"),
@@ -180,7 +180,7 @@ func (b matrixBuild) after(command ...string) matrixBuild {
 	return b
 }
 
-// trained runs the program for a profile, which the compiler then uses.
+// trained runs the program to make a profile, which the compiler then uses.
 func (b matrixBuild) trained() matrixBuild {
 	first := slices.Clone(b.args)
 	first[slices.Index(first, "-fprofile-use")] = "-fprofile-generate"
@@ -188,8 +188,7 @@ func (b matrixBuild) trained() matrixBuild {
 	return b
 }
 
-// training runs a program, which leaves a profile. The status of the C++ program
-// is a result.
+// training runs a program, which leaves a profile. The exit status of the C++ program is a result.
 func training(program, profile string) []string {
 	return []string{"sh", "-c", "./" + program + " >run.log; ls " + profile}
 }
@@ -209,7 +208,7 @@ func (b matrixBuild) build(t *testing.T) subject {
 		}
 	}
 	if b.plain != nil {
-		b.before = append(b.before, b.makeTwin()) // first, for objects and .dwo files of the same names
+		b.before = append(b.before, b.makeTwin()) // first, as objects and .dwo files have the same names
 	}
 	compile := append([]string{b.tool}, b.args...)
 	for _, command := range slices.Concat(b.before, [][]string{compile}, b.then) {
@@ -236,7 +235,8 @@ func (b matrixBuild) build(t *testing.T) subject {
 // twin is the file of a build's plain form.
 const twin = "twin.elf"
 
-// makeTwin returns the command that makes the plain form of a build, whose code is the same at the same addresses.
+// makeTwin returns the command that makes the plain form of a build, which has the same code at the same
+// addresses.
 func (b matrixBuild) makeTwin() []string {
 	args := append([]string{b.tool}, b.plain...)
 	args[slices.Index(args, target)] = twin
@@ -283,8 +283,7 @@ func coldParts(t *testing.T, path string) (n int) {
 	return n
 }
 
-// runIn runs a command in a folder. The test is skipped where there is no such
-// program.
+// runIn runs a command in a folder. The test is skipped if there is no such program.
 func runIn(t *testing.T, dir string, command []string) error {
 	t.Helper()
 	tool := command[0]

@@ -17,7 +17,7 @@ type mangled struct {
 	llvm string // by llvm-cxxfilt, without what the two write differently
 }
 
-// nameRule says where symtool's reading of a mangled name may differ from
+// nameRule says where symtool's interpretation of a mangled name may differ from
 // c++filt's.
 type nameRule struct {
 	name, why string
@@ -76,8 +76,8 @@ var (
 
 func tight(name string) string { return strings.ReplaceAll(name, "> >", ">>") }
 
-// functionOf returns the identifiers behind "::" outside all brackets: a
-// function and its scopes, without arguments, types and parameters.
+// functionOf returns the identifiers that follow "::" outside all brackets: a function
+// and its scopes, without arguments, types and parameters.
 func functionOf(skeleton string) string {
 	var b strings.Builder
 	depth := 0
@@ -95,8 +95,8 @@ func functionOf(skeleton string) string {
 	return words[len(words)-1]
 }
 
-// sameName reports whether symtool's reading of a name is c++filt's, or a rule
-// says why it is not: it returns the rule's name then.
+// sameName reports whether symtool's interpretation of a name is c++filt's, or a rule
+// explains the difference. In the latter case it returns the rule's name.
 func sameName(ours string, n *mangled) (rule string, same bool) {
 	if ours == n.gnu {
 		return "", true
@@ -112,8 +112,8 @@ func sameName(ours string, n *mangled) (rule string, same bool) {
 	return "", false
 }
 
-// The parts of names that demanglers write in ways of their own, after which a
-// parenthesis opens.
+// The parts of names that demanglers write in their own ways, each followed by an opening
+// parenthesis.
 var ownWays = []struct {
 	start *regexp.Regexp
 	is    string
@@ -129,8 +129,8 @@ var (
 	smallWays   = regexp.MustCompile(`\bauto\b|\{unnamed type#\d+\}|'unnamed\d*'| ?\[friend\]|\bfriend |\(\)\.\.\.`)
 )
 
-// skeleton returns a name without spaces, the parameters of lambdas, what is in
-// decltype, constraints, and what one demangler writes where another does not.
+// skeleton returns a name without spaces, parameters of lambdas, contents of decltype,
+// constraints, and anything that only some demanglers write.
 func skeleton(name string) string {
 	name = smallWays.ReplaceAllString(name, "")
 	var b strings.Builder
@@ -171,7 +171,7 @@ func closing(s string, i int) int {
 	return len(s)
 }
 
-// readNames asks the other tools for names.
+// readNames runs the other tools on names.
 func readNames(t *testing.T, raw []string) map[string]*mangled {
 	t.Helper()
 	gnu := map[string]string{}

@@ -24,8 +24,8 @@ type objectBuild struct {
 	rows   int // of its line table, at least
 }
 
-// fast reports whether the build is one of the short run, which has fixtures for
-// what the large ones are about.
+// fast reports whether the build is in the short run, in which fixtures replace the large
+// builds.
 func (b *objectBuild) fast() bool { return b.rows < large }
 
 // rowsOnly reports whether debug/dwarf does not read the linked file.
@@ -59,10 +59,9 @@ func objectBuilds() (all []objectBuild) {
 	return all
 }
 
-// The symbol file of a relocatable file equals, byte for byte after the MODULE record,
-// that of the same file after a linker gave its sections the addresses that place.go
-// documents. And llvm-symbolizer agrees with it on every
-// address of the linked file.
+// The symbol file of a relocatable file equals, byte for byte after the MODULE record, that
+// of the same file after a linker gave its sections the addresses that place.go documents.
+// llvm-symbolizer agrees with it at every address of the linked file.
 func TestOracleObjects(t *testing.T) {
 	testenv.Oracle(t)
 	symtool := symtoolBinary(t)
@@ -103,7 +102,7 @@ func TestOracleObjects(t *testing.T) {
 	}
 }
 
-// isObject reports whether path is relocatable, and its header.
+// isObject reports whether the file at path is relocatable. It also returns the header.
 func isObject(t *testing.T, path string) (elf.FileHeader, bool) {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -114,8 +113,8 @@ func isObject(t *testing.T, path string) (elf.FileHeader, bool) {
 	return f.FileHeader, f.Type == elf.ET_REL
 }
 
-// compareLinked compares an object with the file that the linker makes from it, and with
-// llvm-symbolizer if rows are expected.
+// compareLinked compares an object with the file that the linker makes from it and, if rows
+// are expected, with llvm-symbolizer.
 func compareLinked(t *testing.T, symtool, object, linker string, rows int, rowsOnly bool) {
 	linked := linkObject(t, object, linker)
 	ours := dumpText(t, fixture{file: object}, 4)
@@ -167,8 +166,8 @@ func linkObject(t *testing.T, object, linker string) string {
 	return out
 }
 
-// linkScript puts each section with code at the address that the documented rule
-// gives it, by debug/elf's section headers.
+// linkScript puts each section with code at the address that the documented rule gives it,
+// based on debug/elf's section headers.
 func linkScript(t *testing.T, object string) []byte {
 	t.Helper()
 	f, err := elf.Open(object)
@@ -231,7 +230,7 @@ func TestOracleKeptRelocations(t *testing.T) {
 }
 
 // An object with SHT_CREL relocations gives the same symbols as with the usual ones, which
-// TestOracleObjects compares; also after the linker joined them. Clang has no
+// TestOracleObjects compares. The same holds after the linker has joined them. Clang has no
 // CREL for MIPS.
 func TestOracleCREL(t *testing.T) {
 	testenv.Oracle(t)

@@ -16,7 +16,7 @@ var aboutDebug = regexp.MustCompile(`(?i)debug|dwarf|line.?table|line (number|in
 // listedOption is an option as a compiler lists it.
 type listedOption struct {
 	name, about string
-	passed      bool // behind -mllvm, where -g is no prefix of options of debug information
+	passed      bool // an option after -mllvm, where names starting with g are not about debug information
 }
 
 // concerns reports whether the table must have the option.
@@ -24,8 +24,8 @@ func (o listedOption) concerns() bool {
 	return !o.passed && strings.HasPrefix(o.name, "-g") || aboutDebug.MatchString(o.name+" "+o.about)
 }
 
-// Every option of clang and gcc that is about debug information has a row with a build or a reason, and no row has an
-// option that they do not list.
+// Every option of clang and gcc that concerns debug information has a row with a build or a reason, and no row has an
+// option that the compilers do not list.
 func TestOracleOptionNames(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct {
@@ -50,12 +50,12 @@ func TestOracleOptionNames(t *testing.T) {
 	}
 }
 
-// has reports whether the row is about the option.
+// has reports whether the row covers the option.
 func (r *optionRow) has(name string) bool {
 	return slices.ContainsFunc(strings.Fields(r.names), func(pattern string) bool { return matches(pattern, name) })
 }
 
-// matches reports whether the pattern, in which * stands for any text, is the name's.
+// matches reports whether name matches a pattern in which * stands for any text.
 func matches(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(name, parts[0])
@@ -88,7 +88,7 @@ func (r *optionRow) check(t *testing.T, listed []listedOption) {
 	}
 }
 
-// flagOf reports whether a flag gives an option its value, or the opposite one.
+// flagOf reports whether a flag sets an option, or negates it.
 func flagOf(flag, option string) bool {
 	option, _, _ = strings.Cut(option, "*")
 	option, _, _ = strings.Cut(option, "<")
@@ -99,7 +99,7 @@ func flagOf(flag, option string) bool {
 	return flag == opposite || strings.HasPrefix(flag, option+"=") || strings.HasSuffix(flag, ","+option)
 }
 
-// clangOptions returns all options of clang's driver: completion knows those without help, too.
+// clangOptions returns all options of clang's driver. Completion lists even those without help.
 func clangOptions(t *testing.T) (all []listedOption) {
 	tool := testenv.Tool(t, clang)
 	for _, prefix := range []string{"-", "--"} {
@@ -114,7 +114,7 @@ func clangOptions(t *testing.T) (all []listedOption) {
 // llvmOption matches a line of LLVM's help: "  --name=<value>    - What it does".
 var llvmOption = regexp.MustCompile(`(?m)^  +-{1,2}([a-zA-Z][^ =\[]*)(=\S*)? +- (.*)$`)
 
-// llvmOptions returns the options behind -mllvm.
+// llvmOptions returns the options for -mllvm.
 func llvmOptions(t *testing.T) (all []listedOption) {
 	text := run(t, testenv.Tool(t, clang), "-x", "c", "-c", "/dev/null", "-o", "/dev/null", "-mllvm", "--help-hidden")
 	for _, m := range llvmOption.FindAllSubmatch(text, -1) {

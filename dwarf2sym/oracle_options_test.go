@@ -6,24 +6,25 @@ import (
 	"strings"
 )
 
-// What options of gcc and clang change in the debug information or the line tables, a build each. The builds are
-// compared as the other builds of the matrix. TestOracleOptionNames finds options of the compilers that are in no row.
+// The effects of options of gcc and clang on debug information or line tables, with one build each. The builds are
+// compared like the other builds of the matrix. TestOracleOptionNames finds options of the compilers that are in no
+// row.
 
-// optionRow has the options that do one thing.
+// optionRow lists options that have the same effect.
 type optionRow struct {
 	names  string   // as the compiler has them; * stands for any text
-	builds []string // flags of a build each, to which -O2 is added if they do not choose a level
-	why    string   // why a name is in no build
+	builds []string // flags of one build each, to which -O2 is added if they do not choose a level
+	why    string   // why a name has no build
 
 	// Flags of the same code in a form that debug/dwarf reads, or nothing, and whether llvm-symbolizer needs it too.
 	plain  string
 	unread bool
-	only   string // "c" or "c++": of the sources, in place of one of them by the compiler
+	only   string // "c" or "c++": use these sources instead of those chosen for the compiler
 	both   bool   // all sources
 	code   string // flags of both forms
 }
 
-// The sources: hot and cold parts, inlined calls in each other, nested scopes, exceptions, folded functions, coroutines,
+// The sources: hot and cold parts, nested inlined calls, nested scopes, exceptions, folded functions, coroutines,
 // assembly, threads. They fit into one library, which needs no main function.
 var (
 	optionC = []string{
@@ -53,8 +54,8 @@ func optionBuild(tool string, sources []string, row *optionRow, flags string) ma
 	return b
 }
 
-// optionBuilds returns the builds of the rows. Most options do the same for C and C++, and are tried on one of them: gcc's on C,
-// clang's on C++.
+// optionBuilds returns the builds of the rows. Most options do the same for C and C++, and are tried on one of them:
+// gcc's on C, clang's on C++.
 func optionBuilds() (all []matrixBuild) {
 	for _, of := range []struct {
 		c, cxx, only string

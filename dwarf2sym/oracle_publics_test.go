@@ -12,15 +12,15 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Where a binary has no debug information, symtool resolve answers with PUBLICs, as
-// llvm-symbolizer does with ELF symbols: at each symbol of code, and the last byte
-// before the next. Rules say where the two may differ.
+// If a binary has no debug information, symtool resolve answers with PUBLICs, as
+// llvm-symbolizer does with ELF symbols. They are compared at each symbol of code, and at
+// the last byte before the next. Rules say where the two may differ.
 func TestOraclePublics(t *testing.T) {
 	testenv.Oracle(t)
 	symtool := symtoolBinary(t)
 	files := []string{testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")}
 	for _, c := range fixtures(t) {
-		// llvm does not read what minidebug.elf has its symbols in.
+		// llvm does not read the section that holds the symbols of minidebug.elf.
 		if _, object := isObject(t, c.file); notCompared[c.name] == noDebugInfo && !object && c.name != "minidebug" {
 			files = append(files, c.file)
 		}
@@ -61,7 +61,7 @@ type publicAnswer struct {
 	c            *comparison
 	addr         uint64
 	start        uint64 // of the PUBLIC, as an address
-	ours, theirs string // names; "" without one
+	ours, theirs string // names; "" if there is none
 }
 
 var publicRules = []struct {
@@ -113,7 +113,7 @@ func resolvePublics(t *testing.T, symtool, file string) *publics {
 	c.theirs = llvmFrames(t, file, c.asked)
 	names := demangled(t, c.theirs)
 	p := &publics{addresses: len(c.asked), counts: map[string]int{}}
-	var first, rules []string // the symbol file's answers, and the rules for those that are not llvm's
+	var first, rules []string // the symbol file's answers, and the rules for those that differ from llvm's
 	var questions []byte
 	for _, addr := range c.asked {
 		questions = append(strconv.AppendUint(questions, addr-base, 16), '\n')

@@ -22,23 +22,23 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// symtool resolve answers the addresses of a comparison as llvm-symbolizer does,
-// by the same rules as the symbol file, and gives the same answers from the
-// symbol file, a store, a symbol server and the binary.
+// symtool resolve answers for the addresses of a comparison as llvm-symbolizer does, by the
+// same rules as the symbol file, and gives the same answers from the symbol file, a store, a
+// symbol server and the binary.
 //
-// There is one more rule: without a FUNC, the answer may be a PUBLIC. As llvm was asked without
-// symbol tables, the PUBLIC must be an ELF symbol, and llvm must have no function.
+// There is one more rule: where there is no FUNC, the answer may be a PUBLIC. As llvm was run
+// without symbol tables, the PUBLIC must be an ELF symbol, and llvm must have no function.
 // TestOraclePublics compares those.
 
-// source is a place of symbols for symtool resolve.
+// source is a place from which symtool resolve reads symbols.
 type source struct {
 	name    string
 	flags   []string
-	damaged bool // something is lost, which is reported: status 3
+	damaged bool // part is lost, which is reported with status 3
 }
 
-// sourcesOf puts a symbol file where symtool resolve finds it. binaries are the
-// files that it was made from.
+// sourcesOf puts a symbol file where symtool resolve finds it. binaries are the files that it
+// was made from.
 func sourcesOf(t *testing.T, text []byte, binaries []string) (all []source) {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,8 +84,8 @@ type resolved struct {
 	}
 }
 
-// compareResolved asks symtool resolve for the addresses of a comparison, from
-// the symbol file and the binaries that it was made from.
+// compareResolved runs symtool resolve on the addresses of a comparison, with the symbol file
+// and with the binaries that it was made from.
 func compareResolved(t *testing.T, symtool string, text []byte, with *comparison, binaries ...string) {
 	t.Helper()
 	start := time.Now()
@@ -116,7 +116,7 @@ func resolveAll(t *testing.T, symtool string, sources []source, with *comparison
 		questions = append(strconv.AppendUint(questions, addr-c.base, 16), '\n')
 	}
 	seed := maphash.MakeSeed()
-	want := make([]uint64, len(c.asked)) // of each answer, its hash
+	want := make([]uint64, len(c.asked)) // hash of each answer
 	for k, s := range sources {
 		differ, example := 0, ""
 		answersFrom(t, symtool, s, questions, len(c.asked), func(i int, line []byte) {
@@ -137,8 +137,8 @@ func resolveAll(t *testing.T, symtool string, sources []source, with *comparison
 	return c, wrong
 }
 
-// answersFrom calls fn for each answer, a line without the name of the file that
-// has the symbols.
+// answersFrom calls fn with each answer, a line without the name of the file that has the
+// symbols.
 func answersFrom(t *testing.T, symtool string, s source, questions []byte, n int, fn func(i int, line []byte)) {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -162,9 +162,10 @@ func answersFrom(t *testing.T, symtool string, s source, questions []byte, n int
 	err = cmd.Wait()
 	var status *exec.ExitError
 	if errors.As(err, &status) && (status.ExitCode() == 1 || s.damaged && status.ExitCode() == 3) {
-		err = nil // some addresses are in nothing
+		err = nil // some addresses are not in any record
 	}
-	// Damage is reported when the damaged part is read: rules, for example, are not.
+	// Damage is reported when the damaged part is read, which does not include rules, for
+	// example.
 	if said := outside.ReplaceAll(stderr.Bytes(), nil); !s.damaged && len(said) > 0 {
 		t.Errorf("%s: damaged is %v, but it says %q", s.name, s.damaged, said)
 	}
@@ -173,14 +174,14 @@ func answersFrom(t *testing.T, symtool string, s source, questions []byte, n int
 	}
 }
 
-// outside is the hint for addresses outside the code, such as the ends of functions
-// that are asked for.
+// outside matches the hint for addresses outside the code, such as the ends of functions that
+// the comparison looks up.
 var outside = regexp.MustCompile(`(?m)^symtool: .*: [0-9a-f]+ is (?:not in its code|past its code, whose records end at [0-9a-f]+): for addresses of a process.*--base .*\n`)
 
 var nearest = regexp.MustCompile(`"found":false,"record":"PUBLIC","start":"[^"]*",(?:"multiple":true,)?"nearest":".*?",`)
 
-// withoutSource drops the field "symbols", whose text has no quote, and, if nothing was
-// found, the nearest PUBLIC: a binary says that it has ended, and a symbol file cannot.
+// withoutSource drops the field "symbols", whose text has no quote, and, if nothing was found,
+// the nearest PUBLIC: a binary shows that it has ended, and a symbol file cannot.
 func withoutSource(line []byte) []byte {
 	line = nearest.ReplaceAll(line, []byte(`"found":false,`))
 	const field = `"symbols":"`
@@ -192,8 +193,7 @@ func withoutSource(line []byte) []byte {
 	return line
 }
 
-// readAnswer returns the frames of an answer; none for a PUBLIC, after it was
-// checked.
+// readAnswer returns the frames of an answer, or none for a PUBLIC, which it checks.
 func (c *comparison) readAnswer(addr uint64, line []byte) ([]frame, error) {
 	var a resolved
 	if err := json.Unmarshal(line, &a); err != nil {

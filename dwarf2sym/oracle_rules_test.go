@@ -10,8 +10,8 @@ import (
 type oracleRule struct {
 	name string
 	why  string
-	// address reports whether the rule explains everything at an address; frame,
-	// whether it explains what differs in frame i.
+	// address reports whether the rule explains everything at an address; frame reports
+	// whether it explains the difference in frame i.
 	address func(d *difference) bool
 	frame   func(d *difference, i int) bool
 }
@@ -122,7 +122,7 @@ var frameRules = slices.Concat(ofNames(), []oracleRule{
 	},
 })
 
-// ofNames makes rules for frames of those for names.
+// ofNames turns rules for names into rules for frames.
 func ofNames() (rules []oracleRule) {
 	for _, r := range nameRules {
 		rules = append(rules, oracleRule{name: r.name, why: r.why, frame: func(d *difference, i int) bool {
@@ -138,8 +138,8 @@ func (d *difference) namesOnly(i int) bool {
 	return d.ours[i].file == d.theirs[i].file && d.ours[i].line == d.theirs[i].line
 }
 
-// nameIn reports whether a plain name is in a name with scopes and parameters, but
-// for the arguments of its template and where its lambda is: "~(lambda at x.c:1:2)".
+// nameIn reports whether a plain name is part of a name with scopes and parameters,
+// ignoring its template arguments and the position of its lambda: "~(lambda at x.c:1:2)".
 func nameIn(whole, plain string) bool {
 	if i := strings.IndexAny(plain, "<("); i >= 0 {
 		plain = plain[:i]
@@ -153,14 +153,14 @@ func (d *difference) outermost(i int) bool { return i == len(d.ours)-1 }
 // plain reports whether llvm found no linkage name for frame i.
 func (d *difference) plain(i int) bool { return !strings.HasPrefix(d.raw[i].name, "_Z") }
 
-// clone reports whether an ELF symbol where the FUNC starts is a clone of name.
+// clone reports whether an ELF symbol at the start of the FUNC is a clone of name.
 func (d *difference) clone(name string) bool {
 	return slices.ContainsFunc(d.symbols(), func(s *mangled) bool {
 		return strings.HasPrefix(s.gnu, name+" [clone ") || strings.HasPrefix(s.gnu, name+".")
 	})
 }
 
-// symbol reports whether an ELF symbol where the FUNC starts has the name, with or
+// symbol reports whether an ELF symbol at the start of the FUNC has the name, with or
 // without a version.
 func (d *difference) symbol(name string) bool { return oneCalled(d.symbols(), name) }
 
@@ -177,13 +177,13 @@ func oneCalled(symbols []*mangled, name string) bool {
 	})
 }
 
-// symbols returns the ELF symbols where the FUNC starts.
+// symbols returns the ELF symbols at the start of the FUNC.
 func (d *difference) symbols() []*mangled {
 	return d.c.symbols[d.c.sym.funcAt(d.rva).lo+d.c.base]
 }
 
-// explain returns the rules that account for the difference, nil if something
-// is left.
+// explain returns the rules that account for the difference, or nil if part of it
+// remains.
 func (d *difference) explain() []string {
 	for _, r := range addressRules {
 		if r.address(d) {
@@ -197,8 +197,8 @@ func (d *difference) explain() []string {
 	return used
 }
 
-// explainFrames returns the rules that account for what differs in frames, of
-// which both have as many, and whether nothing is left.
+// explainFrames returns the rules that account for the differences between frames, if
+// both have the same number, and reports whether they explain everything.
 func (d *difference) explainFrames() (used []string, ok bool) {
 	for i := range d.ours {
 		if d.ours[i] == d.theirs[i] {

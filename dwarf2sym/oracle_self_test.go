@@ -46,7 +46,7 @@ func TestOracleFindsDamage(t *testing.T) {
 	}
 }
 
-// disagrees reports whether the comparison finds a difference, and which.
+// disagrees reports whether the comparison finds a difference, and returns it.
 func disagrees(t *testing.T, text []byte, file string) (bool, string) {
 	t.Helper()
 	c, err := compareText(t, text, subject{file: file})

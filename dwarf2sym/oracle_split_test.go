@@ -23,11 +23,11 @@ type splitBuild struct {
 	dir  string // --dwo-dir, in the build's folder
 
 	objects bool // compiled and linked separately
-	rows    bool // debug/dwarf does not read it
+	rows    bool // debug/dwarf cannot read it
 }
 
-// splitMatrix lists compilers, versions and forms of split DWARF. GNU dwp 2.40
-// fails on DWARF 5, llvm-dwp 22 does not end on GCC 12's.
+// splitMatrix lists compilers, versions and forms of split DWARF. GNU dwp 2.40 fails on
+// DWARF 5; llvm-dwp 22 does not terminate on GCC 12's.
 var splitMatrix = []splitBuild{
 	{name: "gcc4-dwo", like: cBuild, tool: gcc, args: []string{"-O2", "-gdwarf-4", partition}},
 	{name: "gcc5-dwo", like: cBuild, tool: gcc, args: []string{"-O2", "-gdwarf-5", partition}},
@@ -76,9 +76,9 @@ var separate = [][]string{
 	{"objcopy", "--strip-all", "--add-gnu-debuglink=program.debug", target},
 }
 
-// A program whose debug information is split has the same functions, inlines
-// and lines as without, for any number of workers; and llvm-symbolizer, which
-// finds the other halves by itself, agrees with them.
+// A program whose debug information is split has the same functions, inlines and lines as
+// one that is not, for any number of workers. llvm-symbolizer, which finds the other
+// halves by itself, agrees with them.
 func TestOracleSplit(t *testing.T) {
 	testenv.Oracle(t)
 	symtool := symtoolBinary(t)
@@ -97,8 +97,8 @@ func TestOracleSplit(t *testing.T) {
 	t.Logf("\n%s", table)
 }
 
-// compareSplit builds a program with and without splitting, in folders whose
-// names the binaries do not have.
+// compareSplit builds a program with and without splitting, in folders whose names are
+// not in the binaries.
 func compareSplit(t *testing.T, symtool string, b splitBuild) *comparison {
 	whole := b.like(b.name, b.tool, b.args...)
 	whole.then = slices.DeleteFunc(slices.Clone(b.then), func(c []string) bool { return c[0] != "objcopy" })
@@ -152,9 +152,10 @@ func compareSplit(t *testing.T, symtool string, b splitBuild) *comparison {
 	return c
 }
 
-// Scopes of names that only type units have are found in a package, as in the
-// program that is not split: clang leaves out linkage names, objcopy the symbols.
-// INLINE_ORIGIN is not compared: those names clang leaves out in .dwo files only.
+// Scopes of names that only type units have are found in a package, as in the same
+// program without splitting: clang leaves out linkage names, objcopy the symbols.
+// INLINE_ORIGIN is not compared: its names are those that clang leaves out in .dwo files
+// only.
 func TestOraclePackedTypes(t *testing.T) {
 	testenv.Oracle(t)
 	sources := []string{"scopes.cc"}
@@ -207,7 +208,7 @@ func TestOraclePackedTypes(t *testing.T) {
 	}
 }
 
-// inObjects lets the build compile the sources first, and link then.
+// inObjects makes the build compile the sources first, and then link them.
 func (b matrixBuild) inObjects() matrixBuild {
 	link := []string{"--ld-path=ld.lld-22", "-o", target}
 	flags := slices.DeleteFunc(slices.Clone(b.args), func(arg string) bool {

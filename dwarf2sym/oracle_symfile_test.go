@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// frame is one function at an address: of a chain, innermost first.
+// frame is one function at an address, in a chain that begins with the innermost.
 type frame struct {
 	name string
 	file string
@@ -38,7 +38,7 @@ type symInline struct {
 	origin     string // INLINE_ORIGIN's number
 	parent     int    // index of the record that it is nested in, or -1
 	ranges     [][2]uint64
-	lowest, up uint64 // of all ranges
+	lowest, up uint64 // lowest start and highest end of all ranges
 }
 
 type symLine struct {
@@ -47,7 +47,7 @@ type symLine struct {
 	file   string
 }
 
-// readSymFile reads the records that name code. Nothing is tolerated.
+// readSymFile reads the records that name code. It tolerates no errors.
 func readSymFile(r io.Reader) (*symFile, error) {
 	s := &symFile{files: map[string]string{}, origins: map[string]string{}}
 	in := bufio.NewScanner(r)
@@ -180,7 +180,7 @@ func (f *symFunc) lineRecord(p []string) error {
 	return nil
 }
 
-// check looks for overlaps of functions, which make an answer ambiguous.
+// check returns an error if functions overlap, as answers would be ambiguous.
 func (s *symFile) check() error {
 	for i := 1; i < len(s.funcs); i++ {
 		if a, b := &s.funcs[i-1], &s.funcs[i]; b.lo < a.hi {
@@ -228,7 +228,7 @@ func (s *symFile) funcAt(rva uint64) *symFunc {
 	return &s.funcs[i]
 }
 
-// resolve returns the frames at rva, innermost first; none without a FUNC.
+// resolve returns the frames at rva, innermost first, or none if there is no FUNC.
 func (s *symFile) resolve(rva uint64) ([]frame, error) {
 	f := s.funcAt(rva)
 	if f == nil {
@@ -260,8 +260,8 @@ func (s *symFile) resolve(rva uint64) ([]frame, error) {
 	return out, nil
 }
 
-// chain returns the indices of the inlines at rva, outermost first. At each
-// depth there is at most one, nested in the one before.
+// chain returns the indices of the inlines at rva, outermost first. At each depth there
+// is at most one, nested in the one before.
 func (f *symFunc) chain(rva uint64) ([]int, error) {
 	var chain []int
 	for i := range f.inlines {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// agreement has the results of the comparisons, a row for each binary. Tests that
-// run at the same time add to it.
+// agreement holds the results of the comparisons, a row for each binary. Tests that run
+// at the same time add to it.
 type agreement struct {
 	mu   sync.Mutex
 	rows []agreementRow
@@ -27,7 +27,7 @@ func (a *agreement) add(name string, c *comparison) {
 	a.rows = append(a.rows, agreementRow{name, c})
 }
 
-// String returns the table, the binary with the most addresses first, and the
+// String returns the table, starting with the binary that has the most addresses, and the
 // sums of its columns.
 func (a *agreement) String() string {
 	a.mu.Lock()

@@ -32,7 +32,7 @@ func TestPaths(t *testing.T) {
 				1003 1 4 3
 				1004 1 5 4
 				`
-	// File 0 of versions 2 to 4 is none.
+	// Versions 2 to 4 have no file 0.
 	const from1 = `
 				FUNC 1000 9 0 f
 				1001 1 2 0

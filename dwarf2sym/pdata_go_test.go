@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// pdataGoPrograms are programs whose libraries have code of different kinds: large frames, assembly, callbacks of the
-// system, generic functions.
+// pdataGoPrograms are programs whose libraries contain different kinds of code: large frames, assembly, callbacks of
+// the system, generic functions.
 var pdataGoPrograms = map[string]string{
 	"hello": `import "fmt"; func main() { fmt.Println(1) }`,
 	"web": `import ("fmt"; "net/http"); func main() { fmt.Println(http.ListenAndServe(":0",
@@ -64,7 +64,7 @@ func pdataGoBuild(t *testing.T) (paths []string) {
 	return paths
 }
 
-// Go writes the same unwind codes with and without DWARF. Those of programs for Windows, and the epilogues found by
+// Go writes the same unwind codes with and without DWARF. The codes of Windows programs, and the epilogues found by
 // their instructions, are compared with .debug_frame as llvm-dwarfdump reads it, at every instruction.
 func TestOraclePdataGo(t *testing.T) {
 	testenv.Oracle(t)
@@ -97,14 +97,14 @@ type pdataGo struct {
 	reasons            map[string]int // differences
 }
 
-// function compares at each instruction of a function.
+// function compares the rules at each instruction of a function.
 func (g *pdataGo) function(f *cfiForeignFDE) {
 	s, ok := g.in.Tables(f.lo)
 	if !ok {
 		return
 	}
 	rows := f.rows
-	set, jumped := false, false // rbp has the frame's value; no row has begun since a jump
+	set, jumped := false, false // rbp holds the frame's value; no row has begun since a jump
 	for at := f.lo; at < f.hi && at-s.Addr < uint64(len(s.Data)); {
 		for len(rows) > 1 && rows[1].addr <= at {
 			rows, jumped = rows[1:], false
@@ -123,7 +123,7 @@ func (g *pdataGo) function(f *cfiForeignFDE) {
 			set = false
 		case code[0]&0xfd == 0xe9, code[0] == 0xff && code[1]>>3&7 == 4: // jmp
 			jumped = true
-		case code[0] == 0xc3 && len(rows) > 1 && rows[1].addr == at: // what follows has another frame
+		case code[0] == 0xc3 && len(rows) > 1 && rows[1].addr == at: // the code that follows has another frame
 			set = rows[1].forms[".cfa"] != "$rsp+8"
 		}
 	}

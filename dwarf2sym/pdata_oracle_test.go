@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// The unwind codes of Windows as llvm-readobj --unwind prints them are executed here once more, one by one, from its
-// text: what a function has saved at each byte of its prologue is what STACK CFI says there.
+// Here the unwind codes of Windows are executed a second time, one by one, as llvm-readobj --unwind prints them: what a
+// function has saved at each byte of its prologue must be what STACK CFI says there.
 
 // pdataForeign is an entry of .pdata.
 type pdataForeign struct {
@@ -29,7 +29,7 @@ type pdataForeign struct {
 	codes  []pdataCode
 	scopes []pdataScope
 
-	decoded bool // padding is not
+	decoded bool // not padding
 }
 
 // pdataCode is a code of x64 or an instruction of arm64.
@@ -111,7 +111,7 @@ func pdataCodeOf(line string) pdataCode {
 	return pdataCode{text: line}
 }
 
-// pdataState is what the codes that were executed have done: the CFA is off bytes above base, and depth above the stack
+// pdataState is the effect of the codes executed so far: the CFA is off bytes above base, and depth above the stack
 // pointer.
 type pdataState struct {
 	base       string
@@ -139,7 +139,7 @@ func (s *pdataState) grow(sp string, n int64) {
 
 var pdataOperand = regexp.MustCompile(`(reg|size|offset|errcode)=([^,]+)`)
 
-// x64 executes a code. base is the depth to which the offsets of saved registers belong.
+// x64 executes a code. base is the depth that the offsets of saved registers refer to.
 func (s *pdataState) x64(t *testing.T, c pdataCode, base int64) {
 	t.Helper()
 	op, _, _ := strings.Cut(c.text, " ")
@@ -176,8 +176,8 @@ type pdataRow struct {
 	forms cfiForms
 }
 
-// rowsX64 returns what applies at each byte of an entry's prologue, and at the first one after it; nothing of an endless
-// chain. byInfo has the entries by the addresses of their codes.
+// rowsX64 returns the row at each byte of an entry's prologue, and at the first byte after it. It returns nil for an
+// endless chain. byInfo maps the addresses of codes to their entries.
 func (e *pdataForeign) rowsX64(t *testing.T, byInfo map[string]*pdataForeign) (rows []pdataRow) {
 	t.Helper()
 	chain := []*pdataForeign{e}
@@ -234,7 +234,7 @@ var (
 	pdataGPR   = regexp.MustCompile(`^x(19|2[0-9])$`)
 )
 
-// arm64 executes the first of codes, after the others, which precede it in the prologue.
+// arm64 executes the first of codes after the others, which precede it in the prologue.
 func (s *pdataState) arm64(t *testing.T, codes []pdataCode) {
 	t.Helper()
 	text := codes[0].text
@@ -269,7 +269,7 @@ func (s *pdataState) arm64(t *testing.T, codes []pdataCode) {
 	}
 }
 
-// next stores the pair after that of the codes before.
+// next stores the pair after the one in the preceding codes.
 func (s *pdataState) next(before []pdataCode) {
 	n := int64(1)
 	for ; len(before) > 0 && strings.HasSuffix(before[0].text, " next"); before = before[1:] {
@@ -335,7 +335,7 @@ func (e *pdataForeign) rowsARM64(t *testing.T) (rows []pdataRow) {
 	return rows
 }
 
-// pdataAgainst compares the rules of a file with what llvm-readobj printed, and returns how many entries and addresses it
+// pdataAgainst compares the rules of a file with llvm-readobj's output. It returns how many entries and addresses it
 // compared.
 func pdataAgainst(t *testing.T, path, text string) (entries, addresses int) {
 	t.Helper()
@@ -370,7 +370,7 @@ func pdataAgainst(t *testing.T, path, text string) (entries, addresses int) {
 			addresses++
 			got := pdataFormsAt(ours, r.at)
 			if maps.Equal(got, r.forms) || r.at == e.lo && got[".cfa"] == "$rsp+8" && pdataReturns(in, r.at) {
-				continue // the entry begins at the end of an epilogue, which its codes do not say
+				continue // the entry begins at the end of an epilogue, which its codes do not show
 			}
 			if pdataInstructions[fmt.Sprintf("%s %#x", filepath.Base(path), r.at)] != "" {
 				continue
@@ -386,7 +386,7 @@ func pdataAgainst(t *testing.T, path, text string) (entries, addresses int) {
 	return entries, addresses
 }
 
-// pdataInstructions are addresses at which an entry has no codes, and instructions say what the frame is.
+// pdataInstructions lists addresses where an entry has no codes, and the instructions determine the frame.
 var pdataInstructions = map[string]string{
 	"arm64-test.exe 0x14000103c": "__security_pop_cookie frees what its caller has of __security_push_cookie",
 	"arm64-test.exe 0x140001040": "the same",
@@ -398,7 +398,7 @@ func pdataReturns(in *unwind.Input, at uint64) bool {
 	return ok && in.Arch == arch.X86_64 && s.Data[at-s.Addr]&0xfe == 0xc2
 }
 
-// pdataFormsAt returns the rules at an address, without those of registers that are unchanged.
+// pdataFormsAt returns the rules at an address, without unchanged registers.
 func pdataFormsAt(ours []cfiOurs, at uint64) cfiForms {
 	i := sort.Search(len(ours), func(i int) bool { return ours[i].end > at })
 	if i == len(ours) || ours[i].addr > at {
@@ -435,7 +435,7 @@ func TestPdataReadobj(t *testing.T) {
 	}
 }
 
-// The same of the PE files here, with the program.
+// The same for the PE files in this repository, with the program.
 func TestOraclePdataReadobj(t *testing.T) {
 	testenv.Oracle(t)
 	for _, name := range []string{"pe-unwind64.exe", "pe-unwind64v2.exe", "pe-unwindarm64.exe", "pe-arm64ec.exe", "pe-mingw64.dll"} {

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The symbol file of each PE file, and the problems met, are as in golden/dwarf2sym/pe; with one
-// worker and with several. The README describes each file.
+// The symbol file of each PE file, and the problems found, are as in golden/dwarf2sym/pe, with
+// one worker and with several. The README describes each file.
 func TestGoldenPE(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "pe-*"))
 	if err != nil || len(files) == 0 {

@@ -209,7 +209,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// spansOf returns spans of pairs of bounds.
+// spansOf returns the spans with the given pairs of bounds.
 func spansOf(bounds ...uint64) (all []dwarf.Span) {
 	for ; len(bounds) >= 2; bounds = bounds[2:] {
 		all = append(all, dwarf.Span{Lo: bounds[0], Hi: bounds[1]})

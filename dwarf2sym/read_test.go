@@ -29,8 +29,8 @@ func TestModuleName(t *testing.T) {
 	}
 }
 
-// A library's module has DT_SONAME, which is not in its debug file; then, as where
-// a debug file is named by its build-id, the name is a guess.
+// A library's module has the name in DT_SONAME, which is not in its debug file. There,
+// and if a debug file is named by its build-id, the name is a guess.
 func TestModuleSOName(t *testing.T) {
 	const library, debug = "soname.elf", "soname.debug"
 	byID := filepath.Join(t.TempDir(), "5832c8b9c99947a34f6c0b0bc004317b8c8316.debug")
@@ -192,7 +192,7 @@ func TestSeparateDebugFile(t *testing.T) {
 	}
 }
 
-// panicSource is a section on which the reader panics from some place on.
+// panicSource is a section that makes the reader panic from an offset on.
 type panicSource struct {
 	object.Source
 	from int64
@@ -254,7 +254,7 @@ func TestPanicCostsTheUnit(t *testing.T) {
 	}
 }
 
-// failSource is a section that cannot be read from some place on.
+// failSource is a section that cannot be read from an offset on.
 type failSource struct {
 	object.Source
 	from int64

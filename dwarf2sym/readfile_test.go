@@ -11,7 +11,7 @@ import (
 )
 
 // ReadFile finds the debug file beside the file, and the supplementary file that a link names,
-// unless it has them or may not look.
+// unless the options provide them or forbid searching.
 func TestReadFile(t *testing.T) {
 	for _, c := range []struct {
 		file   string
@@ -41,7 +41,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// A file in memory has the symbols of the one on disk.
+// A file in memory has the same symbols as on disk.
 func TestNewBinary(t *testing.T) {
 	data := testenv.ReadInput(t, "gcc-dwarf5.elf")
 	file, err := NewBinary(bytes.NewReader(data), int64(len(data)), "memory")

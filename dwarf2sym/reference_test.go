@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// badReferences are ways in which a reference, written ATTR, is damaged. The DIE that has it is self, the one that it may
-// lead to is good, and other is in another unit.
+// badReferences are ways in which a reference, written ATTR, is damaged. self is the DIE that contains it, good is the
+// one that it should lead to, and other is in another unit.
 var badReferences = []struct{ name, ref string }{
 	{"out of the section", "ATTR/ref_addr=0xffffff"},
 	{"out of the unit", "ATTR/ref4=0xfffff0"},
@@ -23,7 +23,7 @@ var badReferences = []struct{ name, ref string }{
 	{"to no type unit", "ATTR/ref_sig8=0x1234"},
 }
 
-// middleOfKind is the damage of which nothing but the place shows that it is one.
+// middleOfKind is damage that only the position of the target reveals.
 const middleOfKind = "to the middle of a DIE, which is an abbreviation of the right kind"
 
 // References that lead to themselves.
@@ -64,8 +64,8 @@ func TestReferencesInACircle(t *testing.T) {
 	}
 }
 
-// Every attribute that refers to a DIE, with every kind of damage: what is lost is said, with its place, and the function
-// around it is kept.
+// For every attribute that refers to a DIE, and for every kind of damage, the loss is reported with its place, and the
+// function around it is kept.
 func TestBadReferences(t *testing.T) {
 	for _, c := range []struct {
 		attr string
@@ -108,9 +108,9 @@ func TestBadReferences(t *testing.T) {
 	}
 }
 
-// Names that are found at once, as they are in .debug_str, are not taken from the middle of a DIE, 3 at 0x15 followed by
-// the place of f's name, in any unit of the scan. Where a type is passed over, what it has is read before
-// anything is reported.
+// Names that are found at once, as they are in .debug_str, are not taken from the middle of a DIE, 3 at 0x15 followed
+// by the offset of f's name, in any unit of the scan. If a type is passed over, its contents are read before anything
+// is reported.
 func TestNamesFromTheMiddle(t *testing.T) {
 	for _, lang := range []string{"4", "12"} { // C++; C, where types are passed over
 		in := coreOf(t, `
@@ -148,7 +148,7 @@ func variable(attr string) string {
 		"\t\t\t\tvariable name/string=\"v\" location/block1=<91 6c> " + attr
 }
 
-// Type units of a .dwo file refer to each other, each in a section of its own.
+// Type units of a .dwo file refer to each other although each is in its own section.
 func TestTypesOfTypeUnits(t *testing.T) {
 	r := readVars(t, filepath.Join(testenv.Input(t), "split-types-gcc4.elf"), Options{})
 	if len(r.Problems) > 0 {

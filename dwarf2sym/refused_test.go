@@ -31,7 +31,7 @@ func TestSaysWhatIsNotRead(t *testing.T) {
 		t.Errorf("a relocatable debug file: error %v, want %s", err, want)
 	}
 
-	// A section's name becomes that of dwz's link; it has the same length.
+	// A section is renamed to that of dwz's link, which has the same length.
 	linked := bytes.Replace(data, []byte(".note.gnu.build-id\x00"), []byte(".gnu_debugaltlink\x00\x00"), 1)
 	rep, err := Read(context.Background(), open(linked), Options{})
 	if err != nil || len(rep.Problems) == 0 || !strings.Contains(rep.Problems[0].String(), "a.out: .gnu_debugaltlink") {

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// The name of a table of methods has two types, each of which may have commas.
+// The name of a table of methods contains two types, each of which may have commas.
 func TestTypeOfTable(t *testing.T) {
 	byName := map[string]vars.TypeID{"*main.dog": 1, "main.Pair[string,int]": 2, "main.two": 0, strings.Repeat("x", maxTableName): 3}
 	for symbol, want := range map[string]vars.TypeID{

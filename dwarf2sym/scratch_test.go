@@ -10,9 +10,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A large file's bodies are in a temporary file, whose memory is given back repeatedly: the
-// text equals that of bodies in Go's memory. Without room for
-// the file they are there.
+// The bodies of a large file are in a temporary file, whose memory is released repeatedly:
+// the text is the same as with bodies in Go's memory. If there is no room for the file,
+// they are in Go's memory.
 func TestScratch(t *testing.T) {
 	path, err := GoProgram()
 	if err != nil {

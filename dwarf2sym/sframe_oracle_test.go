@@ -16,7 +16,7 @@ import (
 )
 
 // asmRules gives the reasons why GNU as 2.47 writes SFrame for a function that differs from
-// ours from the .eh_frame that it writes beside it. lacks means that as writes nothing.
+// the SFrame that we make from its .eh_frame. lacks means that as writes none.
 var asmRules = []sframeRule{
 	{"aarch64-unrep", "cfa_x9 ra_in_x17 fp_in_x9 retcol esc", true, "as uses FLEX on AMD64 and s390x only"},
 	{"aarch64-unrep", "fp_only same_ra", true, "as drops a frame pointer that is saved without the return address"},
@@ -30,9 +30,8 @@ var asmRules = []sframeRule{
 	{"s390x-unrep", "cfa_unaligned offs", false, "as cuts CFA offsets to multiples of 8; we write no wrong rows"},
 }
 
-// Our SFrame from .eh_frame equals GNU as's for the same source, function by
-// function: flags, and rows less those that repeat the one before or
-// cover nothing.
+// Our SFrame from .eh_frame equals GNU as's for the same source, function by function:
+// flags, and rows, except rows that repeat the one before or cover nothing.
 func TestSFrameAgainstAssembler(t *testing.T) {
 	testenv.Oracle(t)
 	sources, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "sframe", "asm"), "*.s"))

@@ -21,7 +21,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// sframeRule gives the reason why the .sframe of files differs from their .eh_frame in
+// sframeRule gives the reason why the .sframe of some files differs from their .eh_frame in some
 // functions, or lacks them. A rule that explains nothing fails the test.
 type sframeRule struct {
 	files string // glob
@@ -125,7 +125,7 @@ func (f *sframeFile) name(rva symfmt.RVA) (name string) {
 	return name
 }
 
-// explainer finds the rules of a file.
+// explainer finds the rules that apply to a file.
 type explainer struct {
 	t     *testing.T
 	rules []sframeRule
@@ -159,8 +159,8 @@ func (e *explainer) explained(file, fn string, lacks bool) bool {
 	return false
 }
 
-// The rows that assemblers and linkers wrote agree with .eh_frame at every
-// address, but where a rule says why not.
+// The rows that assemblers and linkers wrote agree with .eh_frame at every address, except where
+// a rule says why not.
 func TestSFrameAgainstEHFrame(t *testing.T) {
 	e := newExplainer(t, sframeRules)
 	var equal, different, files, funcs uint64
@@ -188,8 +188,8 @@ func TestSFrameAgainstEHFrame(t *testing.T) {
 	t.Logf("%d files, %d functions, %d bytes equal, %d different and explained", files, funcs, equal, different)
 }
 
-// The table agrees with Section.Find at each address, by value: registers and memory have
-// values, and both ways give the same caller.
+// The table agrees with Section.Find at each address, by value: with made-up registers and
+// memory, both give the same caller.
 func TestSFrameTableAgainstFind(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -306,8 +306,8 @@ func callersByTable(t *testing.T, table *symfmt.CFITable, base uint64, cpu *arch
 }
 
 // The table agrees with readelf's output for the same file's .eh_frame, which does not depend on
-// our reader: CFA, return address and frame pointer at each of its rows. An expression there may
-// be any rule here.
+// our reader: CFA, return address and frame pointer at each of its rows. Where readelf has an
+// expression, any rule is accepted.
 func TestSFrameAgainstReadelf(t *testing.T) {
 	e := newExplainer(t, sframeRules)
 	rows, expressions := 0, 0
@@ -363,7 +363,7 @@ func TestSFrameAgainstReadelf(t *testing.T) {
 	}
 }
 
-// readelfForm makes one of the forms that readelf prints as "u".
+// readelfForm maps the forms that readelf prints as "u" to one.
 func readelfForm(form, reg string, cpu *arch.Arch) string {
 	if form == "?" || form == "same" || form == "" || form == "undefined" || reg == ".ra" && form == cpu.RA {
 		return "u"
@@ -371,8 +371,8 @@ func readelfForm(form, reg string, cpu *arch.Arch) string {
 	return form
 }
 
-// roundTrip makes SFrame of a file's .eh_frame, reads it again, and compares.
-// Functions without rows must be reported.
+// roundTrip makes SFrame from a file's .eh_frame, reads it again, and compares. Functions
+// without rows must be reported.
 func roundTrip(t *testing.T, path string, version uint8) {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
@@ -423,8 +423,7 @@ func roundTrip(t *testing.T, path string, version uint8) {
 		m.SFrame.Funcs, m.CFI.Funcs, 100*float64(m.SFrame.Funcs)/float64(m.CFI.Funcs), m.SFrame.Rows, m.Equal, section.Size(), reasons)
 }
 
-// checkMarks checks what the text has no form for: signal frames and signed
-// return addresses.
+// checkMarks checks what the text cannot represent: signal frames and signed return addresses.
 func checkMarks(t *testing.T, s *sframe.Section, c *symfmt.CFITable, base uint64) {
 	marks := symtest.Marked(c)
 	in := func(mark symfmt.CFIMarks, pc uint64) bool {

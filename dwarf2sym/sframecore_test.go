@@ -92,7 +92,7 @@ func sframeOf(t *testing.T, path string, abi sframe.ABI, version uint8) placedSe
 	return placedSection{s, e.Entry}
 }
 
-// coreFile has the state of the first thread in a core.
+// coreFile holds the state of the first thread in a core.
 type coreFile struct {
 	top   sframe.Frame
 	regs  map[sframe.Reg]uint64 // by DWARF number
@@ -113,7 +113,7 @@ func (c *coreFile) word(addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// prstatus has the offsets of registers in NT_PRSTATUS, in words: general ones by DWARF
+// prstatus gives the offsets of registers in NT_PRSTATUS, in words: general ones by DWARF
 // number, and the program counter.
 var prstatus = map[sframe.ABI]struct {
 	dwarf []sframe.Reg // of the words from the first on
@@ -173,7 +173,7 @@ func readCore(t *testing.T, path string, abi sframe.ABI) *coreFile {
 	return c
 }
 
-// eachNote goes through the notes of a core.
+// eachNote calls f with each note of a core.
 func eachNote(b []byte, f func(kind uint32, desc []byte)) {
 	pad := func(n uint32) uint32 { return (n + 3) &^ 3 }
 	for len(b) >= 12 {

@@ -15,8 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// The source of addresses in inlined functions, in the own unit and in others, behind functions, and in split
-// units.
+// Source at addresses in inlined functions, from the same unit and from others, after functions, and in split units.
 func TestSource(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -40,8 +39,8 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// Variables with an address are declared somewhere: of the own unit and of another, in a namespace or a function, by
-// address or by an index of it. Others, and addresses within variables, have no place.
+// Variables with an address have a declaration: from the same unit or another, in a namespace or a function, by address
+// or by an index of it. Other variables, and addresses within variables, have none.
 func TestDeclared(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -58,7 +57,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// Only an address, and one with a constant added, are those of a variable. Of several at an address, the first counts.
+// Only an address, or an address plus a constant, locates a variable. Of several at an address, the first counts.
 func TestDeclaredForms(t *testing.T) {
 	d := coreOf(t, `
 			.debug_info
@@ -117,7 +116,7 @@ func openSource(t *testing.T, name string) *Lookup {
 	return l
 }
 
-// All code of functions has frames with names, of which the last is that of the function, and no others.
+// All code of functions has frames with names, the last of which is the function's, and other code has none.
 func TestSourceOfCode(t *testing.T) {
 	for _, name := range []string{"clang-dwarf5.elf", "gcc-dwarf4.elf", "lto-clang.elf", "split-gcc5.elf"} {
 		l := openSource(t, name)
@@ -179,7 +178,7 @@ func TestSourceOfNestedFunction(t *testing.T) {
 	}
 }
 
-// Abbreviations of a unit are read once for all addresses: here they are gone after the first.
+// Abbreviations of a unit are read once for all addresses: here they are removed after the first.
 func TestSourceKeepsAbbreviations(t *testing.T) {
 	d := coreOf(t, `
 			.debug_info
@@ -202,7 +201,7 @@ func TestSourceKeepsAbbreviations(t *testing.T) {
 	}
 }
 
-// Of a unit only the function with the address is read, another one when it is asked for.
+// Only the function with the address is read from a unit, and another one when it is needed.
 func TestSourceReadsFunctions(t *testing.T) {
 	l := openSource(t, "clang-dwarf5.elf")
 	first := l.Source(0x15d8)
@@ -233,7 +232,7 @@ func TestSourceUndeclared(t *testing.T) {
 	}
 }
 
-// With NoFuncs, there are no functions but those of symbols.
+// With NoFuncs, the only functions are those of symbols.
 func TestNoFuncs(t *testing.T) {
 	f, err := objfile.Open(testenv.Input(t, "clang-dwarf5.elf"), object.DefaultLimits())
 	if err != nil {
@@ -253,12 +252,12 @@ func TestNoFuncs(t *testing.T) {
 	}
 }
 
-// Units are read once for all of their addresses, unless what is kept of them takes too much memory; the answers do not
+// Units are read once for all of their addresses, unless the cached data take too much memory. The answers do not
 // depend on it.
 func TestSourceReadsUnitsOnce(t *testing.T) {
 	for _, name := range []string{"clang-dwarf5.elf", "split-gcc5.elf"} {
 		kept, read := openSource(t, name), openSource(t, name)
-		read.sources.kept.Limit = 1 // of several indexes, only the last one stays
+		read.sources.kept.Limit = 1 // of several indexes, only the last one is kept
 		kept.Source(kept.Last())
 		areas, first := kept.Areas(0, 1<<20), int64(0)
 		for pass := range 2 {
@@ -277,7 +276,7 @@ func TestSourceReadsUnitsOnce(t *testing.T) {
 	}
 }
 
-// A function that the linker dropped keeps its size: from 0 on, it seems to reach the code that is there. The same holds
+// A function that the linker dropped keeps its size: starting at 0, it seems to extend over real code. The same holds
 // for its lines.
 func TestSourceOfDeadFunction(t *testing.T) {
 	d := coreOf(t, `

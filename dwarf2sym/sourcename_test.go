@@ -7,17 +7,17 @@ import (
 	"github.com/symtool/symtool/internal/demangle"
 )
 
-// sourceName returns a name as a symbol file has it.
+// sourceName returns a name in the form used in symbol files.
 func sourceName(raw string, full bool) string {
 	name, _ := demangle.AppendSource(nil, raw, full)
 	return string(name)
 }
 
-// costlyName stands for so many types within each other that it is not demangled.
+// costlyName contains so many nested types that it is not demangled.
 var costlyName = "_Z1f" + strings.Repeat("A5_", 3000) + "i"
 
-// TestCostlyNamesAreReported: what stays mangled is reported once, also where it is
-// only the beginning of other names.
+// TestCostlyNamesAreReported checks that names that stay mangled are reported once, even
+// if one is only the beginning of other names.
 func TestCostlyNamesAreReported(t *testing.T) {
 	const unit = "\t.debug_info\n\tunit 4\n\t\tcompile_unit language/data1=4\n"
 	costly := costlyName

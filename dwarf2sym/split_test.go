@@ -35,8 +35,8 @@ func TestDwoPlaces(t *testing.T) {
 	}
 }
 
-// copyFixture copies a fixture and what lies beside it into a folder, and
-// returns the path of its other half.
+// copyFixture copies a fixture and the files beside it into a folder. It returns the path
+// of its other half.
 func copyFixture(t testing.TB, dir, name, other string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), name+".elf*"))
@@ -55,8 +55,8 @@ func copyFixture(t testing.TB, dir, name, other string) string {
 	return filepath.Join(dir, name+".elf"+other)
 }
 
-// Whatever is wrong with a package or a .dwo file, the other units are read and
-// the loss is reported, without a panic or a unit without functions.
+// Whatever is wrong with a package or a .dwo file, the other units are read and the loss
+// is reported, without a panic or a unit without functions.
 func TestSplitHostile(t *testing.T) {
 	for _, c := range []struct{ name, other string }{
 		{"split-dwp-clang4", ".dwp"}, {"split-dwp-clang5", ".dwp"}, {"split-dwp-gcc4", ".dwp"},
@@ -97,7 +97,7 @@ func TestSplitHostile(t *testing.T) {
 			if split == 0 || problems > 0 {
 				t.Fatalf("%d split units, %d problems", split, problems)
 			}
-			alone, _, _ := read(nil) // by symbols, of which some fixtures have none
+			alone, _, _ := read(nil) // from symbols, which some fixtures lack
 			lost := 0
 			check := func(what string, data []byte) {
 				t.Helper()
@@ -127,8 +127,8 @@ func TestSplitHostile(t *testing.T) {
 	}
 }
 
-// Damage of a type unit, or of the index of type units, costs names of scopes, and
-// is reported; the functions stay.
+// Damage to a type unit, or to the index of type units, costs names of scopes, and is
+// reported; the functions are kept.
 func TestPackedTypesDamage(t *testing.T) {
 	for _, c := range []struct {
 		name, section string
@@ -206,8 +206,8 @@ func patch(t *testing.T, path, section string, at uint64, with byte) {
 	}
 }
 
-// Skeletons that all name one unit read it as often as they are there; that is
-// counted as work, and is too much when they are very many.
+// If several skeletons name the same unit, it is read once for each. That counts as work,
+// and exceeds the limit if there are very many.
 func TestSplitEffort(t *testing.T) {
 	dir := t.TempDir()
 	copyFixture(t, dir, "split-clang5", "-nest.dwo")

@@ -19,11 +19,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// BenchmarkStage measures what comes after the units (BenchmarkScan and
-// BenchmarkLines), each stage by itself and on one processor. The file is
-// $SYMTOOL_BENCH_FILE, else symtool itself, which the go command builds: name a
-// file to compare two commits. MB are of the section
-// or text that the stage reads, or of the text that it writes.
+// BenchmarkStage measures what follows the units (BenchmarkScan and BenchmarkLines), each
+// stage by itself and on one processor. The file is $SYMTOOL_BENCH_FILE or, if that is
+// not set, symtool itself, which the go command builds: name a file to compare two
+// commits. MB are of the section or text that the stage reads, or of the text that it
+// writes.
 func BenchmarkStage(b *testing.B) {
 	f := stageFile(b)
 	b.Run("cfi", func(b *testing.B) { stageCFI(b, f) })
@@ -89,8 +89,8 @@ func stageCFI(b *testing.B, f *object.File) {
 	benchmarkCFI(b, in)
 }
 
-// stageNames returns the mangled names of the file. One without, of C or Go, takes
-// those of fixtures.
+// stageNames returns the mangled names of the file. If it has none, as in C or Go, it
+// returns those of fixtures.
 func stageNames(b *testing.B, f *object.File) []string {
 	names := mangledNames(b, f)
 	for _, fixture := range []string{"scopes-gcc5.elf", "scopes-clang5.elf", "lto-gcc.elf", "rust-legacy.elf", "rust-v0.elf"} {
@@ -128,8 +128,8 @@ func stageDemangle(b *testing.B, names []string) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(names)), "ns/name")
 }
 
-// stageLoop measures run, which goes over size bytes, also in processor time:
-// the clock says little on a machine with other work.
+// stageLoop measures run, which processes size bytes, in processor time, too: the clock
+// says little on a busy machine.
 func stageLoop(b *testing.B, size int, run func() error) {
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
@@ -158,8 +158,8 @@ func mangledNames(b *testing.B, f *object.File) (mangled []string) {
 	return mangled
 }
 
-// stageMerge sorts the workers' records, settles their conflicts and numbers
-// them; names stay as they are. MB are of .debug_info.
+// stageMerge sorts the workers' records, resolves their conflicts and numbers them; names
+// are unchanged. MB are of .debug_info.
 func stageMerge(b *testing.B, f *object.File) {
 	b.SetBytes(f.Section(".debug_info").Size())
 	b.ReportAllocs()

@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// dwz moves what several files share; with the file that it goes to, the symbols
-// are those of before: for every DWARF version and all of its forms.
+// dwz moves what several files share to another file. With that file, the symbols are the
+// same as before, for every DWARF version and all of its forms.
 func TestOracleSupplement(t *testing.T) {
 	testenv.Oracle(t)
 	if !testenv.OracleFull() {
@@ -58,8 +58,8 @@ func TestOracleSupplement(t *testing.T) {
 	}
 }
 
-// The same on libc's debug file, which is C: two copies of it share all of their
-// types and inline functions.
+// The same for libc's debug file, which is C: two copies of it share all of their types
+// and inline functions.
 func TestOracleSupplementOfLibc(t *testing.T) {
 	testenv.Oracle(t)
 	objcopy, dwz := testenv.Tool(t, "objcopy"), testenv.Tool(t, "dwz")
@@ -86,7 +86,7 @@ func TestOracleSupplementOfLibc(t *testing.T) {
 	t.Logf("%d records", bytes.Count(want, []byte("\n")))
 }
 
-// The same, on a program that is small enough to be checked in both ways.
+// The same for a program that is small enough to be checked in both ways.
 func TestSupplementKeepsAll(t *testing.T) {
 	for _, v := range []string{"4", "5"} {
 		want := dumpOf(t, testenv.Input(t, "scopes-gcc"+v+".elf"))
@@ -97,8 +97,8 @@ func TestSupplementKeepsAll(t *testing.T) {
 	}
 }
 
-// A program has the same symbols whether its types have units of their own or
-// not, also where neither linkage names nor ELF symbols show the scopes.
+// A program has the same symbols whether or not its types have their own units, even if
+// neither linkage names nor ELF symbols show the scopes.
 func TestOracleTypeUnits(t *testing.T) {
 	testenv.Oracle(t)
 	clang, objcopy := testenv.Tool(t, "clang++-22"), testenv.Tool(t, "objcopy")
@@ -122,7 +122,7 @@ func TestOracleTypeUnits(t *testing.T) {
 	}
 }
 
-// dumpOf returns the symbol file of a library without its ids, which must be complete.
+// dumpOf returns the symbol file of a library without its ids. It must be complete.
 func dumpOf(t *testing.T, path string) []byte {
 	t.Helper()
 	file := symtest.Open(t, path)
@@ -139,7 +139,8 @@ func dumpOf(t *testing.T, path string) []byte {
 	return b.Bytes()
 }
 
-// Without the file its names are missing, and that is said; the addresses stay.
+// Without the supplementary file its names are missing, which is reported; the addresses
+// are kept.
 func TestNoSupplement(t *testing.T) {
 	for _, name := range []string{"dwz4.elf", "dwz5.elf"} {
 		file := symtest.Open(t, testenv.Input(t, name))

@@ -20,8 +20,8 @@ import (
 	"github.com/symtool/symtool/symfmt/symelf"
 )
 
-// A symbol file that was made an ELF file is the same again when that is read, but
-// for what tripRules take away.
+// A symbol file that is converted to an ELF file is the same when read back, except for
+// what tripRules remove.
 func TestSymelfRoundTrip(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(paths) < 100 {
@@ -43,15 +43,15 @@ func TestSymelfRoundTrip(t *testing.T) {
 	}
 }
 
-// So is one whose addresses begin elsewhere.
+// So is a symbol file whose addresses begin elsewhere.
 func TestSymelfRoundTripBase(t *testing.T) {
 	for _, name := range []string{"cpu-arm", "gcc-dwarf5", "cpu-s390x"} {
 		roundTrip(t, readSymbols(t, filepath.Join(testenv.Root(t), "golden", "dwarf2sym", name+".sym")), symelf.Options{Base: 0x400000})
 	}
 }
 
-// Rules that need expressions have the same effect when they are read again.
-// Those with a ! are lost, which Losses reports.
+// Rules that need expressions have the same effect when they are read back. Those with a
+// ! are lost, which Losses reports.
 func TestSymelfExpressions(t *testing.T) {
 	for _, c := range []struct {
 		cpu   string
@@ -93,7 +93,7 @@ func TestSymelfExpressions(t *testing.T) {
 	}
 }
 
-// tripCount is how much was compared, and what the rules took away.
+// tripCount counts what was compared, and what the rules removed.
 type tripCount struct {
 	funcs, lines, inlines, publics, spans int
 
@@ -129,7 +129,7 @@ func readSymbols(t testing.TB, path string) *symfmt.Module {
 	return m
 }
 
-// throughELF writes m as an ELF file and reads that.
+// throughELF writes m as an ELF file and reads the file.
 func throughELF(t testing.TB, m *symfmt.Module, o symelf.Options) *symfmt.Module {
 	t.Helper()
 	var out bytes.Buffer
@@ -170,15 +170,15 @@ func roundTrip(t *testing.T, m *symfmt.Module, o symelf.Options) (n tripCount) {
 	return n
 }
 
-// tripRules returns what must be left of m.
+// tripRules returns what must remain of m.
 func tripRules(t testing.TB, m *symfmt.Module, n *tripCount) *symfmt.Module {
 	out := &symfmt.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, Files: m.Files, Origins: m.Origins, CFI: m.CFI}
 	for _, in := range m.Infos {
-		if in.Key == "CODE_ID" { // ELF has a place for no other
+		if in.Key == "CODE_ID" { // ELF has no place for others
 			out.Infos = append(out.Infos, in)
 		}
 	}
-	if out.Infos == nil && strings.Trim(m.ID, "0") != "" { // the build id is the GUID then
+	if out.Infos == nil && strings.Trim(m.ID, "0") != "" { // the build id is then the GUID
 		out.Infos = []symfmt.Info{{Key: "CODE_ID", Value: swappedGUID(t, m)}}
 		n.ids++
 	}
@@ -215,9 +215,9 @@ func swappedGUID(t testing.TB, m *symfmt.Module) string {
 	return id[6:8] + id[4:6] + id[2:4] + id[0:2] + id[10:12] + id[8:10] + id[14:16] + id[12:14] + id[16:]
 }
 
-// tripText returns all of a module but its STACK CFI, with names for numbers: lines of
-// FUNCs, their INLINEs sorted, with their line records. Neighbours of one line are
-// one line.
+// tripText returns everything in a module except its STACK CFI, with names instead of
+// numbers: lines for FUNCs, their INLINEs sorted, with their line records. Adjacent
+// records of one line are one line.
 func tripText(m *symfmt.Module) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, m.OS, m.Arch, m.ID, m.Name, m.Infos)
@@ -304,7 +304,7 @@ func effectSpans(t testing.TB, names *cfi.Names, m *symfmt.Module) (spans []stri
 	return spans
 }
 
-// firstDifferences shows some lines that one text has and the other has not.
+// firstDifferences shows the first lines that only one of the texts has.
 func firstDifferences(got, want string) string {
 	count := map[string]int{}
 	for _, l := range strings.Split(want, "\n") {

@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// openSpilling opens a file of which what is inflated to more than a number of bytes is put into
-// temporary files.
+// openSpilling opens a file whose sections are put into temporary files if they inflate to more
+// than over bytes.
 func openSpilling(t *testing.T, image []byte, over int64) *object.File {
 	t.Helper()
 	limits := object.DefaultLimits()
@@ -32,7 +32,7 @@ func openSpilling(t *testing.T, image []byte, over int64) *object.File {
 	return f
 }
 
-// textOf reads a file, and returns its text and what was lost.
+// textOf reads a file. It returns its text and what was lost.
 func textOf(t *testing.T, f *object.File, jobs int) (text string, lost []string) {
 	t.Helper()
 	result, err := Read(context.Background(), f, Options{Jobs: jobs})
@@ -49,8 +49,8 @@ func textOf(t *testing.T, f *object.File, jobs int) (text string, lost []string)
 	return out.String(), lost
 }
 
-// TestGradually: units that are found while .debug_info is inflated are those of a section that is
-// inflated before, for any number of workers, and so is what damage costs.
+// TestGradually checks that units found while .debug_info is inflated, and the cost of damage, are
+// the same as in a section that is inflated first, for any number of workers.
 func TestGradually(t *testing.T) {
 	path, err := GoProgram()
 	if err != nil {
@@ -108,8 +108,8 @@ func gradualData(t *testing.T, f *object.File) *units.Data {
 	return d
 }
 
-// TestGraduallyOnlyOneHalf: where units may be split, and where all is inflated already, all units
-// are found first.
+// TestGraduallyOnlyOneHalf checks that all units are found first if units may be split, or if
+// everything is already inflated.
 func TestGraduallyOnlyOneHalf(t *testing.T) {
 	for _, name := range []string{"split-clang5.elf", "split-gcc4.elf", "compressed-zlib.elf"} {
 		path := filepath.Join(testenv.Root(t), "golden", "input", name)
@@ -131,7 +131,7 @@ func TestGraduallyOnlyOneHalf(t *testing.T) {
 	}
 }
 
-// gradualSource says that nothing is inflated yet.
+// gradualSource reports that nothing is inflated yet.
 type gradualSource struct{ object.Source }
 
 func (gradualSource) Ready() int64 { return 0 }
