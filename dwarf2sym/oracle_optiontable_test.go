@@ -10,8 +10,8 @@ const (
 	profiled  = "needs a profile: the builds with -fprofile-use and -fprofile-sample-use have one"
 )
 
-// optionsClang has what clang 22 lists, with -help-hidden and for completion, about debug information, line tables and call
-// frame information.
+// optionsClang has the options that clang 22 lists, with -help-hidden and for completion, for debug information, line
+// tables and call frame information.
 var optionsClang = []optionRow{
 	// Kinds and amounts.
 	{both: true, names: "-g -g2 -ggdb2 -gdwarf -gdwarf32 -gfull", builds: []string{"-O0", "-O1", "-O2", "-O3", "-Os", "-Oz", "-Og"}, why: byDefault},
@@ -31,7 +31,7 @@ var optionsClang = []optionRow{
 	{names: "-gz -gz=", builds: []string{"-gz", "-gz=zlib -gdwarf-4", "-gz=zstd"}},
 	{names: "-gembed-source -gno-embed-source", builds: []string{"-gembed-source -gdwarf-5"}, why: byDefault},
 
-	// What DIEs and rows have.
+	// The contents of DIEs and rows.
 	{names: "-gcolumn-info", why: byDefault},
 	{names: "-gno-column-info", builds: []string{"-gno-column-info", "-gno-column-info -gdwarf-4"}},
 	{names: "-gkey-instructions -gno-key-instructions", builds: []string{"-gkey-instructions"}, why: byDefault},
@@ -91,7 +91,7 @@ var optionsClang = []optionRow{
 	{names: "-fomit-frame-pointer", builds: []string{"-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-mno-red-zone", "-fstack-protector-all", "-fstack-clash-protection", "-fcf-protection=full"}, why: byDefault},
 	{names: "-femit-compact-unwind-non-canonical -fno-emit-compact-unwind-non-canonical -fwinx64-eh-unwindv2=", why: ofOthers},
 
-	// Where code is, and whose.
+	// Where code is, and to what it belongs.
 	{both: true, names: "-fbasic-block-sections= -fbasic-block-address-map -funique-basic-block-section-names", builds: []string{
 		"-fbasic-block-sections=all", "-fbasic-block-sections=all -gdwarf-4", "-fbasic-block-address-map", "-fbasic-block-sections=all -funique-basic-block-section-names",
 	}},
@@ -104,15 +104,15 @@ var optionsClang = []optionRow{
 	{names: "-mlvi-cfi -mno-lvi-cfi -fsanitize-cfi-* -fno-sanitize-cfi-*", builds: []string{"-mlvi-cfi"}, why: "control-flow integrity is not call frame information"},
 	{names: "-fjmc", builds: []string{"-fjmc"}},
 
-	// Not of this table.
+	// Options that do not belong in this table.
 	{names: "-gen-* -fdebug-pass-* -fno-diagnostics-* -Wdebug-* -Wno-debug-* -Wno-cfi-* -object-file-name= --verify-debug-info", why: otherFile},
 	{names: "-gpulibc --cuda-* --no-cuda-* -fopenmp-target-debug -fopenmp-target-debug= -fno-openmp-target-debug", why: ofOthers},
 	{names: "--unwindlib= -unwindlib=", why: "chooses a library"},
 
-	// LLVM's own, behind -mllvm.
+	// LLVM's own options, after -mllvm.
 	{both: true, names: "-minimize-addr-in-v5=", builds: []string{"-mllvm -minimize-addr-in-v5=Ranges", "-mllvm -minimize-addr-in-v5=Disabled"}},
 	{both: true, names: "-minimize-addr-in-v5=", builds: []string{"-mllvm -minimize-addr-in-v5=Form"}, plain: "-mllvm -minimize-addr-in-v5=Disabled"},
-	// llvm-symbolizer takes no DW_AT_low_pc that is an expression: without symbols such a function has no name.
+	// llvm-symbolizer does not support an expression as DW_AT_low_pc: without symbols, such a function has no name.
 	{both: true, names: "-minimize-addr-in-v5=", builds: []string{"-mllvm -minimize-addr-in-v5=Expressions"}, plain: "-mllvm -minimize-addr-in-v5=Disabled", unread: true},
 	{names: "-accel-tables= -generate-arange-section -no-dwarf-ranges-section -use-dwarf-ranges-base-address-specifier", builds: []string{
 		"-mllvm -accel-tables=Dwarf", "-mllvm -accel-tables=Apple", "-mllvm -accel-tables=Disable", "-mllvm -generate-arange-section", "-mllvm -use-dwarf-ranges-base-address-specifier",
@@ -151,7 +151,8 @@ var optionsClang = []optionRow{
 	{names: "-ctx-prof-* -generate-merged-base-profiles -thinlto-workload-def= -profile-* -no-warn-sample-unused", why: profiled},
 }
 
-// optionsGCC has what gcc 12 lists, with --help, about debug information, line tables and call frame information.
+// optionsGCC has the options that gcc 12 lists, with --help, for debug information, line tables and call frame
+// information.
 var optionsGCC = []optionRow{
 	{both: true, names: "-g -gdwarf -gdwarf32 -Og", builds: []string{"-O0", "-O1", "-Og", "-Os", "-O3"}, why: byDefault},
 	{both: true, names: "-gdwarf- -ggdb", builds: []string{"-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5", "-g3", "-ggdb", "-ggdb3 -gdwarf-4"}, why: byDefault},

@@ -95,7 +95,7 @@ const unsure = "unsure"
 // resolvePublics compares one binary, from all four sources.
 func resolvePublics(t *testing.T, symtool, file string) *publics {
 	t.Helper()
-	text, _, damaged := bytes.Cut(dumpText(t, fixture{file: file}, 2), []byte("# ")) // what follows are problems
+	text, _, damaged := bytes.Cut(dumpText(t, fixture{file: file}, 2), []byte("# ")) // the problems follow
 	base := loadBase(t, file)
 	c := &comparison{base: base, symbols: elfNames(t, file)}
 	for line := range bytes.Lines(text) {

@@ -70,7 +70,7 @@ func sourcesOf(t *testing.T, text []byte, binaries []string) (all []source) {
 		{name: "symbol file", flags: []string{"--symbols", file}},
 		{name: "store", flags: []string{"--symbols", folder, module}},
 		{name: "URL", flags: []string{"--symbol-url", url, "--symbol-cache", filepath.Join(dir, "cache"), module}},
-		{name: "binary", flags: append(fromBinary, "--base=0")}, // the addresses count from the start of the module
+		{name: "binary", flags: append(fromBinary, "--base=0")}, // the addresses are relative to the start of the module
 	}
 }
 
@@ -104,7 +104,8 @@ func compareResolved(t *testing.T, symtool string, text []byte, with *comparison
 }
 
 // resolveAll compares the answers from the first source with llvm's, and those
-// from the others with the first's. It returns the differences in wrong.
+// from the other sources with the first's. It returns the differences in
+// wrong.
 func resolveAll(t *testing.T, symtool string, sources []source, with *comparison) (c *comparison, wrong []string) {
 	t.Helper()
 	copied := *with
@@ -206,7 +207,7 @@ func (c *comparison) readAnswer(addr uint64, line []byte) ([]frame, error) {
 		return nil, fmt.Errorf("found is %v, with %d frames", a.Found, len(a.Frames))
 	}
 	if !a.Found {
-		return nil, nil // the nearest PUBLIC, which may have ended, may be named
+		return nil, nil // the answer may name the nearest PUBLIC, which may have ended
 	}
 	var frames []frame
 	for _, f := range a.Frames {
@@ -224,7 +225,7 @@ func (c *comparison) readAnswer(addr uint64, line []byte) ([]frame, error) {
 }
 
 // The comparison finds an answer that is wrong in all sources, and a source whose answer
-// differs from another's.
+// differs from the others'.
 func TestOracleResolveFindsDamage(t *testing.T) {
 	testenv.Oracle(t)
 	symtool := symtoolBinary(t)

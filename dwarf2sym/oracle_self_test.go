@@ -72,7 +72,7 @@ func replaceFirst(t *testing.T, text []byte, pattern, by string) []byte {
 	return out
 }
 
-// The rules for names accept only symtool's reading of a name.
+// The rules for names accept only symtool's form of a name.
 func TestOracleNameRules(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct{ raw, ours, wrong, rule string }{

@@ -11,16 +11,17 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// splitBuild is a way to split the debug information of a build of the matrix.
+// splitBuild is a way of splitting the debug information of a build of the
+// matrix.
 type splitBuild struct {
 	name string
 	like func(name, tool string, flags ...string) matrixBuild
 	tool string
-	full bool     // only in the full run
-	args []string // of both builds
-	more []string // of the split one
+	full bool     // used only in the full run
+	args []string // flags for both builds
+	more []string // flags for the split build
 	then [][]string
-	dir  string // --dwo-dir, in the build's folder
+	dir  string // folder for --dwo-dir, in the build's folder
 
 	objects bool // compiled and linked separately
 	rows    bool // debug/dwarf cannot read it
@@ -65,7 +66,7 @@ var splitMatrix = []splitBuild{
 
 const types = "-fdebug-types-section"
 
-// packed makes a package of the .dwo files and removes them.
+// packed creates a package from the .dwo files and removes them.
 func packed(tool string) [][]string {
 	return [][]string{{tool, "-e", target, "-o", target + ".dwp"}, {"sh", "-c", "rm *.dwo"}}
 }
@@ -133,7 +134,7 @@ func compareSplit(t *testing.T, symtool string, b splitBuild) *comparison {
 	}
 	accepted(t, got)
 	if b.dir != "" {
-		// llvm searches only the path in the file.
+		// llvm searches only at the path recorded in the file.
 		if err := runIn(t, dir, []string{"sh", "-c", "mv " + b.dir + "/* ."}); err != nil {
 			t.Fatal(err)
 		}

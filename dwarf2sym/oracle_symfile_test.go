@@ -16,10 +16,10 @@ type frame struct {
 	line int
 }
 
-// symFile is a symbol file as this test understands it. It is read and queried without
+// symFile is a symbol file as read by this test. It is read and queried without
 // symfmt, so that the comparison also finds that package's mistakes.
 type symFile struct {
-	funcs   []symFunc // by address
+	funcs   []symFunc // in order of address
 	files   map[string]string
 	origins map[string]string
 }
@@ -36,7 +36,7 @@ type symInline struct {
 	line       int
 	file       string // FILE's number
 	origin     string // INLINE_ORIGIN's number
-	parent     int    // index of the record that it is nested in, or -1
+	parent     int    // index of the enclosing record, or -1
 	ranges     [][2]uint64
 	lowest, up uint64 // lowest start and highest end of all ranges
 }
@@ -219,7 +219,7 @@ func (s *symFile) edges(base uint64) (out []uint64) {
 	return out
 }
 
-// funcAt returns the FUNC that holds rva, or nil.
+// funcAt returns the FUNC that contains rva, or nil.
 func (s *symFile) funcAt(rva uint64) *symFunc {
 	i := sort.Search(len(s.funcs), func(i int) bool { return s.funcs[i].hi > rva })
 	if i == len(s.funcs) || rva < s.funcs[i].lo {

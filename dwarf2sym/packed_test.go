@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Android's packed relocations change the file's identity and where its
-// sections are, but nothing else in the output.
+// Android's packed relocations change the file's identity and the addresses
+// of its sections, but nothing else in the output.
 func TestPackedRelocations(t *testing.T) {
 	for _, cpu := range []string{"arm", "arm64"} {
 		var texts [2][]byte

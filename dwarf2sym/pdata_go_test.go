@@ -94,7 +94,7 @@ type pdataGo struct {
 	path               string
 	ours               []cfiOurs
 	equal, none, wrong int
-	reasons            map[string]int // differences
+	reasons            map[string]int // number of differences by reason
 }
 
 // function compares the rules at each instruction of a function.

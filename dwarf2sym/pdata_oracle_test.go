@@ -25,7 +25,7 @@ import (
 type pdataForeign struct {
 	lo, hi uint64
 	info   string // address of its codes on x64
-	parent string // of the codes that it is chained to
+	parent string // address of the codes to which it is chained
 	codes  []pdataCode
 	scopes []pdataScope
 
@@ -215,7 +215,7 @@ func (e *pdataForeign) rowsX64(t *testing.T, byInfo map[string]*pdataForeign) (r
 	return rows
 }
 
-// pdataRun executes the codes of x64 up to an offset.
+// pdataRun executes the x64 codes up to an offset.
 func pdataRun(t *testing.T, codes []pdataCode, base int64, limit uint64) pdataState {
 	t.Helper()
 	s := pdataState{base: "$rsp", off: 8, depth: 8, ra: "[CFA-8]", saved: map[string]int64{}}
@@ -416,7 +416,7 @@ func pdataInner(all []*pdataForeign, e *pdataForeign, at uint64) bool {
 	})
 }
 
-// All entries of .pdata in the shared PE files, as llvm-readobj 22 printed them.
+// The test compares all entries of .pdata in the shared PE files, as llvm-readobj 22 printed them.
 func TestPdataReadobj(t *testing.T) {
 	testenv.Shared(t, "data", "pe")
 	entries, addresses := 0, 0

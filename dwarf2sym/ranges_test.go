@@ -8,7 +8,7 @@ import (
 )
 
 func TestRangeLists(t *testing.T) {
-	// Each list is a function's; base is the unit's low_pc.
+	// Each list belongs to a function; base is the unit's low_pc.
 	old := func(header, list string) string {
 		return fmt.Sprintf(`
 			%s

@@ -83,7 +83,8 @@ func readFixture(t *testing.T, name string, o Options) (*symfmt.Module, *Result)
 	return m, rep
 }
 
-// readelf -n shows the ids; those without are hashes of the code.
+// The ids match readelf -n; those of files without a build-id are hashes of the
+// code.
 func TestIdentify(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -290,7 +291,7 @@ func TestReadErrors(t *testing.T) {
 	size := int64(len(c.sections[".debug_info"]))
 	for _, x := range []struct {
 		name       string
-		info, line int64 // where it fails
+		info, line int64 // offsets where reading fails
 		want       string
 	}{
 		{"headers", 0x2a, size, "! test: section+0x1e: disk error (lost: units from 0x1e on)\nf 10"},

@@ -17,7 +17,7 @@ func TestReadFile(t *testing.T) {
 		file   string
 		o      Options
 		funcs  bool // has functions
-		others int  // files that were opened
+		others int  // number of files that were opened
 	}{
 		{"pair.elf", Options{}, true, 1},
 		{"pair.elf", Options{Hermetic: true}, false, 0},
@@ -71,7 +71,7 @@ func (otherBinary) HasCode() bool   { return true }
 func (otherBinary) HasDWARF() bool  { return true }
 func (otherBinary) Close() error    { return nil }
 
-// Binaries that this package did not open are refused.
+// Binaries that this package did not open are rejected.
 func TestForeignBinary(t *testing.T) {
 	for _, o := range []Options{{}, {Debug: otherBinary{}}} {
 		if _, err := Read(context.Background(), otherBinary{}, o); err == nil || !strings.Contains(err.Error(), "dwarf2sym.otherBinary") {

@@ -26,7 +26,7 @@ var badReferences = []struct{ name, ref string }{
 // middleOfKind is damage that only the position of the target reveals.
 const middleOfKind = "to the middle of a DIE, which is an abbreviation of the right kind"
 
-// References that lead to themselves.
+// References may lead back to themselves.
 func TestReferencesInACircle(t *testing.T) {
 	const circle = ": references in a circle, or more than 16 of them (lost: "
 	const variable = "subprogram name/string=\"f\" low_pc/addr=0x1000 high_pc/data4=4 frame_base/block1=<9c>\n\t\t\t\t"

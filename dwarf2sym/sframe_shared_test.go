@@ -74,7 +74,7 @@ func readCFI(f *object.File) (*symfmt.CFITable, error) {
 	return &r.Module.CFI, nil
 }
 
-// openSFrameFile returns nil for a file that lacks either.
+// openSFrameFile opens a file. It returns nil if the file lacks either section.
 func openSFrameFile(t *testing.T, path string) *sframeFile {
 	f := symtest.Open(t, path)
 	section, err := symsframe.Open(f)
@@ -136,7 +136,7 @@ func newExplainer(t *testing.T, rules []sframeRule) explainer {
 	return explainer{t, rules, map[int]int{}}
 }
 
-// finish fails for rules that explain nothing.
+// finish fails the test for rules that explain nothing.
 func (e *explainer) finish() {
 	for i, r := range e.rules {
 		if e.used[i] == 0 {
@@ -230,7 +230,7 @@ func TestSFrameTableAgainstFind(t *testing.T) {
 	t.Logf("%d addresses", addresses)
 }
 
-// hashMemory has a different word at each address.
+// hashMemory contains a different word at each address.
 type hashMemory struct{}
 
 func (hashMemory) ReadWord(addr uint64) (uint64, bool) { return (addr + 1) * 0x9e3779b97f4a7c15, true }
@@ -262,7 +262,7 @@ func callerBySFrame(abi sframe.ABI, row *sframe.Row) string {
 	return fmt.Sprintf("pc %#x sp %#x fp %#x", value(row.RA, abi.RA(), cfa), abi.CallerSP(cfa), value(row.FP, abi.FP(), cfa))
 }
 
-// callersByTable evaluates the rules at each address that has some.
+// callersByTable evaluates the rules at each address that has any.
 func callersByTable(t *testing.T, table *symfmt.CFITable, base uint64, cpu *arch.Arch) map[uint64]string {
 	names := cfi.NewNames(cpu)
 	callee, caller := names.NewRegs(), names.NewRegs()
@@ -320,7 +320,7 @@ func TestSFrameAgainstReadelf(t *testing.T) {
 		base := f.Base
 		if f.Kind == object.Relocatable {
 			if len(f.ExecRanges()) > 1 || f.Section(".text").Addr+f.Section(".text").FileSize != f.ExecRanges()[0].End {
-				continue // readelf has no addresses for several sections
+				continue // readelf prints no addresses if there are several sections
 			}
 			base = f.Section(".text").Addr
 		}

@@ -18,13 +18,13 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// Stacks in cores of real programs, unwound with SFrame made from the programs' .eh_frame,
-// have the frames that gdb finds.
+// The stacks in cores of real programs, unwound with SFrame made from the programs'
+// .eh_frame, have the frames that gdb finds.
 func TestSFrameOfCores(t *testing.T) {
 	for dir, test := range map[string]struct {
 		abi     sframe.ABI
 		version uint8
-		least   int // frames
+		least   int // minimum number of frames
 	}{
 		"arch/arm64":      {sframe.AArch64LE, 3, 11},
 		"crashes/deeprec": {sframe.AMD64, 2, 300},
@@ -116,7 +116,7 @@ func (c *coreFile) word(addr uint64) (uint64, bool) {
 // prstatus gives the offsets of registers in NT_PRSTATUS, in words: general ones by DWARF
 // number, and the program counter.
 var prstatus = map[sframe.ABI]struct {
-	dwarf []sframe.Reg // of the words from the first on
+	dwarf []sframe.Reg // registers in the words, beginning with the first word
 	pc    int
 }{
 	sframe.AMD64: {[]sframe.Reg{15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5, 99, 99, 99, 99, 7}, 16},
@@ -186,8 +186,8 @@ func eachNote(b []byte, f func(kind uint32, desc []byte)) {
 
 var gdbFrame = regexp.MustCompile(`(?m)^#(\d+) +0x([0-9a-f]+) in `)
 
-// gdbFrames returns the addresses of the frames after the topmost one. Inlined
-// functions have none.
+// gdbFrames returns the addresses of the frames after the topmost one, without
+// those of inlined functions.
 func gdbFrames(t *testing.T, path string, top uint64) (pcs []uint64) {
 	t.Helper()
 	text, err := os.ReadFile(path)

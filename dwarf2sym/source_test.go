@@ -142,7 +142,7 @@ func TestSourceOfCode(t *testing.T) {
 	}
 }
 
-// A function inside another has frames of its own; what follows it belongs to the outer one.
+// A function inside another has its own frames; what follows it belongs to the outer one.
 func TestSourceOfNestedFunction(t *testing.T) {
 	d := coreOf(t, `
 			.debug_info
@@ -222,7 +222,7 @@ func TestSourceReadsFunctions(t *testing.T) {
 	}
 }
 
-// Functions of units that do not declare their code are found.
+// Functions are also found in units that do not declare their code.
 func TestSourceUndeclared(t *testing.T) {
 	want := openSource(t, "clang-dwarf5.elf").Source(0x15d8)
 	l := openSource(t, "clang-dwarf5.elf")

@@ -132,12 +132,13 @@ func TestSplitHostile(t *testing.T) {
 func TestPackedTypesDamage(t *testing.T) {
 	for _, c := range []struct {
 		name, section string
-		at            uint64 // in the section
+		at            uint64 // offset in the section
 		with          byte
 		want          string
 	}{
 		{"version", dwarf.TUIndex, 0, 9, "p.elf.dwp: .debug_tu_index+0x0: index version 9, want 2 or 5 (lost: names of types)"},
-		// Behind the header, 2 slots of 12 bytes and 5 columns: offsets and sizes.
+		// The header is followed by 2 slots of 12 bytes and 5 columns: offsets and
+		// sizes.
 		{"offset", dwarf.TUIndex, 16 + 24 + 20 + 1, 0x70, "p.elf.dwp: .debug_tu_index+0x0: 117 bytes at 0x7000 do not fit into the 1949 bytes of .debug_info.dwo (lost: names in the type 0x1ce94d143e96d5a1)"},
 		{"size of abbreviations", dwarf.TUIndex, 16 + 24 + 20 + 20 + 5, 0x70, "p.elf.dwp: .debug_tu_index+0x0: 28731 bytes at 0x0 do not fit into the 827 bytes of .debug_abbrev.dwo (lost: names in the type 0x1ce94d143e96d5a1)"},
 		{"signature", ".debug_info.dwo", 12, 0xa2, "p.elf.dwp: .debug_info.dwo+0x0: no type unit has the signature 0x1ce94d143e96d5a1, as .debug_tu_index says (lost: names in the type 0x1ce94d143e96d5a1)"},

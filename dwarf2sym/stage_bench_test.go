@@ -49,7 +49,7 @@ func stageFile(b *testing.B) *object.File {
 	path := os.Getenv("SYMTOOL_BENCH_FILE")
 	if path == "" {
 		path = filepath.Join(b.TempDir(), "symtool")
-		// The test's own program has no debug information: go test leaves it out.
+		// The test's own program has no debug information, as go test omits it.
 		build := exec.Command("go", "build", "-trimpath", "-o", path, "./cmd/symtool")
 		build.Dir = testenv.Root(b)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -261,7 +261,7 @@ func tripText(m *symfmt.Module) string {
 	return b.String()
 }
 
-// effectSpans returns the pieces of code with the same STACK CFI by effect.
+// effectSpans returns the pieces of code whose STACK CFI has the same effect.
 func effectSpans(t testing.TB, names *cfi.Names, m *symfmt.Module) (spans []string) {
 	t.Helper()
 	var row cfi.Row

@@ -265,7 +265,7 @@ func TestProblemsAreBounded(t *testing.T) {
 }
 
 func TestUnitProblemsAreBounded(t *testing.T) {
-	// 100 units of 20 functions whose addresses are not there.
+	// 100 units of 20 functions whose addresses are missing.
 	var b strings.Builder
 	b.WriteString(".debug_info\n")
 	for range 100 {

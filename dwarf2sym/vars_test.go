@@ -33,8 +33,8 @@ func symbolText(t *testing.T, m *symfmt.Module) []byte {
 	return b.Bytes()
 }
 
-// What is read from any fixture does not depend on the number of workers, is read back from its text, and leaves the
-// other records as they are without variables.
+// What is read from any fixture does not depend on the number of workers, survives a round trip through its text,
+// and leaves the other records as they are without variables.
 func TestVarsOfFixtures(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
 	n := 0
@@ -71,7 +71,7 @@ func TestVarsOfFixtures(t *testing.T) {
 	}
 }
 
-// checkVars checks that functions are FUNCs, and inline scopes their INLINEs.
+// checkVars checks that functions match FUNCs, and inline scopes their INLINEs.
 func checkVars(t *testing.T, path string, m *symfmt.Module) {
 	t.Helper()
 	for i := range m.Vars.Funcs {
@@ -97,8 +97,8 @@ func checkVars(t *testing.T, path string, m *symfmt.Module) {
 	}
 }
 
-// varsAt lists the variables around an address, innermost first, with their types' names and whether they have a
-// location there.
+// varsAt lists the variables around an address, innermost first, with the names of their types, and whether they
+// have a location there.
 func varsAt(m *symfmt.Module, rva symfmt.RVA) (list []string) {
 	in := m.Vars
 	for _, s := range in.At(rva, nil) {
@@ -110,8 +110,8 @@ func varsAt(m *symfmt.Module, rva symfmt.RVA) (list []string) {
 	return list
 }
 
-// Variables of split debug information are those of the same program that is not split: in .dwo files and in packages, in
-// both versions.
+// Variables in split debug information are the same as in the program without splitting: in .dwo files and in
+// packages, in both versions.
 func TestVarsOfSplitFiles(t *testing.T) {
 	for _, name := range []string{"split-clang4", "split-clang5", "split-gcc4", "split-gcc5", "split-dwp-clang4", "split-dwp-clang5", "split-dwp-gcc4"} {
 		m := readVars(t, testenv.Input(t, name+".elf"), Options{}).Module
@@ -140,7 +140,8 @@ func TestVarsOfSplitFiles(t *testing.T) {
 	}
 }
 
-// Structures are read through type units and what dwz has moved: no name is without members that has some.
+// Structures are read through type units and through what dwz has moved: if a structure has members anywhere, every
+// structure of that name has them.
 func TestVarsTypes(t *testing.T) {
 	for _, name := range []string{"gcc-dwarf4-types", "gcc-dwarf5-types", "dwz4", "dwz5", "split-types-gcc5", "split-types-clang5", "split-types-dwp-clang5", "gcc-dwarf5", "clang-dwarf5"} {
 		in := readVars(t, testenv.Input(t, name+".elf"), Options{}).Module.Vars
@@ -160,8 +161,8 @@ func TestVarsTypes(t *testing.T) {
 	}
 }
 
-// A frame base that is a list, as gcc writes for DWARF 2, is the location of a variable without a name that
-// the frame base refers to.
+// A frame base that is a list, as gcc writes it for DWARF 2, becomes the location of an unnamed variable to
+// which the frame base refers.
 func TestVarsFrameBaseList(t *testing.T) {
 	c := coreOf(t, `
 	.debug_info
@@ -188,7 +189,8 @@ func TestVarsFrameBaseList(t *testing.T) {
 	}
 }
 
-// A structure outside its scope has that of the declaration that it specifies, as gcc writes those of type units.
+// A structure outside its scope has the scope of the declaration that it specifies, as gcc writes structures in type
+// units.
 func TestVarsSpecifiedType(t *testing.T) {
 	c := coreOf(t, `
 	.debug_info
@@ -206,8 +208,8 @@ func TestVarsSpecifiedType(t *testing.T) {
 	}
 }
 
-// The members of a structure are read if something that has a value leads to it, in any unit; others have their name and
-// size. A value of Go may have any type.
+// The members of a structure are read if something that has a value leads to it, in any unit; other structures have
+// only name and size. In Go, a value may have any type.
 func TestVarsTypesWithoutValues(t *testing.T) {
 	unit := func(language, code string) string {
 		return strings.NewReplacer("LANGUAGE", language, "CODE", code).Replace(`
@@ -249,7 +251,7 @@ func TestVarsTypesWithoutValues(t *testing.T) {
 	}
 }
 
-// A symbol's version is left out, and those of older versions count for nothing.
+// A symbol's version is removed, and symbols of older versions are ignored.
 func TestUnversioned(t *testing.T) {
 	for symbol, want := range map[string]string{"f": "f", "f@@V2": "f", "f@V1": "", "": "", "@@V2": ""} {
 		name, ok := unversioned([]byte(symbol))

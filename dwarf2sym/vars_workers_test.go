@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// pairUnit is a unit with a function at an address whose parameter is a structure of the given members,
-// followed by base types that nothing uses. Of each such unit the structure has the same name, size and
-// place in the source.
+// pairUnit is a unit with a function at an address whose parameter is a structure with the given
+// members, followed by base types that nothing uses. In each such unit, the structure has the same
+// name, size and place in the source.
 func pairUnit(label string, addr int, members []string, unused int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\tunit 4\n\t\tcompile_unit language/data1=0x0c\n")
@@ -25,9 +25,9 @@ func pairUnit(label string, addr int, members []string, unused int) string {
 	return b.String()
 }
 
-// Of structures that two units declare alike, but with other members, the members are those of the unit
-// that comes first, in whatever order the units are read: a worker that reads units one by one begins
-// with the largest, and several workers read them at the same time.
+// If two units declare structures alike but with different members, the members of the first unit are
+// used, in whatever order the units are read: a worker that reads units one by one begins with the
+// largest, and several workers read them at the same time.
 func TestVarsAreThoseOfTheFirstUnit(t *testing.T) {
 	var in strings.Builder
 	in.WriteString("\t.debug_info\n")

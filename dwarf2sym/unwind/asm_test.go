@@ -13,19 +13,19 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// A text form of .eh_frame and .debug_frame. It shares nothing with the reader:
-// opcodes are written down here once more, from DWARF 5, 7.24 and 7.7.1.
+// This is a text form of .eh_frame and .debug_frame. It shares nothing with the
+// reader: opcodes are written down again, from DWARF 5, 7.24 and 7.7.1.
 //
 //	cie [v=1] [aug=zR] [code=1] [data=-8] [ra=16] [R=0x1b] [asize=8] [ssize=0] [augdata=hex] [wide]
 //	fde LO SIZE [cie=0] [augdata=hex] [wide]
 //	terminator
 //	raw hex
 //
-// and below cie and fde one instruction in each line: its name in lower case
-// without DW_CFA_, operands in decimal or 0x, and for expressions the
-// operations, with operands behind colons: "expression 3 breg7:40 deref".
-// "bytes hex" is any bytes. A wrong field is written in the line: "length=5",
-// "id=7" replace what is computed.
+// After cie and fde, there is one instruction in each line: its name in lower
+// case without DW_CFA_, operands in decimal or 0x, and for expressions the
+// operations, with their operands after colons: "expression 3 breg7:40
+// deref". "bytes hex" is any bytes. A wrong field is written in the line:
+// "length=5" and "id=7" replace what is computed.
 
 type cfiAsmCase struct {
 	arch  *arch.Arch
@@ -55,7 +55,7 @@ var cfiAsmExprOps = map[string]string{
 	"deref_size": "94 1", "nop": "96", "push_object_address": "97", "call_frame_cfa": "9c", "stack_value": "9f",
 }
 
-// cfiAsm assembles; positions of CIEs are known from the pass before.
+// cfiAsm assembles; the positions of CIEs are known from the previous pass.
 type cfiAsm struct {
 	cfiAsmCase
 	t    testing.TB
@@ -200,7 +200,7 @@ func (a *cfiAsm) cie(b []byte, opt map[string]string) []byte {
 	return append(b, data...)
 }
 
-// fde writes the range, in the encoding that opt has, which must be the CIE's.
+// fde writes the range, in the encoding given in opt, which must be the CIE's.
 func (a *cfiAsm) fde(b []byte, plain []string, opt map[string]string, at uint64, z bool) []byte {
 	enc := a.num(opt, "R", 0)
 	if z && opt["R"] == "" {
@@ -382,7 +382,7 @@ func (c cfiAsmCase) read(t testing.TB, text string) (string, Stats) {
 	return out, stats
 }
 
-// table returns what a section makes.
+// table returns the table that a section yields.
 func (c cfiAsmCase) table(t testing.TB, text string) *symfmt.CFITable {
 	table, _, _ := cfiRead(c.input(t, text))
 	return &table
@@ -411,7 +411,7 @@ func BenchmarkKernel(b *testing.B) {
 	}
 }
 
-// cfiKernel makes a .debug_frame as the kernel's build leaves it: many CIEs, and
+// cfiKernel creates a .debug_frame like that of a kernel build: many CIEs, and
 // functions that push registers and pop them.
 func cfiKernel(b *testing.B) *Input {
 	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// trimLines takes the indentation of Go source off an expected text.
+// cfiTrim removes the indentation of Go source from an expected text.
 func cfiTrim(s string) string {
 	var out []string
 	for _, line := range strings.Split(s, "\n") {
@@ -19,8 +19,8 @@ func cfiTrim(s string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// TestCFIInstructions has each instruction with the lines that it leads to. The
-// CIE is that of x86-64: CFA is rsp + 8, rip is saved at CFA - 8.
+// TestCFIInstructions has each instruction with the resulting lines. The CIE is
+// that of x86-64: the CFA is rsp + 8, and rip is saved at CFA - 8.
 func TestCFIInstructions(t *testing.T) {
 	const cie = "cie v=3 code=1 data=-8 ra=16\n def_cfa 7 8\n offset 16 1\n"
 	const init = "STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^"

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// compactInput returns a file of macOS whose __unwind_info is at RVA 0x1000, and its code at 0x2000.
+// compactInput returns a macOS file with __unwind_info at RVA 0x1000 and its code at 0x2000.
 func compactInput(info, code []byte, cpu *arch.Arch) *Input {
 	const base = 0x100000000
 	in := pdataInput(nil, nil, nil, cpu)
@@ -32,12 +32,12 @@ func words(all ...uint32) (b []byte) {
 	return b
 }
 
-// compactInfo returns a section with one regular page of an entry, for code up to end.
+// compactInfo returns a section with one regular page that has one entry, for code up to end.
 func compactInfo(encoding, end uint32) []byte {
 	return words(1, 28, 0, 28, 0, 28, 2, 0x2000, 52, 0, end, 0, 0, 2, 8|1<<16, 0x2000, encoding)
 }
 
-// rowsText returns the rules of a table with the places of its rows behind base.
+// rowsText returns the rules of a table with the offsets of its rows from base.
 func rowsText(table *symfmt.CFITable, base symfmt.RVA) string {
 	var rows []string
 	for _, b := range table.Blocks {
@@ -49,7 +49,7 @@ func rowsText(table *symfmt.CFITable, base symfmt.RVA) string {
 	return strings.Join(rows, "; ")
 }
 
-// A frame of each mode has its rows at each instruction.
+// A frame of each mode has the right row at each instruction.
 func TestCompact(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -99,7 +99,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// Compact unwind of CPUs whose instructions are not followed is named.
+// Compact unwind information is reported as unread for CPUs whose instructions are not followed.
 func TestCompactUnread(t *testing.T) {
 	in := compactInput(compactInfo(0x01010001, 0x2001), []byte("\xc3"), arch.X86)
 	_, _, problems := cfiRead(in)
@@ -119,7 +119,7 @@ func TestCompactUnread(t *testing.T) {
 	}
 }
 
-// A row that has a register below the stack pointer is not one of the instructions.
+// A row with a register below the stack pointer is not compared with the instructions.
 func TestEarly(t *testing.T) {
 	f := pdataFrame{base: arm64SP, off: 16}
 	f.save(19, -16)
@@ -135,8 +135,8 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// What LLVM writes for assembly, and for frames with vectors of unknown size (SVE), has the rows of the instructions, too:
-// registers may be "same value", and of an FDE with an expression those before it are replaced.
+// What LLVM writes for assembly, and for frames with vectors of unknown size (SVE), has the rows of the instructions,
+// too: registers may be "same value", and in an FDE with an expression, the rows before it are replaced.
 func TestCompactFDE(t *testing.T) {
 	const (
 		enter = ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^; 8 .cfa: sp 32 + x19: .cfa -24 + ^ x20: .cfa -32 + ^; "
@@ -176,8 +176,8 @@ func TestCompactFDE(t *testing.T) {
 	}
 }
 
-// Linkers leave FDEs of assembly at other places than its functions: those are dropped, and the functions have the rows
-// of their instructions. One that is right may begin where the file lists no function.
+// Linkers leave FDEs of assembly in places without its functions: these are dropped, and the functions have the rows
+// of their instructions. A correct FDE may begin where the file lists no function.
 func TestCompactMisplaced(t *testing.T) {
 	const (
 		leaf  = "\x31\xc0\x31\xc0\x31\xc0\xc3"                                                 // xor %eax, %eax, three times; ret
@@ -215,7 +215,7 @@ func TestCompactMisplaced(t *testing.T) {
 	}
 }
 
-// Functions of one range have rows of their own, whatever is between them, and so has code that the table does not
+// Functions of one range have their own rows, whatever is between them, and so has code that the table does not
 // cover.
 func TestCompactFunctions(t *testing.T) {
 	const (
@@ -246,8 +246,8 @@ func TestCompactFunctions(t *testing.T) {
 	}
 }
 
-// Functions that old linkers joined have sizes of their own, and an encoding that misses its sub has no size. The
-// second function does not return, so that only its frame shows that the instructions are understood.
+// Functions that old linkers joined have their own sizes, and an encoding that does not point to its sub has no
+// size. The second function does not return, so that only its frame shows that the instructions are understood.
 func TestCompactIndirect(t *testing.T) {
 	const (
 		enter = ".cfa: $rsp 8 + .ra: .cfa -8 + ^; +1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; +8 "
@@ -280,7 +280,7 @@ func TestCompactIndirect(t *testing.T) {
 	}
 }
 
-// blocksText returns the rules of the blocks of a table, with their places behind 0x2000, and those of their rows.
+// blocksText returns the rules of a table's blocks, with their offsets from 0x2000, and those of their rows.
 func blocksText(table *symfmt.CFITable) string {
 	var all []string
 	for _, b := range table.Blocks {
@@ -292,8 +292,8 @@ func blocksText(table *symfmt.CFITable) string {
 	return strings.Join(all, "; ")
 }
 
-// A range of megabytes, of code that was compiled without tables, has the rows of all its functions; so has such code in
-// a file that has no table at all. The register of the frame pointer may hold something else.
+// A range of megabytes of code that was compiled without tables has the rows of all its functions, and so has such
+// code in a file without a table. The register of the frame pointer may hold something else.
 func TestCompactMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -327,7 +327,8 @@ func TestCompactMany(t *testing.T) {
 	}
 }
 
-// The cases of two switches with different frames lie mixed: each has the frame with which it returns, also after a call.
+// The cases of two switches with different frames are interleaved: each has the frame with which it returns, even
+// after a call.
 func TestCompactSwitches(t *testing.T) {
 	code := "\x84\xc0\x74\x0a" + // test %al, %al; je 0xe
 		"\x55\x48\x89\xe5\x53" + "\x48\x01\xc8\xff\xe0" + // push %rbp; mov %rsp, %rbp; push %rbx; add %rcx, %rax; jmp *%rax
@@ -346,8 +347,8 @@ func TestCompactSwitches(t *testing.T) {
 	}
 }
 
-// A label of assembly that is listed as a function, to which only code with a frame jumps, has that frame. A function that
-// is jumped to as in a tail call stays one.
+// A label of assembly that is listed as a function has the frame of the code that jumps to it, if only code with a
+// frame does. A function that is jumped to in a tail call remains a function.
 func TestCompactLabels(t *testing.T) {
 	const entry = " .cfa: $rsp 8 + .ra: .cfa -8 + ^"
 	for _, c := range []struct {
@@ -386,9 +387,9 @@ func TestCompactLabels(t *testing.T) {
 	}
 }
 
-// In an interpreter that is one function in assembly with a label for each instruction, only functions that make frames
-// of their own have rules: handlers go on in a frame that others made, and some are reached by code before them. Where
-// none goes on in such a frame, labels have the rules of code.
+// In an interpreter that is one function in assembly with a label for each instruction, only functions that make
+// their own frames have rules: handlers continue in a frame that others made, and some are reached from the code
+// before them. If none continues in such a frame, labels have rules like other code.
 func TestCompactInterpreter(t *testing.T) {
 	const (
 		handler  = "\x48\x8b\x45\xf8" + "\xff\x24\xc1" // mov -8(%rbp), %rax; jmp *(%rcx,%rax,8)
@@ -426,7 +427,7 @@ func TestCompactInterpreter(t *testing.T) {
 	}
 }
 
-// Without an encoding, only a switch gives its cases a frame. Any other code that nothing leads to has no rules.
+// Without an encoding, only a switch gives its cases a frame. Any other code to which nothing leads has no rules.
 func TestCompactCases(t *testing.T) {
 	const rows = ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 +"
 	for _, c := range []struct {
@@ -452,7 +453,7 @@ func TestCompactCases(t *testing.T) {
 	}
 }
 
-// Stubs push a number, and jump to code that they share, which is before them or behind the first.
+// Stubs push a number, and jump to code that they share, which is before them or after the first.
 func TestCompactStubs(t *testing.T) {
 	const (
 		shared = "\x41\x53\xff\x25\x00\x00\x00\x00" // push %r11; jmp *0(%rip)
@@ -478,7 +479,7 @@ func TestCompactStubs(t *testing.T) {
 	}
 }
 
-// Without a table, what is wrong with the code is said of the code.
+// Without a table, problems are reported for the code itself.
 func TestCompactCodeProblem(t *testing.T) {
 	code := bytes.Repeat([]byte("\x50\xe8\x00\x00\x00\x00"), 50000) // push %rax; call to the next
 	in := compactInput(nil, code, arch.X86_64)
@@ -489,7 +490,8 @@ func TestCompactCodeProblem(t *testing.T) {
 	}
 }
 
-// Code whose paths share one that leads to a contradiction is followed up to a limit, which grows with its size.
+// Code in which many paths share one that leads to a contradiction is followed up to a limit, which grows with the
+// size of the code.
 func TestCompactEffort(t *testing.T) {
 	for _, size := range []int{1 << 12, 1 << 16} {
 		code := slices.Concat([]byte("\xeb\x00"), bytes.Repeat([]byte{0xfc}, size), []byte{0x06}) // jmp, cld, and no instruction
@@ -505,7 +507,7 @@ func TestCompactEffort(t *testing.T) {
 	}
 }
 
-// The number of a permutation says which of six registers remain, in mixed radix.
+// The number of a permutation encodes, in mixed radix, which of six registers remain.
 func TestPermuted(t *testing.T) {
 	for _, c := range []struct {
 		code  uint32
@@ -527,7 +529,7 @@ func TestPermuted(t *testing.T) {
 	}
 }
 
-// Damage is reported where it is.
+// Damage is reported with its offset.
 func TestCompactDamage(t *testing.T) {
 	for name, c := range map[string]struct {
 		info []byte
@@ -557,7 +559,8 @@ func TestCompactDamage(t *testing.T) {
 	}
 }
 
-// Entries that begin where the list of all functions has none are reported, and FDEs for more than the code.
+// Entries that begin where the list of all functions has none are reported, and so are FDEs that extend beyond the
+// code.
 func TestCompactDisagrees(t *testing.T) {
 	in := compactInput(compactInfo(0x01000000, 0x2004), []byte("\x55\x48\x89\xe5"), arch.X86_64)
 	in.AllStarts = true

@@ -126,8 +126,8 @@ func TestCFIEntries(t *testing.T) {
 	}
 }
 
-// What only SFrame can say: key B, and where a return address is signed. The
-// state belongs to the rules that are remembered and restored.
+// Only SFrame can represent key B, and where a return address is signed. This
+// state is remembered and restored with the rules.
 func TestCFISigned(t *testing.T) {
 	x := cfiAsmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
 	got := symtest.Marked(x.table(t, `cie aug=zRB code=4 data=-8 ra=30
@@ -188,17 +188,17 @@ func TestCFIStats(t *testing.T) {
 	}
 }
 
-// TestCFIMerge has ranges of FDEs, each with its own CFA offset, and the range
-// that supplies the rules at each address.
+// TestCFIMerge has ranges of FDEs, each with its own CFA offset, and the
+// ranges for which each FDE supplies the rules.
 func TestCFIMerge(t *testing.T) {
 	type fde struct {
 		lo, hi uint64
-		bad    uint64 // instructions are damaged from here on
+		bad    uint64 // address from which the instructions are damaged
 	}
 	for _, c := range []struct {
 		name      string
 		eh, debug []fde
-		want      string // blocks: range and number of the FDE, debug ones from 100 on
+		want      string // blocks: range and number of the FDE; those of .debug_frame count from 100
 	}{
 		{"apart", []fde{{10, 20, 0}}, []fde{{20, 30, 0}}, "10-20:0 20-30:100"},
 		{"same range", []fde{{10, 20, 0}}, []fde{{10, 20, 0}}, "10-20:0"},
@@ -394,8 +394,8 @@ func TestCFIArch(t *testing.T) {
 	}
 }
 
-// A CIE pointer of 4 bytes leads 4 GB back at most, also across a multiple of
-// 4 GB; only in the first 4 GB it may lead to a later CIE.
+// A CIE pointer of 4 bytes leads back at most 4 GB, even across a multiple of
+// 4 GB; only in the first 4 GB may it lead to a later CIE.
 func TestCountBack(t *testing.T) {
 	for _, c := range []struct{ pos, pointer, want uint64 }{
 		{0x20, 0x20, 0},
@@ -411,8 +411,8 @@ func TestCountBack(t *testing.T) {
 	}
 }
 
-// Free Pascal's FDEs have CIE pointers of 8 bytes in 32-bit DWARF. They are recognized by the code that they are for, in a
-// section with others, too.
+// Free Pascal's FDEs have CIE pointers of 8 bytes in 32-bit DWARF. They are recognized by the code that they
+// describe, even in a section with other FDEs.
 func TestLongPointers(t *testing.T) {
 	const cies = "cie\n def_cfa 7 8\n offset 16 1\ncie\n def_cfa 7 16\n offset 16 1\n"
 	const usual = "fde 0x2000 0x20 cie=0\n"
@@ -441,7 +441,7 @@ func TestLongPointers(t *testing.T) {
 			in := x.input(t, cies+c.in)
 			in.Exec = func(addr uint64) bool { return 0x1000 <= addr && addr < 0x3000 }
 			table, _, problems := cfiRead(in)
-			odd := strings.Contains(c.name, "no code") // "dead" is not said to be damaged
+			odd := strings.Contains(c.name, "no code") // "dead" is not reported as damage
 			said := len(problems) == 1 && strings.Contains(problems[0].Lost, "and 0 more such FDEs") && strings.Contains(problems[0].Err.Error(), "which is no code")
 			if got := strings.TrimSpace(symtest.CFI(&table)); got != c.want || odd != said || !odd && len(problems) > 0 {
 				t.Errorf("%v, %s: got\n%s\nwant\n%s\n%v", order, c.name, got, c.want, problems)

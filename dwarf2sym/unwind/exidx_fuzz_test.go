@@ -57,7 +57,7 @@ func FuzzExidx(f *testing.F) {
 	})
 }
 
-// exidxSeed makes a seed of the first entries of a file: those that have a table
+// exidxSeed makes a seed from the first entries of a file; entries with a table
 // keep it.
 func exidxSeed(f *testing.F, path string) []byte {
 	in := cfiOpen(f, path)

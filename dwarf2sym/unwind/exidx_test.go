@@ -16,12 +16,12 @@ import (
 )
 
 // exidxCase has tables as words. The index is at 0x8000, the tables are at
-// 0x9000, code is from 0x1000 to 0x1fff and at 0x3000 to 0x30ff.
+// 0x9000, and code is at 0x1000 to 0x1fff and 0x3000 to 0x30ff.
 type exidxCase struct {
 	order binary.ByteOrder // little-endian if nil
 	index []exidxWords
 	table []uint32
-	extra []byte // behind the index
+	extra []byte // bytes after the index
 	debug string // .debug_frame, in the syntax of cfiAsm
 }
 
@@ -96,7 +96,7 @@ func (c exidxCase) read(t testing.TB) (string, Stats) {
 	return out, stats
 }
 
-// exidxLeaf are instructions that do nothing, exidxPush those of push {r4, lr}.
+// exidxLeaf has instructions that do nothing, exidxPush those for push {r4, lr}.
 const (
 	exidxLeaf = 0x80b0b0b0
 	exidxPush = 0x80a8b0b0
@@ -230,7 +230,7 @@ func TestExidxInstructions(t *testing.T) {
 	}
 }
 
-// TestExidxBehindDWARF: DWARF takes precedence, address by address.
+// TestExidxBehindDWARF checks that DWARF takes precedence, address by address.
 func TestExidxBehindDWARF(t *testing.T) {
 	in := exidxCase{
 		index: []exidxWords{{0x1000, exidxPush, 0}, {0x1100, exidxLeaf, 0}, {0x1200, exidxPush, 0}, {0x1300, 0x80ffb0b0, 0}, {0x1400, 1, 0}},
@@ -265,8 +265,8 @@ func TestExidxStats(t *testing.T) {
 	}
 }
 
-// TestExidxBounds has entries that all have the longest table, overlapping ones,
-// and a cancelled context.
+// TestExidxBounds has entries that all use the longest table, overlapping
+// entries, and a cancelled context.
 func TestExidxBounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

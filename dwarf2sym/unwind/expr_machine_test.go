@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cfiMachine is an evaluator of DWARF expressions that has nothing in common
-// with the translator: it computes values.
+// cfiMachine evaluates DWARF expressions. It has nothing in common with the
+// translator: it computes values.
 type cfiMachine struct {
 	a     *arch.Arch
 	order binary.ByteOrder
@@ -22,7 +22,8 @@ type cfiMachine struct {
 
 func (m *cfiMachine) mask() uint64 { return 1<<(8*m.a.PtrSize-1)<<1 - 1 }
 
-// load makes up memory: each byte follows from its address.
+// load returns invented memory contents: each byte is a function of its
+// address.
 func (m *cfiMachine) load(addr uint64, size int) uint64 {
 	b := make([]byte, 8)
 	for i := range size {
@@ -35,7 +36,7 @@ func (m *cfiMachine) load(addr uint64, size int) uint64 {
 	return m.order.Uint64(b)
 }
 
-// ReadWord is cfi.Memory.
+// ReadWord implements cfi.Memory.
 func (m *cfiMachine) ReadWord(addr uint64) (uint64, bool) { return m.load(addr, m.a.PtrSize), true }
 
 func (m *cfiMachine) signed(v uint64) int64 {
@@ -45,7 +46,7 @@ func (m *cfiMachine) signed(v uint64) int64 {
 	return int64(v)
 }
 
-// run executes the operations; ok is false where DWARF gives no value.
+// run executes the operations. ok is false if DWARF defines no value.
 func (m *cfiMachine) run(ops []string) (result uint64, ok bool) {
 	defer func() {
 		if recover() != nil { // stack underflow, division by zero
@@ -155,7 +156,7 @@ func (m *cfiMachine) run(ops []string) (result uint64, ok bool) {
 	return m.stack[len(m.stack)-1], true
 }
 
-// cfiRandomOps makes expressions of the kind that compilers write, and worse.
+// cfiRandomOps returns expressions like those that compilers write, and worse.
 func cfiRandomOps(rng *rand.Rand, pc uint64) []string {
 	regs := []uint64{0, 1, 3, 5, pc}
 	var ops []string

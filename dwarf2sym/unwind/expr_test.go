@@ -88,8 +88,8 @@ func TestCFIExpressionText(t *testing.T) {
 	}
 }
 
-// TestCFIExpressionPC evaluates the PLT's expression for each address, both for
-// a file that moves and one that does not.
+// TestCFIExpressionPC evaluates the PLT's expression at each address, both for
+// a file that may be loaded anywhere and for one that may not.
 func TestCFIExpressionPC(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
@@ -168,7 +168,7 @@ func (x *cfiExprTest) text(rule cfiRule, slot int) string {
 }
 
 // TestCFIExpressionValues translates random expressions and evaluates both
-// sides with random registers and memory.
+// forms with random registers and memory.
 func TestCFIExpressionValues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -243,7 +243,7 @@ func TestCFIExpressionValues(t *testing.T) {
 	}
 }
 
-// TestCFIExpressionsOfFiles does the same with the expressions of real files:
+// TestCFIExpressionsOfFiles does the same with expressions of real files:
 // PLT, signal frames, realigned stacks.
 func TestCFIExpressionsOfFiles(t *testing.T) {
 	for path, n := range map[string]int{
@@ -321,7 +321,7 @@ int f(int n) { vector v; use(&v); return v[0] + n; }`
 	return out
 }
 
-// cfiDisassemble knows the operations that the files above have.
+// cfiDisassemble supports the operations in the files above.
 func cfiDisassemble(t *testing.T, data []byte) (ops []string) {
 	for i := 0; i < len(data); {
 		op := data[i]

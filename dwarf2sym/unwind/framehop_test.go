@@ -18,14 +18,14 @@ import (
 // listed is an entry of a listing that framehop's author recorded: "0x00000cb0: CFA=reg6+16: reg6=[CFA-16], ...".
 var listed = regexp.MustCompile(`^  0x([0-9a-f]+): (?:CFA=reg(\d+)(?:\+(\d+))?(?:: (.*))?|\(check eh_frame FDE 0x[0-9a-f]+\)|(\(uncovered\)))$`)
 
-// listedSave is a saved register, listedSP the stack pointer of the caller. An older listing counts from the frame
-// pointer, and calls that the CFA.
+// listedSave matches a saved register, listedSP the caller's stack pointer. An older listing is relative to the
+// frame pointer, which it calls the CFA.
 var (
 	listedSave = regexp.MustCompile(`reg(\d+)=\[CFA(?:[-+](\d+))?\]`)
 	listedSP   = regexp.MustCompile(`reg31=reg29\+(\d+)`)
 )
 
-// entryText returns an entry as listed.
+// entryText returns an entry in the form of the listing.
 func entryText(c *compactReader, e *pdataEntry) (string, error) {
 	b, ok, err := c.decode(e)
 	if err != nil || !ok {
@@ -48,8 +48,8 @@ func entryText(c *compactReader, e *pdataEntry) (string, error) {
 	return fmt.Sprintf("%x %d+%d %s", e.lo, b.base, b.off, c.join(saves, b.base)), nil
 }
 
-// saveText returns a saved register as entryText has it. On arm64 its place is left out, and a vector register, too: the
-// listings have other bits than the format for pairs of vector registers, and so have those in the wrong places.
+// saveText returns a saved register in the form of entryText. On arm64 it omits the place, and vector registers: the
+// listings use other bits than the format for pairs of vector registers, and so have those in the wrong places.
 func (c *compactReader) saveText(reg int, at int64) string {
 	switch {
 	case c.r.in.Arch != arch.ARM64:
@@ -60,7 +60,7 @@ func (c *compactReader) saveText(reg int, at int64) string {
 	return strconv.Itoa(reg)
 }
 
-// join joins saved registers. The listings have none for arm64 without a frame pointer.
+// join joins saved registers. For arm64 without a frame pointer, the listings have none.
 func (c *compactReader) join(saves []string, base uint8) string {
 	if base == arm64SP {
 		return ""
@@ -109,7 +109,7 @@ func listing(t *testing.T, c *compactReader, path string) (all []string) {
 	return all
 }
 
-// unwindInfo returns the __unwind_info of a file, or the file if that is nothing else.
+// unwindInfo returns the __unwind_info of a file, or the whole file if it is just that.
 func unwindInfo(t *testing.T, path string) []byte {
 	t.Helper()
 	var data []byte

@@ -16,16 +16,16 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// cfiCheckTable checks what must hold for any input: blocks sorted and apart,
-// rows inside their block and ascending, each rule set parses and has .cfa and
-// .ra in force.
+// cfiCheckTable checks what must hold for any input: blocks are sorted and do
+// not overlap, rows are inside their block and ascending, and each rule set
+// parses and has .cfa and .ra in force.
 func cfiCheckTable(a *arch.Arch, table *symfmt.CFITable) error {
 	names := cfi.NewNames(a)
 	rules := make([]cfi.Rules, table.Rules.Len())
 	for i := range rules {
 		text := table.Rules.Text(symfmt.RuleID(i))
 		if text == "" {
-			continue // of rows that change marks
+			continue // the row only changes marks
 		}
 		r, err := names.ParseRules(text)
 		if err != nil {
@@ -111,7 +111,7 @@ func TestCFIDamaged(t *testing.T) {
 			data[at] = v
 			what += fmt.Sprintf("byte %#x = %#x ", at, v)
 		}
-		if i%8 == 0 { // a short section reaches the odd paths more often
+		if i%8 == 0 { // a short section reaches unusual paths more often
 			from := rng.IntN(len(data) / 2)
 			data = data[from : from+rng.IntN(2000)]
 		}
@@ -132,8 +132,8 @@ func TestCFIBounds(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		text  string
-		times int // how often the last entry is there
-		lines int // of output, at most
+		times int // how often the last entry is repeated
+		lines int // maximum number of output lines
 	}{
 		{"expression for each address of a gigabyte", cie + "fde 0x1000 0x40000000\n val_expression 3 breg16:0 lit1 and lit1 ge", 1, 1<<21 + 10},
 		{"loop", cie + "fde 0x1000 0x1000\n def_cfa_expression lit1 skip:-4", 2000, 2100},
@@ -167,7 +167,7 @@ func TestCFIBounds(t *testing.T) {
 	}
 }
 
-// A file does not ask for more evaluations than it has code.
+// A file cannot cause more evaluations than it has code.
 func TestCFIPerPCIsBoundedByCode(t *testing.T) {
 	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
 	data := x.assemble(t, "cie\n def_cfa 7 8\n offset 16 1\nfde 0x1000 0x40000000\n val_expression 3 breg16:0 lit1 and lit1 ge")
@@ -178,8 +178,8 @@ func TestCFIPerPCIsBoundedByCode(t *testing.T) {
 	}
 }
 
-// cfiLongRules makes rule sets whose texts are many times longer than what they
-// come from.
+// cfiLongRules returns rule sets whose texts are many times longer than their
+// encodings.
 func cfiLongRules() string {
 	var b strings.Builder
 	b.WriteString("cie\n def_cfa 7 8\n offset 16 1\n")
@@ -192,8 +192,8 @@ func cfiLongRules() string {
 	return b.String()
 }
 
-// FuzzCFI reads any bytes as both sections of each CPU. The first byte chooses:
-// 80 is x86-64, 8 is arm64, 1 more .eh_frame.
+// FuzzCFI reads any bytes as both sections for each CPU. The first byte
+// selects: 80 is x86-64, 8 is arm64, 1 more .eh_frame.
 func FuzzCFI(f *testing.F) {
 	for _, c := range []struct {
 		first byte

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// An Index has the blocks of Read at every address, in whatever order they are asked for, and in
-// the end its problems.
+// An Index has the blocks of Read at every address, in whatever order they are looked up, and in
+// the end the same problems.
 func TestIndex(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "cpu-*.elf"))
 	if err != nil {
@@ -37,10 +37,10 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// indexSteps is about how many addresses of a file compareIndex asks for.
+// indexSteps is roughly the number of addresses that compareIndex looks up in a file.
 const indexSteps = 5_000
 
-// compareIndex asks an Index for addresses around those of the table of Read.
+// compareIndex looks up addresses around those in Read's table.
 func compareIndex(t testing.TB, in *Input, want *symfmt.CFITable, problems []symfmt.Problem) {
 	t.Helper()
 	x := NewIndex(in)
@@ -79,7 +79,7 @@ func indexedAddresses(in *Input, want *symfmt.CFITable) (all []symfmt.RVA) {
 			all = append(all, rva)
 		}
 	}
-	for _, f := range NewIndex(in).r.fdes { // also of those without blocks: they have problems
+	for _, f := range NewIndex(in).r.fdes { // include FDEs without blocks: they have problems
 		all = append(all, symfmt.RVA(f.lo-in.Base))
 	}
 	random.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })

@@ -8,8 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// pdataInput returns a file whose .pdata is at RVA 0x1000, its .xdata at 0x2000 and its code at
-// 0x3000.
+// pdataInput returns a file with .pdata at RVA 0x1000, .xdata at 0x2000 and code at 0x3000.
 func pdataInput(pdata, xdata, code []byte, cpu *arch.Arch) *Input {
 	const base = 0x140000000
 	sections := []Section{{Name: ".pdata", Addr: base + 0x1000, Data: pdata}, {Name: ".xdata", Addr: base + 0x2000, Data: xdata}, {Name: ".text", Addr: base + 0x3000, Data: code}}
@@ -88,7 +87,8 @@ func TestPdataDamage(t *testing.T) {
 	}
 }
 
-// The codes of 32-bit ARM are not read, which is a problem and not a file without rules.
+// The codes of 32-bit ARM are not read, which is a problem; the file does not count as one
+// without rules.
 func TestPdataThumb(t *testing.T) {
 	table, _, problems := cfiRead(pdataInput([]byte("\x01\x30\x00\x00\x09\x00\x00\x00"), nil, make([]byte, 16), arch.ARM))
 	want := ".pdata+0x0: unwind codes of arm are not read (lost: STACK CFI)"

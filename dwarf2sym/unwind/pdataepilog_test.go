@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Epilogues have rows of their own where the codes do not say where they are: before registers that are saved late, and
-// when they go on in the next entry.
+// Epilogues have their own rows even if the codes do not say where they are: before registers that are saved late,
+// and if they continue in the next entry.
 func TestEpilogs(t *testing.T) {
 	const (
 		early = "\x53" + // push rbx
@@ -26,7 +26,7 @@ func TestEpilogs(t *testing.T) {
 			"\xe8\x00\x00\x00\x00" + "\xeb\xe4" // call; jmp
 		growsInfo = "\x01\x0a\x02\x05" + "\x0a\x03" + "\x07\x50"
 		goes      = "\x55\x48\x89\xe5\x48\x83\xec\x08"           // push rbp; mov rbp, rsp; sub rsp, 8
-		goInfo    = "\x01\x04\x02\x05" + "\x04\x03" + "\x01\x50" // which does not say the last
+		goInfo    = "\x01\x04\x02\x05" + "\x04\x03" + "\x01\x50" // does not describe the last instruction
 		goRows    = ".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 4 .cfa: $rbp 16 +"
 		chained   = "\x21\x00\x00\x00" + "\x00\x30\x00\x00\x06\x30\x00\x00\x00\x20\x00\x00" // to the first entry
 	)
@@ -55,7 +55,7 @@ func TestEpilogs(t *testing.T) {
 				"\x41\x5a\x48\x8d\x24\xcc\x41\x52\xc3", // pop r10; lea rsp, [rsp+rcx*8]; push r10; ret
 			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 4 .cfa: $rbp 16 +; 7 .cfa: $rsp 16 +; 8 .cfa: $rsp 8 + $rbp: $rbp; " +
 				"11 .cfa: $rsp 0 +"},
-		// Go's codes do not say how many bytes its functions take off the stack after the frame register is set.
+		// Go's codes do not say how many bytes its functions take off the stack after setting the frame register.
 		{"add rsp, imm8", words(0x3000, 0x300e, 0x2000), goInfo, goes + "\x48\x83\xc4\x08\x5d\xc3",
 			goRows + "; c .cfa: $rsp 16 +; d .cfa: $rsp 8 + $rbp: $rbp"},
 		{"add rsp, imm32", words(0x3000, 0x3011, 0x2000), goInfo, goes + "\x48\x81\xc4\x08\x00\x00\x00\x5d\xc3",

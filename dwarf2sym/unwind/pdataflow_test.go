@@ -6,11 +6,11 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Entries without codes have the rules of their instructions, and none where those do not say what the frame is.
+// Entries without codes have the rules of their instructions, and none where these do not show the frame.
 func TestUncoded(t *testing.T) {
 	const (
 		plain    = "\x01\x00\x00\x00"                 // .xdata: no codes
-		handled  = "\x09\x00\x00\x00\x00\x30\x00\x00" // a handler of exceptions
+		handled  = "\x09\x00\x00\x00\x00\x30\x00\x00" // has an exception handler
 		moves    = "\x53\x48\x83\xec\x20" + "\x90" + "\x48\x83\xc4\x20\x5b" + "\xc3"
 		aligns   = "\x48\x89\xe0" + "\x53" + "\x48\x83\xe4\xc0" + "\x48\x89\xc4" + "\xc3" // mov rax, rsp; push rbx; and rsp, -64; mov rsp, rax; ret
 		returns  = "\x90" + "\x5b" + "\xc3"                                               // nop; pop rbx; ret

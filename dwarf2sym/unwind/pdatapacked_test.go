@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Packed codes of arm64 stand for a prologue at the begin of the function and its mirror at the end (Microsoft, "ARM64
-// exception handling", the table of "Packed unwind data").
+// Packed codes of arm64 stand for a prologue at the start of the function and its mirror image at the end (Microsoft,
+// "ARM64 exception handling", the table of "Packed unwind data").
 func TestPackedPrologues(t *testing.T) {
 	const (
 		unit  = 1 << 23 // of 16 bytes of frame

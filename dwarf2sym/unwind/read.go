@@ -3,9 +3,9 @@
 //
 // ehframe.go reads CIEs and FDEs, cfa.go executes their instructions, expr.go converts DWARF
 // expressions to postfix, merge.go decides which FDE applies to an address, write.go makes blocks
-// and rows, exidx.go reads what ARM has instead of .eh_frame, and index.go reads what single
-// addresses need. Formats: DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's symbol files,
-// "STACK CFI records".
+// and rows, and index.go reads what single addresses need. exidx.go, pdata.go and compact.go read
+// what ARM, Windows and macOS have instead of or beside .eh_frame. Formats: DWARF 5, 6.4; LSB 5.0
+// core, 10.6 (.eh_frame); Breakpad's symbol files, "STACK CFI records".
 //
 // # Rules that the formats leave open
 //
