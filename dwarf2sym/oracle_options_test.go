@@ -16,8 +16,8 @@ type optionRow struct {
 	builds []string // flags of one build each, to which -O2 is added if they do not choose a level
 	why    string   // why a name has no build
 
-	// plain has flags for the same code in a form that debug/dwarf reads, or is empty. It also says whether
-	// llvm-symbolizer needs that form.
+	// plain has flags for the same code in a form that debug/dwarf reads, or is empty. unread means that
+	// llvm-symbolizer needs that form, too.
 	plain  string
 	unread bool
 	only   string // "c" or "c++": use these sources instead of those chosen for the compiler
