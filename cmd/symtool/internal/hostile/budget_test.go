@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Threads that share a stack do not multiply it: the number of frames of a dump depends on the
-// dump's size, and cuts are reported in every format.
+// TestWalkBudget checks that threads that share a stack do not multiply it: the number of frames of
+// a dump depends on its size, and cuts are reported in every format.
 func TestWalkBudget(t *testing.T) {
 	const threads, frames = 128, 4096
 	data := stackDump(threads, framePointers(frames), mdStack)
@@ -35,8 +35,8 @@ func TestWalkBudget(t *testing.T) {
 	}
 }
 
-// For a dump without the stacks of its threads, walk prints notes about some threads, and the number
-// of the others.
+// TestWalkNotes checks that for a dump without the stacks of its threads, some of these are
+// reported, with the number of the others.
 func TestWalkNotes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.dmp")
 	testenv.WriteFile(t, path, stackDump(100, nil, mdStack))

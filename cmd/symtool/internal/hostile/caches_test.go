@@ -86,7 +86,7 @@ func hostileCaches() (kinds []hostileKind) {
 		program = append(program, 0)
 		return append(pack(uint32(1), uint32(len(program))), program...)
 	}
-	// inline is a node that covers all of the function.
+	// inline returns a node that covers the whole function.
 	inline := func(children byte) []byte { return []byte{1, 0, 64, children, 1, 0, 0, 0, 1, 1} }
 	info := func(parts ...[]byte) []byte {
 		return append(append(pack(uint32(1<<20), uint32(1)), bytes.Join(parts, nil)...), make([]byte, 8)...)

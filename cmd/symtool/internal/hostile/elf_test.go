@@ -23,7 +23,7 @@ var hostileELFCommands = []string{
 type elfSec struct {
 	name              string
 	typ, link         uint32
-	flags, addr, size uint64 // size of NOBITS
+	flags, addr, size uint64 // size of a NOBITS section
 	entsize           uint64
 	data              []byte
 }
@@ -157,7 +157,7 @@ const (
 	outerAbbrev = "\x02\x2e\x01\x03\x08\x11\x01\x12\x07\x00\x00"                 // the same with children
 	nameAbbrev  = "\x04\x2e\x00\x03\x08\x00\x00"
 	inlineAttrs = "\x31\x13\x11\x01\x12\x07\x58\x0b\x59\x0b\x00\x00" // origin, low_pc, high_pc, call file and line
-	firstDIE    = 11 + 1 + 2 + 8 + 8 + 4 + 1                         // offset of what is after a unit's own DIE
+	firstDIE    = 11 + 1 + 2 + 8 + 8 + 4 + 1                         // offset of what follows a unit's own DIE
 )
 
 // unitOf returns a unit of DWARF 4 in C++ that covers the code.
@@ -249,7 +249,7 @@ func framesOf(name string, initial []byte, n int, fde func(i int) (at, size int,
 	return elfSec{name: name, typ: 1, flags: flags, addr: addr, data: w.Bytes()}
 }
 
-// symbolsOf returns a symbol table over a string table.
+// symbolsOf returns a symbol table with n symbols, and its string table.
 func symbolsOf(names []byte, n int, symbol func(i int) (name, at, size int)) []elfSec {
 	var w die
 	w.u64(0).u64(0).u64(0).times(n, func(i int) {
@@ -259,7 +259,7 @@ func symbolsOf(names []byte, n int, symbol func(i int) (name, at, size int)) []e
 	return []elfSec{{name: ".symtab", typ: 2, link: 3, entsize: 24, data: w.Bytes()}, {name: ".strtab", typ: 3, data: names}}
 }
 
-// namedSymbols returns a file with a symbol of each name.
+// namedSymbols returns a file with n symbols.
 func namedSymbols(n int, name func(i int) string) []byte {
 	names := []byte{0}
 	places := make([]int, n)
@@ -535,7 +535,7 @@ func hostileELF() []hostileKind {
 	code("function of NOPs", 250000, func(n int) []byte { return bytes.Repeat([]byte{0x90}, n) })
 	code("function of jumps back", 30000, func(n int) []byte {
 		var w die
-		w.times(n, func(i int) { w.u8(0x50, 0x0f, 0x84).u32(-(7*i + 7)) }) // push, je to the first
+		w.times(n, func(i int) { w.u8(0x50, 0x0f, 0x84).u32(-(7*i + 7)) }) // push; je to the first
 		return w.Bytes()
 	})
 	code("function of jumps to the next", 100000, func(n int) []byte { return bytes.Repeat([]byte("\x50\x74\x00"), n) })

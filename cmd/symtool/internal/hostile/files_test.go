@@ -104,10 +104,10 @@ func (h *hostile) file(name, path string, commands []string, runs int, seed uint
 	}
 }
 
-// hostileNumbers are limits of integer types, which replace offsets, sizes and counts.
+// hostileNumbers lists limits of integer types, which replace offsets, sizes and counts.
 var hostileNumbers = []uint64{0, 1, math.MaxInt8, math.MaxUint8, math.MaxInt16, math.MaxUint16, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64}
 
-// flipBit flips one bit of a file, as memory and disks do.
+// flipBit flips one bit of a file, as faulty memory and disks do.
 func flipBit(f *os.File, bit int64) error {
 	var b [1]byte
 	if _, err := f.ReadAt(b[:], bit/8); err != nil {
@@ -119,7 +119,7 @@ func flipBit(f *os.File, bit int64) error {
 }
 
 // changeBytes changes a file in up to 16 places, half of them in its first 512 bytes, where
-// headers are: to random bytes, or to a number.
+// headers are. It writes random bytes or one of hostileNumbers.
 func changeBytes(f *os.File, size int64, rng *rand.Rand) error {
 	var b [8]byte
 	for range 1 + rng.IntN(16) {
@@ -175,8 +175,8 @@ func damaged(path, to string, damage func(*os.File) error) (size int64, err erro
 	return info.Size(), nil
 }
 
-// run runs a command over a damaged copy of a file, and returns what is wrong. The command
-// has its own folder. A command after && reads the output.
+// run runs a command over a damaged copy of a file, and returns what is wrong, or "". The
+// command has a folder of its own. A command after && reads the output.
 func (h *hostile) run(path, command string, damage func(*os.File) error) string {
 	dir, err := os.MkdirTemp(h.dir, "")
 	if err != nil {
@@ -210,7 +210,7 @@ func (h *hostile) run(path, command string, damage func(*os.File) error) string 
 	return why
 }
 
-// leftBehind returns what is in a folder besides the input and outputs.
+// leftBehind returns what is in a folder in addition to the input and the outputs.
 func leftBehind(dir, input string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -224,7 +224,7 @@ func leftBehind(dir, input string) string {
 	return ""
 }
 
-// command runs symtool in a folder; it returns the status, and what is wrong.
+// command runs symtool in a folder. It returns the status, and what is wrong or "".
 func (h *hostile) command(dir, name string, size int64, args []string) (status int, why string) {
 	ctx, cancel := context.WithTimeout(context.Background(), hostileTime)
 	defer cancel()

@@ -32,10 +32,10 @@ type hostileKind struct {
 	n        int // the smaller size; the larger is 4n
 	files    hostileFiles
 	commands []string
-	more     int64 // bytes of memory and output that are allowed in addition to the limit
+	more     int64 // bytes of memory and output allowed in addition to the limit
 }
 
-// hostileFiles makes the input files of a kind, by name.
+// hostileFiles maps names to functions that make the input files of a kind.
 type hostileFiles map[string]func(n int) []byte
 
 // hostileFamilies has the kinds by what they attack. Each family has its own file.

@@ -106,7 +106,7 @@ func hostileLines() (kinds []hostileKind) {
 	add("sparse-codes", 16000, codes(func(i int) uint64 { return 1<<40 + uint64(i)*12345 }))
 	add("falling-codes", 16000, codes(func(i int) uint64 { return uint64(1)<<60 - uint64(i) }))
 	add("same-code", 20000, codes(func(int) uint64 { return 2 }))
-	add("sparse-tables", 2000, func(n int) []byte { // each with one code that is far from the others
+	add("sparse-tables", 2000, func(n int) []byte { // each has one code that is far from the others
 		var units, abbrevs die
 		units.times(n, func(int) {
 			at := abbrevs.Len()

@@ -109,7 +109,7 @@ func pdbLines(off uint32, n int) []byte {
 	return append(pack(uint32(0xf4), uint32(8), uint64(0)), pack(uint32(0xf2), uint32(len(block)), block)...)
 }
 
-// hostilePDBs returns program databases that no linker writes.
+// hostilePDBs returns program databases that no linker produces.
 func hostilePDBs() (kinds []hostileKind) {
 	add := func(name string, n int, data func(n int) hostilePDB) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.pdb": func(n int) []byte { return data(n).file() }}, commands: []string{
@@ -186,8 +186,8 @@ func hostilePDBs() (kinds []hostileKind) {
 	return append(kinds, hostileKind{name: "streams-of-the-same-blocks", n: 2000, files: hostileFiles{"m.pdb": sameBlocks}, commands: []string{"dump -o out.sym m.pdb", "doctor m.pdb"}})
 }
 
-// sameBlocks returns a file with n streams that all have the bytes of the one of debug information, which is in the
-// directory's own blocks, too.
+// sameBlocks returns a file with n streams that all consist of the bytes of the stream of debug information, which
+// is also in the directory's own blocks.
 func sameBlocks(n int) []byte {
 	file := hostilePDB{modules: n}.file()
 	le := binary.LittleEndian
@@ -205,8 +205,8 @@ func sameBlocks(n int) []byte {
 	return file
 }
 
-// A PDB with only public symbols, such as link.exe /PDBSTRIPPED writes for publication, lacks functions and lines. A
-// PDB without lines lacks only these.
+// TestDoctorStrippedPDB checks that functions and lines are reported as missing for a PDB with public symbols only,
+// as written by link.exe /PDBSTRIPPED for publication, and lines for a PDB without lines.
 func TestDoctorStrippedPDB(t *testing.T) {
 	public := pdbRecord(0x110e, uint32(2), uint32(0x40), uint16(1), []byte("_f\x00"))
 	for what, p := range map[string]hostilePDB{

@@ -86,7 +86,8 @@ var hostileSubjects = []hostileSubject{
 	}},
 }
 
-// hostileMade lists commands that make files, in a folder with the files of golden/input.
+// hostileMade lists commands that make files. They run in a folder with the files of
+// golden/input.
 var hostileMade = []string{
 	"dump -o gcc.sym gcc-dwarf5.elf", "dump -o rust.sym rust-v0.elf", "dump -o i686.sym cpu-i686.elf",
 	"convert --gzip -o gcc.sym.gz gcc.sym", "convert --zstd -o gcc.sym.zst gcc.sym", "convert -o gcc.sframe gcc.sym",

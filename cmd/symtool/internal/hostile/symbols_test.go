@@ -82,7 +82,7 @@ func after(line func(w *symText, n int), then func(*symText, int)) func(*symText
 	}
 }
 
-// function returns a FUNC of factor*n bytes.
+// function returns a body with a FUNC of factor*n bytes.
 func function(factor int) func(*symText, int) {
 	return func(w *symText, n int) { w.f("FUNC 1000 %x 0 f\n", factor*n+10) }
 }

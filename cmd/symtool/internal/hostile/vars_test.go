@@ -42,7 +42,7 @@ var hostileVarDumpCommands = []string{
 }
 
 const (
-	// varHead is a function over the whole module whose frames the walker finds by rules.
+	// varHead is a function over the whole module. The walker finds its frames by rules.
 	varHead  = symLinux + "FUNC 0 100000 0 f\nSTACK CFI INIT 0 100000 .cfa: $rbp 16 + .ra: .cfa 8 - ^ $rbp: .cfa 16 - ^\nINFO VAR 1 all full\n"
 	varOther = varHead + "INFO VAR T b#4 \"int %5\nINFO VAR E f:-14\nINFO VAR V l1:other\nINFO VAR G 1\nINFO VAR F 0 100000 0 1=1\n"
 )
@@ -234,7 +234,7 @@ var varScopeShapes = []symbolShape{
 	})},
 }
 
-// varGrammarShapes are texts that a parser may take too long for.
+// varGrammarShapes lists texts for which a parser may take too long.
 var varGrammarShapes = []symbolShape{
 	{"grammar-brackets", 100000, varHead, func(w *symText, n int) { w.f("INFO VAR E %s\n", strings.Repeat("entry(", n)) }},
 	{"grammar-bad-tokens", 80000, varHead, func(w *symText, n int) {
