@@ -73,7 +73,7 @@ func (e *encoder) appendInt(b []byte, n uint32, size int) []byte {
 	return e.abi.order.AppendUint32(b, n)
 }
 
-// offset adds a signed word.
+// offset adds a signed word. It returns false if 4 bytes cannot hold it.
 func (w *rowWords) offset(n int64) bool {
 	switch {
 	case n == int64(int8(n)):
@@ -88,7 +88,7 @@ func (w *rowWords) offset(n int64) bool {
 	return true
 }
 
-// control adds an unsigned word.
+// control adds an unsigned word. It returns false if 4 bytes cannot hold it.
 func (w *rowWords) control(n int64) bool {
 	switch {
 	case n <= math.MaxUint8:
@@ -103,7 +103,8 @@ func (w *rowWords) control(n int64) bool {
 	return true
 }
 
-// cfaOffset adds the word for the CFA's offset.
+// cfaOffset adds the word for the CFA's offset. It returns false if there is no such
+// word.
 func (e *encoder) cfaOffset(n int64) bool {
 	n -= e.abi.bias // wraps only if the offset does not fit anyway
 	return n%e.abi.scale == 0 && e.offset(n/e.abi.scale)
@@ -142,7 +143,8 @@ func (e *encoder) defaultRA(rule Rule) bool {
 	return rule == Rule{Memory, CFA, int64(e.abi.fixedRA)}
 }
 
-// slotWord adds the word that Rows.slot reads.
+// slotWord adds the word that Rows.slot reads. It returns false if no word stands for
+// the rule.
 func (e *encoder) slotWord(rule Rule) bool {
 	regs := e.abi.slotRegs && !e.flex // FLEX replaces them
 	switch {
@@ -175,8 +177,8 @@ func (e *encoder) flexible(r *Row) *noForm {
 	return nil
 }
 
-// controlWord adds the control word of a rule. CFA plus an offset cannot be written: the
-// word would be 0, which stands for no rule.
+// controlWord adds the control word of a rule. It returns false if there is none. CFA
+// plus an offset cannot be written: the word would be 0, which stands for no rule.
 func (e *encoder) controlWord(rule Rule) bool {
 	var control int64
 	switch rule.Kind {

@@ -162,7 +162,8 @@ func (r *Rows) signed(i int) int64 {
 	return int64(int32(r.unsigned(i)<<shift) >> shift)
 }
 
-// seek reads the last row that starts at or before off, assuming that rows ascend.
+// seek reads the last row that starts at or before off, assuming that rows ascend. It
+// returns false if there is none or it is damaged.
 func (r *Rows) seek(off uint32) bool {
 	pos, left := r.pos, uint32(0)
 	for r.left > 0 {
@@ -186,7 +187,7 @@ func (r *Rows) fail(format string, args ...any) bool {
 	return false
 }
 
-// interpret converts data words to rules.
+// interpret converts data words to rules. It returns false if they are damaged.
 func (r *Rows) interpret() bool {
 	r.Row.Signed = r.Form.Info&0x80 != 0
 	r.defaults()
@@ -245,7 +246,8 @@ func (r *Rows) slot(rule *Rule, presence *Presence, i int) {
 	}
 }
 
-// flexible reads pairs of a control word and an offset, for CFA, RA and FP.
+// flexible reads pairs of a control word and an offset, for CFA, RA and FP. It returns
+// false if they are damaged.
 func (r *Rows) flexible() bool {
 	rules := [...]*Rule{&r.Row.CFA, &r.Row.RA, &r.Row.FP}
 	presence := [...]*Presence{new(Presence), &r.Form.RA, &r.Form.FP}

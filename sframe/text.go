@@ -28,8 +28,9 @@ const blanks = "          "
 //
 // Where we differ: columns are separated even if one is too wide, no line ends
 // in blanks, an offset has one sign, the frame pointer's fixed place is shown in
-// all rows that have it, and "=c-16" is the sum instead of the word in memory. Headers after the first, which objdump ignores, are
-// shown with their offset, and functions are numbered across headers.
+// all rows that have it, and "=c-16" is the sum instead of the word in memory.
+// Headers after the first, which objdump ignores, are shown with their offset,
+// and functions are numbered across headers.
 //
 // Rows that cannot be decoded are replaced by a line that says so. Everything
 // else that could not be read is only in Problems. Print returns the writer's

@@ -41,14 +41,15 @@ func (w *compactFlow) indexOf(f *insn.Frame) int {
 	})
 }
 
-// afterSwitch follows code that nothing leads to, with the frames at switches.
+// afterSwitch follows code that nothing leads to, with the frames at switches. It reports whether one of them causes no
+// contradiction.
 func (w *compactFlow) afterSwitch(at uint32) bool {
 	return len(w.jumps) > 1 && w.best(at) || len(w.jumps) > 0 && w.try(at, w.jumps[0], false)
 }
 
 // best follows code with the first switch frame that causes no contradiction, calls included, and with which the code
 // leaves the function with the stack pointer as at its entry. If there is none, it uses the first frame without a
-// contradiction.
+// contradiction. It reports false if every frame causes one.
 func (w *compactFlow) best(at uint32) bool {
 	w.frames = append(w.frames[:0], w.jumps...) // code may have more switches
 	w.deep = true

@@ -123,7 +123,7 @@ func (f *exidxFrame) group11(op uint8, c *bin.Cursor) bool {
 	return true
 }
 
-// group12 executes the instructions from 0xc0 on.
+// group12 executes the instructions from 0xc0 on. It returns false for a reserved one.
 func (f *exidxFrame) group12(op uint8, c *bin.Cursor) bool {
 	switch {
 	case op < 0xc6:
@@ -162,7 +162,8 @@ func (f *exidxFrame) popCore(mask uint16) {
 	f.core |= mask &^ (1 << armSP)
 }
 
-// setVSP sets vsp from a register's value in the frame reached so far.
+// setVSP sets vsp from a register's value in the frame reached so far. It returns false for a register that must not be
+// used.
 func (f *exidxFrame) setVSP(reg int) bool {
 	switch {
 	case reg == armSP || reg == armPC:
@@ -180,8 +181,8 @@ func (f *exidxFrame) rebase(b exidxBase) {
 	f.bases = append(f.bases, b)
 }
 
-// popRange pops the VFP registers that an operand names, counted from above, which must
-// be below limit. pad is the space that FSTMFDX leaves after them.
+// popRange pops the VFP registers that an operand names, counted from above. It returns
+// false unless all are below limit. pad is the space that FSTMFDX leaves after them.
 func (f *exidxFrame) popRange(operand uint8, above, limit int, pad int64) bool {
 	first, n := above+int(operand>>4), int(operand&0xf)+1
 	if first+n > limit {

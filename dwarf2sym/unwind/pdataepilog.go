@@ -259,7 +259,7 @@ const x64MaxLate = 128
 
 // leavesLate decodes the rest of an epilogue that continues after the frame register has been restored, as in V8's
 // built-in functions: they free a number of arguments given in a register, or jump to the next bytecode handler. Code
-// after a branch's skipped part has the frame at the branch.
+// after a branch's skipped part has the frame at the branch. It reports whether it reached the end of the epilogue.
 func (x *x64Epilogue) leavesLate() bool {
 	f, late := insn.Enter(8, 0), map[int]insn.Frame{}
 	at := x.at
@@ -418,7 +418,7 @@ func leaSP(c []byte, dwarf uint8) (size int, disp int64, ok bool) {
 	return 0, 0, false
 }
 
-// pop decodes a pop.
+// pop decodes a pop. It reports whether there is one.
 func (x *x64Epilogue) pop() bool {
 	reg, size := popOf(x.code[x.at:])
 	if size == 0 || x.f.sp <= 8 {
@@ -441,7 +441,7 @@ func idle(c []byte) int {
 	return 0
 }
 
-// leaves decodes the instruction that ends an epilogue.
+// leaves decodes the instruction that ends an epilogue. It reports whether there is one.
 func (x *x64Epilogue) leaves() bool {
 	x.at += idle(x.code[x.at:])
 	c := x.code[x.at:]

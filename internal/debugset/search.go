@@ -72,7 +72,7 @@ func (s *search) refuseOther(path, format string, args ...any) bool {
 	return false
 }
 
-// refuseError rejects the file at path for err.
+// refuseError records that the file at path is rejected because of err, and returns false.
 func (s *search) refuseError(path string, err error) bool {
 	t := symfmt.Tried{Place: path, Why: bin.Bare(err, path)}
 	if errors.Is(err, object.ErrOtherBuild) {
@@ -126,7 +126,8 @@ func (s *search) tryID(path string, id []byte) bool {
 	return s.take(debug)
 }
 
-// take accepts debug if it fits and has debug information or symbols.
+// take accepts debug if it fits and has debug information or symbols. Otherwise it closes debug, records the reason and
+// returns false.
 func (s *search) take(debug *object.File) bool {
 	err := object.CheckPair(s.file, debug)
 	if err == nil && !debug.HasDWARF() && !debug.HasSymbols(object.Symtab) {
@@ -226,8 +227,8 @@ func (s *search) tryCRC(path string, want uint32) bool {
 	return s.take(debug)
 }
 
-// byName looks for FILE.debug. Nothing in FILE refers to it, so only the build-id
-// can confirm it.
+// byName looks for FILE.debug, and reports whether it was found. Nothing in FILE
+// refers to it, so only the build-id can confirm it.
 func (s *search) byName() bool {
 	id := s.file.BuildID()
 	if len(id) == 0 || s.file.Path == "" {

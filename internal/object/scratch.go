@@ -39,7 +39,7 @@ func (s *Scratch) Alloc(n int) []byte {
 	return b
 }
 
-// grow maps another piece of the file. The caller holds s.mu.
+// grow maps another piece of the file. It reports false if that failed. The caller holds s.mu.
 func (s *Scratch) grow() bool {
 	piece, err := s.another()
 	if err != nil {

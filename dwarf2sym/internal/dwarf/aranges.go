@@ -42,7 +42,7 @@ func (d *Sections) ReadCodeIndex(data []byte) *CodeIndex {
 	return x
 }
 
-// readSet reads the ranges of a unit.
+// readSet reads the ranges of a unit. It reports false if they are damaged.
 func (x *CodeIndex) readSet(d *Sections, c *bin.Cursor) bool {
 	start := c.Pos()
 	length, offsetSize := uint64(c.U32()), 4

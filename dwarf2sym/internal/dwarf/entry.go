@@ -358,4 +358,5 @@ func (a *NameAttrs) Next() (Value, bool) {
 	return a.spec, a.spec.IsRef()
 }
 
+// IsRef reports whether the value refers to a DIE.
 func (v Value) IsRef() bool { return v.Kind == Ref || v.Kind == RefSup || v.Kind == RefSig }

@@ -120,6 +120,7 @@ func (h *Header) offsetSize() uint64 {
 	return 4
 }
 
+// Sizes returns the sizes of attribute values in the unit.
 func (h *Header) Sizes() FormSizes {
 	s := FormSizes{addr: h.AddrSize, offset: uint8(h.offsetSize())}
 	s.refAddr = s.offset

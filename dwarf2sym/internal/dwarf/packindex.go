@@ -65,6 +65,7 @@ type PackIndex struct {
 	sizes   []byte
 }
 
+// Errorf returns an error at an offset in the index.
 func (x *PackIndex) Errorf(off uint64, format string, args ...any) error {
 	return &bin.Error{File: x.File, Section: x.Name, Offset: off, Msg: fmt.Sprintf(format, args...)}
 }

@@ -197,6 +197,7 @@ func (u *Unit) text(attr string, v Value) string {
 	return string(b)
 }
 
+// Str returns a value of class string, or "" if it is not one or cannot be read.
 func (u *Unit) Str(v Value) string {
 	b, _ := u.Text(v)
 	return string(b)

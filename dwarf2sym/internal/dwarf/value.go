@@ -457,6 +457,7 @@ func (u *Unit) StrOffset(i uint64) (uint64, bool) {
 	return u.Order.uint(u.sect.StrOffsets[off : off+size]), true
 }
 
+// CString returns the string at off without its NUL. It reports false if there is none.
 func CString(section []byte, off uint64) ([]byte, bool) {
 	if off >= uint64(len(section)) {
 		return nil, false

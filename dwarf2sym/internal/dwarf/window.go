@@ -13,6 +13,7 @@ type Window struct {
 	got []byte // the bytes from off on; if src is in memory, all of it
 }
 
+// NewWindow returns a window on src, or nil if src is nil.
 func NewWindow(src Source) *Window {
 	if src == nil {
 		return nil

@@ -147,7 +147,7 @@ func (v *Reader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool)
 	return d.ops, d.shared
 }
 
-// land resolves the targets of jumps.
+// land resolves the targets of jumps. It reports false if one is not at an operation.
 func (d *exprDecoder) land() bool {
 	for _, j := range d.jumps {
 		to := -1

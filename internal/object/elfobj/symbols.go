@@ -147,7 +147,7 @@ func (w *symWalk) fail(off int, format string, args ...any) {
 	}
 }
 
-// decode fills sym from the entry at off.
+// decode fills sym from the entry at off. It reports false if the name is bad.
 func (w *symWalk) decode(sym *object.Symbol, off int) bool {
 	w.fields(sym, off)
 	if !w.name(sym, w.f.Order.Uint32(w.data[off:]), off) {
