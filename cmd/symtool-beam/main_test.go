@@ -163,8 +163,8 @@ func inputs(t *testing.T) (dumps []string, symbols string) {
 	return dumps, filepath.Join(rootDir(t), "golden", "dwarf2sym", "walk-sources.sym")
 }
 
-// The lines equal the command's, and everything is the same for any number of
-// workers, size of shards and limit of memory.
+// TestSameLines checks that the lines equal the command's, and that everything is the
+// same for any number of workers, size of shards and limit of memory.
 func TestSameLines(t *testing.T) {
 	dumps, symbols := inputs(t)
 	dir := t.TempDir()

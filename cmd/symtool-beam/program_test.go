@@ -107,7 +107,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// The README has every flag, file and column, and the usage has every flag.
+// TestDocumented checks that the README has every flag, file and column, and that the
+// usage has every flag.
 func TestDocumented(t *testing.T) {
 	text := read(t, "README.md")
 	_, _, usage := shell(t, t.TempDir(), "symtool-beam --help")

@@ -57,8 +57,9 @@ func newWalkFn(t *testing.T, c Config, names []string) (*walkFn, Shard) {
 	return f, shards[0]
 }
 
-// A shard that is walked again, as after a failure, gives the same output. A shard that fails
-// leaves nothing behind, not even in the symbols that other shards use.
+// TestRetry checks that a shard that is walked again, as after a failure, gives the same
+// output, and that a shard that fails leaves nothing behind, not even in the symbols that
+// other shards use.
 func TestRetry(t *testing.T) {
 	dumps, symbols := inputs(t)
 	f, shard := newWalkFn(t, Config{Symbols: []string{symbols}, Jobs: 3}, dumps)
@@ -94,7 +95,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A dump whose walk panics is a dead letter. The others are walked.
+// TestPanic checks that a dump whose walk panics is a dead letter, and that the others are
+// walked.
 func TestPanic(t *testing.T) {
 	dumps, symbols := inputs(t)
 	good := walkOne
@@ -119,8 +121,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// The bundles of a process share the symbols. When too much memory is live, they get fresh
-// symbols, and the old ones are closed after their last user.
+// TestSharedSymbols checks that the bundles of a process share the symbols. When too much
+// memory is live, they get fresh symbols, and the old ones are closed after their last user.
 func TestSharedSymbols(t *testing.T) {
 	dumps, file := inputs(t)
 	c := Config{Symbols: []string{file}, Jobs: 2, Memory: 100}
@@ -159,8 +161,8 @@ func TestSharedSymbols(t *testing.T) {
 	}
 }
 
-// With names in another file system, dumps are fetched, outputs are stored there, and no
-// temporary file is left.
+// TestRemote checks that, with names in another file system, dumps are fetched, outputs are
+// stored there, and no temporary file is left.
 func TestRemote(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
@@ -219,7 +221,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// The tables have the same numbers in every form.
+// TestTableForms checks that the tables have the same numbers in every form.
 func TestTableForms(t *testing.T) {
 	dumps, symbols := inputs(t)
 	out, _ := beamWalk(t, flags{config: Config{Symbols: []string{symbols}}}, statusInput, dumps...)
@@ -245,7 +247,7 @@ func TestTableForms(t *testing.T) {
 	}
 }
 
-// The manifest preserves names of any bytes, in shards of any size.
+// TestManifest checks that the manifest preserves names of any bytes, in shards of any size.
 func TestManifest(t *testing.T) {
 	names := []string{"\n", "\"", "\"a\"", "a b", "a\tb", "\x7f", "é", "\xff\xfe", "\\n", "x"}
 	for size := 1; size <= len(names)+1; size++ {

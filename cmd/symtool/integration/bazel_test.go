@@ -169,9 +169,10 @@ type farmTest struct {
 	first        []spawn // the log of the first build
 }
 
-// Bazel builds 200 targets in sandboxes, with a cache on an HTTP server. A second clone of the
-// project, in another folder and owned by another user, gets everything from the cache, with
-// the same bytes. The execution log shows the actions of the rules.
+// TestOracleBazel builds 200 targets with Bazel in sandboxes, with a cache on an HTTP server.
+// A second clone of the project, in another folder and owned by another user, must get
+// everything from the cache, with the same bytes. The execution log shows the actions of the
+// rules.
 func TestOracleBazel(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("200 targets: runs with SYMTOOL_ORACLE=full")

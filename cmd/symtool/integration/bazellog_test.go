@@ -123,7 +123,8 @@ func missed(all []spawn) (names []string) {
 	return names
 }
 
-// Each fault of an action is found, and none in a good action.
+// TestBazelAudit checks that each fault of an action is found, and that none is found in a
+// good action.
 func TestBazelAudit(t *testing.T) {
 	const log = `{"commandArgs":["tools/symtool","dump","--prefix-map","/proc/self/cwd/=","-o","bin/a.sym","bin/a"],"environmentVariables":[],
 		"inputs":[{"path":"bin/a"},{"path":"tools/symtool"}],"listedOutputs":["bin/a.sym"],"remotable":true,"cacheable":true,

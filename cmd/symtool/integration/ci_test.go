@@ -64,8 +64,8 @@ func readAction(t *testing.T) *ciAction {
 	return action
 }
 
-// The hooks that pre-commit finds at the top of the repository equal those that symtool prints,
-// except for the origin of symtool.
+// TestHooksAreTheSame checks that the hooks that pre-commit finds at the top of the repository
+// equal those that symtool prints, except for the origin of symtool.
 func TestHooksAreTheSame(t *testing.T) {
 	var hooks []ciHook
 	decodeYAML(t, string(testenv.ReadFile(t, testenv.Root(t), ".pre-commit-hooks.yaml")), &hooks)
@@ -103,7 +103,8 @@ var (
 	ciPinned     = regexp.MustCompile(`^[\w-]+/[\w./-]+@[0-9a-f]{40}$`)
 )
 
-// No script contains the text of an input. Every input is used, and every foreign action is pinned.
+// TestActionIsSafe checks that no script contains the text of an input, that every input is used,
+// and that every foreign action is pinned.
 func TestActionIsSafe(t *testing.T) {
 	action := readAction(t)
 	used := map[string]bool{}

@@ -163,8 +163,8 @@ func ciProject(t *testing.T) string {
 	return dir
 }
 
-// Bash runs the steps of the action. The test checks what they find, upload and print, and
-// their status.
+// TestActionSteps runs the steps of the action with bash, and checks what they find,
+// upload and print, and their status.
 func TestActionSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

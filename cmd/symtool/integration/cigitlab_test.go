@@ -43,8 +43,8 @@ func readGitLab(t *testing.T) *gitlabJob {
 	return job
 }
 
-// The shells of several images run the script of the GitLab job. The test checks what it
-// finds and writes, and its status.
+// TestGitLabScript runs the script of the GitLab job with the shells of several images,
+// and checks what it finds and writes, and its status.
 func TestGitLabScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")

@@ -45,7 +45,8 @@ func mustRun(t *testing.T, dir string, env []string, name string, args ...string
 	return out
 }
 
-// pre-commit runs the hook that symtool prints, and the hook in a clone of symtool.
+// TestPreCommitOracle runs the hook that symtool prints, and the hook in a clone of symtool,
+// with pre-commit.
 func TestPreCommitOracle(t *testing.T) {
 	oracleFull(t)
 	preCommit, git := testenv.Tool(t, "pre-commit"), testenv.Tool(t, "git")
@@ -103,8 +104,8 @@ func pathWithout(t *testing.T, program string) string {
 	}), ":")
 }
 
-// actionlint checks the workflow with the inputs of the action, and shellcheck checks the
-// scripts.
+// TestActionlintOracle checks the workflow with actionlint, with the inputs of the action, and
+// the scripts with shellcheck.
 func TestActionlintOracle(t *testing.T) {
 	oracleFull(t)
 	dir := t.TempDir()
@@ -146,7 +147,8 @@ func shellcheck(t *testing.T, shell, script string) {
 	}
 }
 
-// gitlab-ci-local, if it is installed (npm), runs the job like a GitLab runner.
+// TestGitLabLocalOracle runs the job with gitlab-ci-local, if it is installed (npm), like a
+// GitLab runner.
 func TestGitLabLocalOracle(t *testing.T) {
 	oracleFull(t)
 	tool, err := exec.LookPath("gitlab-ci-local")
@@ -172,8 +174,8 @@ func TestGitLabLocalOracle(t *testing.T) {
 	}
 }
 
-// buildah builds the image from a release, and with Go in an image made from this machine's
-// tools. The test runs it.
+// TestContainerOracle builds the image with buildah from a release, and with Go in an image
+// made from this machine's tools, and runs it.
 func TestContainerOracle(t *testing.T) {
 	oracleFull(t)
 	dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Each build system has a worked example, and each CI system has tests in ci_test.go. The rules begin
-// with a comment that says how to use them.
+// TestIntegrationsAreComplete checks that each build system has a worked example, that each CI system
+// has tests in ci_test.go, and that the rules begin with a comment that says how to use them.
 func TestIntegrationsAreComplete(t *testing.T) {
 	known := map[string]bool{}
 	for _, it := range integrations {

@@ -28,10 +28,11 @@ const (
 	byNobody   mapping = "nobody"
 )
 
-// The symbol files of a program that is built in two folders have the same bytes if the compiler or
-// --prefix-map maps the folders. This holds for plain and compressed files, in a store, from a separate
-// debug file and from .dwo files; in other time zones and languages, with other umasks, with any number
-// of threads, and on another day. If nothing maps the folders, each file with names of sources differs.
+// TestOracleReproducible checks that the symbol files of a program that is built in two folders have
+// the same bytes if the compiler or --prefix-map maps the folders. This holds for plain and compressed
+// files, in a store, from a separate debug file and from .dwo files; in other time zones and languages,
+// with other umasks, with any number of threads, and on another day. If nothing maps the folders, each
+// file with names of sources differs.
 func TestOracleReproducible(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"gcc", "clang-22", "objcopy"} {

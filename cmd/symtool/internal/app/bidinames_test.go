@@ -82,8 +82,8 @@ var bidiCommands = []string{
 // bidiMarks are a mark of each kind that changes the direction of text.
 var bidiMarks = []string{"\u202e", "\u2066", "\u200f", "\u061c"}
 
-// Names, wherever they come from, cannot reverse text that people read (CVE-2021-42574): characters that change
-// the direction of text are escaped. Symbol files keep them.
+// TestBidiNames checks that names, wherever they come from, cannot reverse text that people read
+// (CVE-2021-42574): characters that change the direction of text are escaped. Symbol files keep them.
 func TestBidiNames(t *testing.T) {
 	for i, mark := range bidiMarks {
 		commands := bidiCommands
@@ -147,7 +147,8 @@ func firstFunction(t *testing.T, symbols string) string {
 	return words[0]
 }
 
-// A name that no file in a store can have is damage in the input, whichever command writes the store.
+// TestNamesWithoutPlace checks that a name that no file in a store can have is damage in the input, whichever
+// command writes the store.
 func TestNamesWithoutPlace(t *testing.T) {
 	dir := t.TempDir()
 	data, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))

@@ -46,8 +46,8 @@ const (
 	newSym = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 10 4 0 f\nFUNC 30 4 0 new\x1b[31m\n"
 )
 
-// Output is coloured on a terminal, unless colours are switched off, and nowhere else. Names never
-// add colours.
+// TestColors checks that output is coloured on a terminal, unless colours are switched off, and nowhere
+// else. Names never add colours.
 func TestColors(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"old.sym": oldSym, "new.sym": newSym} {
@@ -93,7 +93,8 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// On a terminal, the stacks of walk have colours by trust, and short names. Elsewhere they are unchanged.
+// TestWalkTerminal checks that on a terminal the stacks of walk have colours by trust, and short names.
+// Elsewhere they are unchanged.
 func TestWalkTerminal(t *testing.T) {
 	dir := t.TempDir()
 	app := testenv.Copy(t, testenv.Input(t, "crashes", "calls-x86_64.elf"), dir, "app")

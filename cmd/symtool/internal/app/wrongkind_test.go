@@ -133,8 +133,8 @@ var wrongKindCases = map[string]string{
 	"doctor pipe":               "not a regular file",
 }
 
-// For every pair of a command and a file that it does not read, the message says what the file is, and which command
-// reads it.
+// TestWrongKinds checks, for every pair of a command and a file that it does not read, that the message says what the
+// file is, and which command reads it.
 func TestWrongKinds(t *testing.T) {
 	t.Chdir(wrongKindFiles(t))
 	t.Setenv("DEBUGINFOD_URLS", "")

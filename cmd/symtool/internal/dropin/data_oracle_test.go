@@ -33,8 +33,8 @@ int main(int c, char **v) {
 }
 `
 
-// llvm-symbolizer and symtool agree about data: its name, its extent, and where it is declared. Addresses with these
-// differences are left out:
+// TestOracleData checks that llvm-symbolizer and symtool agree about data: its name, its extent, and where it is
+// declared. Addresses with these differences are left out:
 //
 //   - LLVM does not read the file of a declaration in GCC's DWARF 5 (DW_FORM_implicit_const).
 //   - It takes the size to be 1 if the definition refers to a declaration for the type: for static members and, from

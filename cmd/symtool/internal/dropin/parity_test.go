@@ -126,8 +126,9 @@ var (
 	peerTools = map[string]string{"llvm-symbolizer": "llvm-symbolizer-22", "eu-addr2line": "eu-addr2line", "addr2line": "addr2line"}
 )
 
-// Under the names of the programs, symtool finds what the programs themselves find. Answers without the debug
-// information, which the programs often do not find or read, are not compared, and neither are these:
+// TestOracleDropinsKnowWhatPeersKnow checks that symtool under the names of the programs finds what the
+// programs themselves find. Answers without the debug information, which the programs often do not find or
+// read, are not compared, and neither are these:
 //
 //   - binutils and elfutils about files that are not ELF;
 //   - LLVM about objects, in which it takes the section that comes last for all addresses;

@@ -52,9 +52,9 @@ func addressesOf(text []byte) (all []string) {
 	return all
 }
 
-// Breakpad's dump_syms, and symtool under its name, accept the same command lines. The headers of symbol
-// files are the same, byte by byte; in whole files, symtool has all functions that Breakpad has, and
-// the options have the same effect. These are the differences:
+// TestOracleAsDumpSyms checks that Breakpad's dump_syms, and symtool under its name, accept the same command lines.
+// The headers of symbol files are the same, byte by byte; in whole files, symtool has all functions that Breakpad
+// has, and the options have the same effect. These are the differences:
 //
 //   - MODULE is named after DT_SONAME or, in symtool, by -n; Breakpad ignores -n for libraries.
 //   - With -i, Breakpad reads no sections, so it writes a header even for a truncated file; symtool refuses the file.
@@ -128,8 +128,8 @@ func compareRecords(t *testing.T, name string, ours, theirs []byte) {
 	}
 }
 
-// Breakpad's minidump_stackwalk, and symtool under its name, print the same bytes, with symbols dumped by
-// symtool. These are the differences:
+// TestOracleAsStackwalk checks that Breakpad's minidump_stackwalk, and symtool under its name, print the same bytes,
+// with symbols dumped by symtool. These are the differences:
 //
 //   - With -s, Breakpad's program often takes hours: only crashes with which it ends soon are compared.
 //   - nullcall and sighandler have frames that Breakpad does not find by STACK CFI: the caller of

@@ -19,8 +19,8 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// The output of make dist has the same bytes in two folders that have only the commit and the
-// downloaded modules in common. Its parts are what they claim to be.
+// TestDistOracle checks that the output of make dist has the same bytes in two folders that have only
+// the commit and the downloaded modules in common, and that its parts are what they claim to be.
 func TestDistOracle(t *testing.T) {
 	if testenv.Oracle(t); !testenv.OracleFull() {
 		t.Skip("two builds for two CPUs without a cache take minutes: SYMTOOL_ORACLE=full runs them")
@@ -100,7 +100,8 @@ func checkDeb(t *testing.T, name, program string) {
 	}
 }
 
-// Links in the documents of a release's archive lead to files that the archive has.
+// TestDistDocuments checks that links in the documents of a release's archive lead to files in the
+// archive.
 func TestDistDocuments(t *testing.T) {
 	cmd := exec.Command("go", "run", "./.ci/dist", "-list")
 	cmd.Dir = testenv.Root(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// The table in the README has every command, and the reference has every flag in the
-// chapter of its command.
+// TestFlagsAreDocumented checks that the table in the README has every command, and that
+// the reference has every flag in the chapter of its command.
 func TestFlagsAreDocumented(t *testing.T) {
 	commands, reference := chapter(t, readDocument(t, "README.md"), "Commands"), readDocument(t, "docs/reference.md")
 	for _, c := range cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands).Commands {
@@ -39,8 +39,8 @@ func TestDocRules(t *testing.T) {
 	}
 }
 
-// A figure in a document's output that depends on the version of another tool counts as a
-// difference, unless the document omits it.
+// TestDocFigures checks that a figure in a document's output that depends on the version
+// of another tool counts as a difference, unless the document omits it.
 func TestDocFigures(t *testing.T) {
 	const got = "symtool: /lib/x86_64-linux-gnu/libc.so.6: 3687 functions, 3930 inlines"
 	for want, same := range map[string]bool{

@@ -9,7 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// docs/json.md documents every field in the schema of diff --format json.
+// TestDiffJSONIsDocumented checks that docs/json.md documents every field in the schema
+// of diff --format json.
 func TestDiffJSONIsDocumented(t *testing.T) {
 	var schema any
 	if err := json.Unmarshal([]byte(string(testenv.ReadFile(t, testenv.Root(t), "golden/symfmt/symdiff/schema.json"))), &schema); err != nil {

@@ -21,7 +21,7 @@ var (
 	docFlag = regexp.MustCompile(`(?:^|[\s\[(=])--([a-z][a-z0-9-]*|MD|MF|MT|MP)`)
 )
 
-// Links lead to existing files, and to existing headings in them.
+// TestDocLinks checks that links lead to existing files, and to existing headings in them.
 func TestDocLinks(t *testing.T) {
 	n, reached := 0, map[string]bool{}
 	for _, d := range documents(t) {
@@ -73,8 +73,8 @@ func replacedFlags(t *testing.T) string {
 	return help.String()
 }
 
-// Each flag that the documents name belongs to the command before it, to any command, or to a
-// program whose place symtool can take.
+// TestDocFlags checks that each flag that the documents name belongs to the command before it,
+// to any command, or to a program whose place symtool can take.
 func TestDocFlags(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	replaced := replacedFlags(t)
@@ -127,7 +127,7 @@ func knownFlag(app *cli.App, command, flag string) bool {
 	return (command == "" || strings.HasPrefix(command, "-")) && (flag == "version" || flag == "help")
 }
 
-// Each command is shown in a guide, in a block that is run.
+// TestDocCommands checks that each command is shown in a guide, in a block that is run.
 func TestDocCommands(t *testing.T) {
 	var shown []string
 	exceptions := 0
@@ -171,8 +171,8 @@ func TestDocCommands(t *testing.T) {
 	}
 }
 
-// The guide's table of messages contains messages of the program, with X, N and M for the
-// variable parts.
+// TestDocMessages checks that the guide's table of messages contains messages of the program,
+// with X, N and M for the variable parts.
 func TestDocMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -215,7 +215,7 @@ func sources(t *testing.T, suffix string, text *strings.Builder) {
 
 var docTest = regexp.MustCompile("`(Test[A-Z]\\w*)`")
 
-// Each test that the documents name exists.
+// TestDocTests checks that each test that the documents name exists.
 func TestDocTests(t *testing.T) {
 	var source strings.Builder
 	sources(t, "_test.go", &source)

@@ -106,7 +106,7 @@ func wrapped(line string, columns int) (parts []string) {
 	return append(parts, string(runes))
 }
 
-// The picture escapes what SVG reads as markup, and wraps long lines.
+// TestTerminalSVG checks that the picture escapes what SVG reads as markup, and wraps long lines.
 func TestTerminalSVG(t *testing.T) {
 	svg := terminalSVG([]string{"$ a <b>", strings.Repeat("é", terminalColumns) + "tail"})
 	for _, want := range []string{`class="c"`, "$ a &lt;b&gt;", ">tail</text>"} {

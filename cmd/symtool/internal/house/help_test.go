@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// The output of --help fits on a screen of 40 lines of 80 columns, names every flag, and has
-// two examples unless it is all of the command's help.
+// TestHelpFitsAScreen checks that the output of --help fits on a screen of 40 lines of 80
+// columns, names every flag, and has two examples unless it is all of the command's help.
 func TestHelpFitsAScreen(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	brief := 0
@@ -64,7 +64,8 @@ func checkExamples(t *testing.T, app *cli.App, c *cli.CommandModel) {
 	}
 }
 
-// A topic does not have the name of a command, and its text fits on a terminal.
+// TestHelpTopics checks that no topic has the name of a command, and that the text of each
+// fits on a terminal.
 func TestHelpTopics(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	_, topics, _ := strings.Cut(printed(t, "help", "help"), "\nTopics:\n")

@@ -268,7 +268,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// Each rule forbids what it is supposed to forbid.
+// TestImportRules checks that each rule forbids what it is supposed to forbid.
 func TestImportRules(t *testing.T) {
 	for _, c := range []struct {
 		pkg, imported string

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// make install installs the program, its manual pages and its completions below DESTDIR and
-// PREFIX, and nothing anywhere else.
+// TestInstallOracle checks that make install installs the program, its manual pages and its
+// completions below DESTDIR and PREFIX, and nothing anywhere else.
 func TestInstallOracle(t *testing.T) {
 	testenv.Oracle(t)
 	staged := t.TempDir()

@@ -12,9 +12,9 @@ import (
 // network lists packages that only programs that talk to servers link.
 var network = []string{"net/http", "crypto/tls", "net"}
 
-// A program that imports a package links network code only if that is the package's purpose, and
-// links only the listed modules. The go.mod of such a program names only these modules, whatever
-// our go.mod requires for the commands and the tests.
+// TestLinks checks that a program that imports a package links network code only if that is the
+// package's purpose, and links only the listed modules. The go.mod of such a program names only
+// these modules, whatever our go.mod requires for the commands and the tests.
 func TestLinks(t *testing.T) {
 	const (
 		compress = "github.com/klauspost/compress"

@@ -6,5 +6,5 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/apptest"
 )
 
-// Commands in documents run symtool by name.
+// TestMain lets the commands in documents run symtool by name.
 func TestMain(m *testing.M) { apptest.Main(m) }

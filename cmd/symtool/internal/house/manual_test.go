@@ -25,7 +25,8 @@ func manuals() map[string]string {
 	return files
 }
 
-// The manual pages and the reference match the flags. GOLDIE_UPDATE=1 writes them.
+// TestManuals checks that the manual pages and the reference match the flags.
+// GOLDIE_UPDATE=1 writes them.
 func TestManuals(t *testing.T) {
 	docs := filepath.Join(testenv.Root(t), "docs")
 	want := manuals()
@@ -65,8 +66,9 @@ func writeManuals(t *testing.T, docs string, files map[string]string) {
 	}
 }
 
-// Each placeholder of a value has a kind, and each flag that takes one of a few words has a
-// list of them. Add new placeholders to placeKinds, or use cli.Words.
+// TestValueKinds checks that each placeholder of a value has a kind, and that each flag
+// that takes one of a few words has a list of them. Add new placeholders to placeKinds, or
+// use cli.Words.
 func TestValueKinds(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	n := 0
@@ -91,7 +93,8 @@ func TestValueKinds(t *testing.T) {
 	}
 }
 
-// The listed words of a flag are those that the commands accept.
+// TestEnumerations checks that the listed words of a flag are those that the commands
+// accept.
 func TestEnumerations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -149,7 +152,8 @@ func TestEnumerations(t *testing.T) {
 	}
 }
 
-// A command that rejects a word lists exactly the words that it accepts.
+// TestEnumerationsAreWhole checks that a command that rejects a word lists exactly the
+// words that it accepts.
 func TestEnumerationsAreWhole(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	n := 0
@@ -180,7 +184,7 @@ func TestEnumerationsAreWhole(t *testing.T) {
 	}
 }
 
-// mandoc and groff have no complaints about the pages.
+// TestManualsOracle checks that mandoc and groff have no complaints about the pages.
 func TestManualsOracle(t *testing.T) {
 	testenv.Oracle(t)
 	mandoc, man := testenv.Tool(t, "mandoc"), testenv.Tool(t, "man")

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The message about a misspelt word suggests the right one, for names of commands and flags, values of flags, and
-// first operands. The words are those that the commands declare.
+// TestMisspelt checks that the message about a misspelt word suggests the right one, for names of commands and
+// flags, values of flags, and first operands. The words are those that the commands declare.
 func TestMisspelt(t *testing.T) {
 	program := cli.NewApp(nil, nil, cli.NewMessages(nil), app.Commands)
 	asked := 0

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// A program that imports a public package can name every type in its API: no type is declared in
-// an internal package, unless the public package has an alias for it.
+// TestPublicAPI checks that a program that imports a public package can name every type in its
+// API: no type is declared in an internal package, unless the public package has an alias for
+// it.
 func TestPublicAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -33,7 +34,7 @@ func TestPublicAPI(t *testing.T) {
 	}
 }
 
-// The test finds internal types anywhere in the API.
+// TestPublicAPIFindsLeaks checks that TestPublicAPI finds internal types anywhere in the API.
 func TestPublicAPIFindsLeaks(t *testing.T) {
 	hidden := types.NewPackage(module+"/internal/hidden", "hidden")
 	secret := types.NewNamed(types.NewTypeName(0, hidden, "Secret", nil), types.NewStruct(nil, nil), nil)

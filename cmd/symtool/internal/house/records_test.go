@@ -58,8 +58,8 @@ func checkRecords(f *ast.File) (wrong []string) {
 	return wrong
 }
 
-// Only symfmt parses records. Other packages get them from symfmt.Reader, with the records to which
-// they belong.
+// TestOneReaderOfRecords checks that only symfmt parses records. Other packages get them from
+// symfmt.Reader, with the records to which they belong.
 func TestOneReaderOfRecords(t *testing.T) {
 	sourceFiles(t, func(pkg, file string) {
 		if pkg == "symfmt" || strings.HasSuffix(file, "_test.go") {

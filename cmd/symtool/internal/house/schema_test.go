@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A document that does not match the schema is refused.
+// TestValidate checks that a document that does not match the schema is refused.
 func TestValidate(t *testing.T) {
 	for document, want := range map[string]string{`{}`: "missing propert", `{`: "unexpected EOF", `[]`: "got array, want object"} {
 		if err := testenv.Validate(t, []byte(document), "golden/upload/schema.json"); err == nil || !strings.Contains(err.Error(), want) {

@@ -22,9 +22,9 @@ import (
 // otherSystems lists the systems other than Linux for which the program is built.
 var otherSystems = []string{"windows", "darwin", "freebsd"}
 
-// The program and its packages compile on other systems. Types are checked from sources, which
-// takes seconds instead of the minutes of a build. TestOracleOtherSystemsBuild builds the
-// program.
+// TestOtherSystems checks that the program and its packages compile on other systems. It
+// checks types from sources, which takes seconds instead of the minutes of a build.
+// TestOracleOtherSystemsBuild builds the program.
 func TestOtherSystems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -48,7 +48,8 @@ func TestOtherSystems(t *testing.T) {
 	}
 }
 
-// The test detects a name that a system lacks.
+// TestOtherSystemsReportWhatIsMissing checks that TestOtherSystems detects a name that a
+// system lacks.
 func TestOtherSystemsReportWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	testenv.WriteFile(t, filepath.Join(dir, "a.go"), "package a\n\nfunc f() { unknown() }\n")
@@ -58,7 +59,7 @@ func TestOtherSystemsReportWhatIsMissing(t *testing.T) {
 	}
 }
 
-// The linker accepts the program, too.
+// TestOracleOtherSystemsBuild checks that the linker also accepts the program.
 func TestOracleOtherSystemsBuild(t *testing.T) {
 	testenv.Oracle(t)
 	if !testenv.OracleFull() {

@@ -96,7 +96,8 @@ func TestDemangle(t *testing.T) {
 	}
 }
 
-// Line numbers beside source lines have the same width as LLVM's.
+// TestNumbered checks that line numbers beside source lines have the same width as
+// LLVM's.
 func TestNumbered(t *testing.T) {
 	text := []byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk")
 	for _, c := range []struct {
