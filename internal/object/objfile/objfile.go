@@ -1,4 +1,5 @@
-// Package objfile opens binaries of any container. Package debugset finds the files that belong to them. A new container is a package beside internal/object/elfobj, and a row in containers.
+// Package objfile opens binaries of any container. Package debugset finds the files that belong to them. A new
+// container is a package beside internal/object/elfobj, and a row in containers.
 package objfile
 
 import (
