@@ -1,4 +1,5 @@
-// Package app is the program symtool: its commands, and what runs them. Tests of each command use it, beside the command.
+// Package app is the program symtool: its commands, and what runs them. The tests of each command, which are beside it, use
+// this package.
 package app
 
 import (

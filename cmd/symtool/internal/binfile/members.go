@@ -44,8 +44,8 @@ func (d *Reader) openPDB(name string) (*pdb.File, error) {
 	return pdb.Open(name)
 }
 
-// nameOf returns the name of the module of a member, in case the binary has none; "" for a file, whose path gives the
-// name.
+// nameOf returns the name that a member gives its module if the binary has no name. It returns "" for a file, whose path
+// has the name.
 func (d *Reader) nameOf(name string) string {
 	if m, ok := d.Members[name]; ok {
 		return strings.TrimSuffix(path.Base(m.Name), ".debug")

@@ -216,7 +216,7 @@ func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 	}
 }
 
-// aboutCFI returns those of a verdict's reasons that concern missing call frame information.
+// aboutCFI returns a verdict's reasons that concern missing call frame information.
 func aboutCFI(reasons []string) string {
 	var about []string
 	for _, r := range reasons {

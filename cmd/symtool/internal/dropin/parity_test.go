@@ -262,7 +262,7 @@ type known struct {
 	line       int
 }
 
-// asWellKnown reports whether everything that is known of k is known of other, too. Names may have different
+// asWellKnown reports whether other has everything that is known in k. Names may have different
 // forms, from the debug information or from the symbol table.
 func (k known) asWellKnown(other known) bool {
 	return plainFunction(k.name) == plainFunction(other.name) && (k.file == "" || k.file == "??" || k.file == other.file && k.line == other.line)
@@ -270,7 +270,7 @@ func (k known) asWellKnown(other known) bool {
 
 var (
 	brackets = regexp.MustCompile(`\([^()]*\)|<[^<>]*>|\{[^{}]*\}|\[[^\[\]]*\]`)
-	twins    = regexp.MustCompile(`\btwin_(one|two)\b`) // one function with two names, of which LLVM prints the one that is last in the table
+	twins    = regexp.MustCompile(`\btwin_(one|two)\b`) // one function with two names; LLVM prints the one that is last in the table
 	variant  = regexp.MustCompile(`(\w)(\.[\w.]+)?( const)?$`)
 )
 

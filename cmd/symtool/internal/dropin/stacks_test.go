@@ -95,7 +95,7 @@ func linkTo(t *testing.T, path, name string) {
 }
 
 // asPrinted removes from the frames that resolve finds what eu-stack does not print: files without a line, and the
-// folder of a file whose name in the line table is relative to that of another.
+// folder of a file whose name in the line table is relative to another folder.
 func asPrinted(want, got []known) {
 	for k := range want {
 		if want[k].line == 0 {
@@ -117,7 +117,7 @@ func (p *parity) stacks(t *testing.T) [][]known {
 		args = append(args, "--debuginfo-path", p.flags["eu-addr2line"][1])
 	}
 	all, at := make([][]known, len(p.rvas)), -1
-	var out, messages bytes.Buffer // of callers, of which there are none
+	var out, messages bytes.Buffer // messages are about callers, which these threads do not have
 	app.Run(t.Context(), append([]string{"symtool", "as", "eu-stack"}, args...), strings.NewReader(""), &out, &messages)
 	for line := range strings.Lines(out.String()) {
 		line = strings.TrimSuffix(line, "\n")

@@ -104,7 +104,7 @@ func (d *dumper) dumpPackages(ctx context.Context) error {
 	return d.dumpRest(ctx)
 }
 
-// noMembers reports that no package has a binary, if so. It is no problem if only some of the packages have none.
+// noMembers reports an error if no package has a binary. One of several packages may have none.
 func (d *dumper) noMembers() {
 	if d.members > 0 || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Status != cli.StatusOK }) {
 		return

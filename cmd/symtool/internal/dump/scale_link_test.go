@@ -164,7 +164,7 @@ func (s *seed) addSection(i int, sec *elf.Section, functions map[string]bool) (e
 	return err
 }
 
-// group reads a section group, of which a linker keeps one for each name. The group precedes its
+// group reads a section group. A linker keeps one group for each name. The group precedes its
 // members.
 func (s *seed) group(sec *elf.Section) error {
 	data, err := sec.Data()

@@ -1,5 +1,5 @@
 // Package formats defines the table of the formats that symtool reads and writes. All lists them;
-// Open detects that of a file.
+// Open detects the format of a file.
 package formats
 
 import (

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// frameRows are the instructions of an FDE for all code, of which there are n, and the instructions that precede them
-// in the CIE.
+// frameRows lists the instructions of an FDE for all code, n times each, and the instructions that precede them in the
+// CIE.
 var frameRows = map[string]struct {
 	n       int
 	initial func(i int) []byte

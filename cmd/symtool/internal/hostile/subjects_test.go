@@ -22,7 +22,7 @@ type hostileSubject struct {
 	commands []string
 }
 
-// The files include ELF32 and ELF64, both byte orders, compressed sections, C, C++, Rust, and
+// hostileSubjects lists the subjects. The files include ELF32 and ELF64, both byte orders, compressed sections, C, C++, Rust, and
 // DWARF 2 to 5; dumps of several systems and CPUs; and files that symtool makes from some of
 // them.
 var hostileSubjects = []hostileSubject{

@@ -40,8 +40,8 @@ var hostileSymbolCommands = []string{
 	"walk --symbols m.sym --format jsonl --verify --trace m.dmp",
 }
 
-// hostileServe is a server, which is asked for addresses in a file of its
-// store.
+// hostileServe starts a server, which gets a request for addresses in a file of
+// its store.
 const hostileServe = "serve --listen 127.0.0.1:0 --cache-size 16M store"
 
 // symText writes symbol files.

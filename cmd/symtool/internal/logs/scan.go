@@ -51,7 +51,7 @@ func (f *Filter) placeAt(text []byte, digits int) {
 	}
 }
 
-// inBrackets finds the opening bracket of the place whose plus is at mark. The path before the
+// inBrackets finds the opening bracket of the place whose plus is at mark. The path after the
 // bracket may contain any bytes.
 func (p *Place) inBrackets(text []byte, mark int) {
 	head, cut := tail(text[:mark], longestName)

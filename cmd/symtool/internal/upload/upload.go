@@ -106,7 +106,7 @@ type uploadRun struct {
 	json     bool
 	verbose  bool
 	quiet    bool
-	vars     bool // send files of variables, too
+	vars     bool // also send files of variables
 	unsent   int  // number of files of variables that are not sent
 
 	stdout io.Writer
