@@ -1,5 +1,5 @@
-// Package app is the program symtool: its commands, and what runs them. The tests of each command, which are beside it, use
-// this package.
+// Package app is the program symtool: its commands, and what runs them. The tests of each command, which are beside it,
+// use this package.
 package app
 
 import (

@@ -22,9 +22,9 @@ type hostileSubject struct {
 	commands []string
 }
 
-// hostileSubjects lists the subjects. The files include ELF32 and ELF64, both byte orders, compressed sections, C, C++, Rust, and
-// DWARF 2 to 5; dumps of several systems and CPUs; and files that symtool makes from some of
-// them.
+// hostileSubjects lists the subjects. The files include ELF32 and ELF64, both byte orders,
+// compressed sections, C, C++, Rust, and DWARF 2 to 5; dumps of several systems and CPUs; and
+// files that symtool makes from some of them.
 var hostileSubjects = []hostileSubject{
 	{"elf", []string{
 		"gcc-dwarf2.elf", "cpu-i686.elf", "cpu-mips.elf", "cpu-s390x.elf", "cpu-thumb.elf", "clang-dwarf5.elf",
