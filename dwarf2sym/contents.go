@@ -63,8 +63,8 @@ type SectionSize struct {
 	Version     int    `json:"version,omitempty"`     // of .sframe
 }
 
-// SymbolCount is the size of a symbol table, by the name of its section, or "COFF symbols" or "exports". A
-// table in .gnu_debugdata goes by that name, and one made from Go's .gopclntab by that.
+// SymbolCount is the size of a symbol table. Table is the name of its section, or "COFF symbols" or
+// "exports"; for a table in .gnu_debugdata, or made from Go's .gopclntab, it is the name of that section.
 type SymbolCount struct {
 	Table     string `json:"table"`
 	Symbols   int    `json:"symbols"`

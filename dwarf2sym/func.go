@@ -40,8 +40,8 @@ type inlineDIE struct {
 	last     int32
 }
 
-// lateOrigin is the origin of an inlined subroutine without code and, with worker.at, of every one until its INLINE is
-// written: few are.
+// lateOrigin marks an inlined subroutine whose origin is looked up only when its INLINE is written: one without code
+// and, with worker.at, every one. Few of these are written.
 const lateOrigin = math.MaxUint32
 
 // pendingName is a name of an inline origin, or of functions, that can only be found once the unit's scopes are known.
@@ -162,8 +162,8 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 }
 
 // withoutOutside keeps, in place, the code of an inlined function that begins in the function around it, cut at that
-// function's end. It reports code outside, except what does not begin in code, which a linker dropped: BOLT leaves only
-// the end.
+// function's end. It reports the code outside, unless it does not begin in code: then a linker dropped it, and BOLT
+// leaves only the end.
 func (w *worker) withoutOutside(spans []dwarf.Span, fn *openFunc, die uint64) []dwarf.Span {
 	n := 0
 	for _, s := range spans {

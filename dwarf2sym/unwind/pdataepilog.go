@@ -258,8 +258,8 @@ func (x *x64Epilogue) read() bool {
 const x64MaxLate = 128
 
 // leavesLate decodes the rest of an epilogue that continues after the frame register has been restored, as in V8's
-// built-in functions: they free a number of arguments given in a register, or jump to the next bytecode handler. Code
-// after a branch's skipped part has the frame at the branch. It reports whether it reached the end of the epilogue.
+// built-in functions: they free a number of arguments given in a register, or jump to the next bytecode handler. The
+// target of a branch has the frame at the branch. leavesLate reports whether it reached the end of the epilogue.
 func (x *x64Epilogue) leavesLate() bool {
 	f, late := insn.Enter(8, 0), map[int]insn.Frame{}
 	at := x.at
