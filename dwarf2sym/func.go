@@ -70,6 +70,7 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	n, fn := len(spans), w.newOpenFunc()
 	fn.all = append(fn.all[:0], spans...)
 	spans = w.code.Keep(spans)
+	w.checkEnds(fn.all, spans, die)
 	w.unitDead += btoi(n > 0 && len(spans) == 0)
 	if len(spans) == 0 {
 		w.spare = append(w.spare, fn)
@@ -81,6 +82,23 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	fn.inlined = 0
 	w.open = append(w.open, fn)
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
+}
+
+// checkEnds reports a range of the function at die that begins in code and ends behind it: kept has what is code of
+// all, in the same order.
+func (w *worker) checkEnds(all, kept []dwarf.Span, die uint64) {
+	i := 0
+	for _, k := range kept {
+		for all[i].Lo != k.Lo {
+			i++
+		}
+		if all[i].Hi != k.Hi {
+			w.problem(die, fmt.Sprintf("the end of the function at %#x", die), w.u.Errorf(int(die-w.u.Off),
+				"its code would be [%#x, %#x), and the code of the file ends at %#x", k.Lo, all[i].Hi, k.Hi))
+			return
+		}
+		i++
+	}
 }
 
 // spansOf returns the code of the DIE at offset die, valid until the next call. Problems call it what.

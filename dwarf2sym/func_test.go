@@ -46,7 +46,10 @@ func TestFuncs(t *testing.T) {
 						subprogram name/string="end" low_pc/addr=0x2000 high_pc/data1=16
 						subprogram name/string="over" low_pc/addr=0x1ff8 high_pc/data1=16
 						subprogram name/string="live" low_pc/addr=0x1000 high_pc/data1=16`,
-			want: "FUNC 1000 10 0 live\nFUNC 1ff8 8 0 over"},
+			want: `
+				FUNC 1000 10 0 live
+				FUNC 1ff8 8 0 over
+				! test: .debug_info+0x7a: its code would be [0x1ff8, 0x2008), and the code of the file ends at 0x2000 (lost: the end of the function at 0x7a)`},
 		{name: "4-byte -1 and -2",
 			in: `
 			addrsize 4
