@@ -1,8 +1,9 @@
-// Package dwarf2sym converts ELF files to symfmt modules: functions, inlines and lines
-// from DWARF 2 to 5, STACK CFI from .eh_frame and .debug_frame or from .sframe, and
-// PUBLIC records from ELF symbols. ReadFile reads a file with the debug files that
-// belong to it; Open (or NewBinary) and Read leave the choice of these files to the
-// caller.
+// Package dwarf2sym converts binaries (ELF, PE and Mach-O) to symfmt modules: functions,
+// inlined calls and lines from DWARF 2 to 5 or from a PDB, STACK CFI from .eh_frame,
+// .debug_frame, .sframe, .ARM.exidx, .pdata, compact unwind information or .gopclntab,
+// and PUBLIC records from symbols and exports. ReadFile reads a file with the debug
+// files that belong to it; Open (or NewBinary) and Read leave the choice of these files
+// to the caller.
 //
 // References such as "6.2.4" are to sections of the DWARF 5 standard.
 //

@@ -1,5 +1,5 @@
 // Package unwind converts call frame information to the blocks and rows of STACK CFI:
-// the bytes of .eh_frame, .debug_frame and .ARM.exidx.
+// .eh_frame, .debug_frame, .ARM.exidx, .pdata and __unwind_info.
 //
 // ehframe.go reads CIEs and FDEs, cfa.go executes their instructions, expr.go converts DWARF
 // expressions to postfix, merge.go decides which FDE applies to an address, write.go makes blocks

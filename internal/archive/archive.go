@@ -1,5 +1,5 @@
 // Package archive reads packages and archives as streams of their members: Debian's, RPM's and Alpine's packages,
-// zip, tar and cpio, compressed or not, and what is packed in one another. Nothing is unpacked to disk: members are
+// zip, tar and cpio, compressed or not, and archives inside archives. Nothing is unpacked to disk: members are
 // read while the archive is, and an inner archive that needs random access is copied to a file that the caller
 // provides.
 //

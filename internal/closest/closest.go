@@ -1,4 +1,4 @@
-// Package closest finds the word that was meant by one that is misspelt.
+// Package closest finds the word that a misspelt one most likely stands for.
 package closest
 
 import (

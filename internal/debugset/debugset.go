@@ -1,5 +1,5 @@
-// Package debugset finds the files that belong to a binary: its separate debug file, the file that dwz moved a part
-// of the debug information to, its PDB; and the program that a debug file describes. They are searched for on this
+// Package debugset finds the files that belong to a binary: its separate debug file, the supplementary file that dwz
+// wrote, and its PDB, or the program that a debug file describes. They are searched for on this
 // machine and, if they are missing, fetched. All readers of binaries find their files here, so that none knows fewer
 // places than another.
 package debugset

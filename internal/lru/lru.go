@@ -1,4 +1,4 @@
-// Package lru keeps the values that were used last.
+// Package lru implements a cache of the most recently used values, bounded in bytes.
 package lru
 
 import "container/list"

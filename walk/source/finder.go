@@ -1,4 +1,4 @@
-// Package source finds the source files of a program, and the lines round a place in one: set up a Finder and call
+// Package source finds the source files of a program, and the lines around a line of one: set up a Finder and call
 // Find.
 //
 // The paths come from debug information and symbol files, whose origin may not be trustworthy. So a file that the user

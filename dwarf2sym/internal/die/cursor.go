@@ -1,4 +1,4 @@
-// Package die goes over the DIEs of a unit, once for all who want something of them.
+// Package die iterates over the DIEs of a unit, decoding each once for every visitor.
 package die
 
 import "github.com/symtool/symtool/dwarf2sym/internal/dwarf"

@@ -1,4 +1,4 @@
-// Package varjoin joins the variables that several readers of units found into those of a module.
+// Package varjoin merges the variables that several readers of units found into one module.
 //
 // Each reader fills in its own Records, with its own numbers and addresses as in the file. Once the
 // FUNCs are known, Join assigns common numbers, drops what is outside the FUNCs, and determines which

@@ -1,4 +1,4 @@
-// Package mangled has what the decoders of mangled names share: errors, limits and, for the
+// Package mangled provides what the decoders of mangled names share: errors, limits and, for the
 // two schemes of C++, the scanner.
 package mangled
 

@@ -1,4 +1,4 @@
-// Package resolvetest has what the tests of suppliers share: symbol files, questions and answers.
+// Package resolvetest provides what the tests of suppliers share: symbol files, questions and answers.
 package resolvetest
 
 import (

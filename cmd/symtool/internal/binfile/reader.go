@@ -1,5 +1,4 @@
-// Package binfile reads binaries with their debug files, and formulates what there is to report
-// about them.
+// Package binfile reads binaries with their debug files, and words the messages about them.
 package binfile
 
 import (

@@ -1,5 +1,4 @@
-// Package filekind determines what a file is by its beginning, and words the error of a command for a file that
-// another command reads.
+// Package filekind determines what a file is by its beginning. If another command reads it, the error says which.
 package filekind
 
 import (

@@ -1,2 +1,3 @@
-// Package house tests the repository: what imports what, the public API, documents and their examples, help and manuals, releases.
+// Package house tests the repository: imports, the public API, documents and their examples, help and manuals,
+// releases.
 package house

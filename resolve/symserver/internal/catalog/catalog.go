@@ -1,4 +1,4 @@
-// Package catalog knows what stores have: which modules, in which versions, since when. The server's
+// Package catalog lists the contents of stores: which modules, in which versions, since when. The server's
 // overview shows it.
 package catalog
 
