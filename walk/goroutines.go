@@ -37,7 +37,7 @@ type moduleGlobals struct {
 
 // globals returns the variables of Go's runtime in the binary of the module.
 func (st *moduleState) globals(ctx context.Context) *moduleGlobals {
-	return st.runtime.get(ctx, func(g *moduleGlobals) {
+	return st.runtime.Do(ctx, func(g *moduleGlobals) {
 		if b := st.binaries(); b != nil {
 			g.info, g.problems, g.err = b.Globals(ctx, st.m, goroutine.Globals())
 		}

@@ -56,7 +56,7 @@ func TestImages(t *testing.T) {
 		st := (&Sources{}).module(d, vdso)
 		r := st.resolver(context.Background())
 		if r == nil || r.Identity().ID != d.Modules[vdso].DebugID {
-			t.Fatalf("%s: %v", path, st.symbols.known().err)
+			t.Fatalf("%s: %v", path, st.symbols.Peek().err)
 		}
 		names := 0
 		f := st.file(context.Background())
@@ -112,7 +112,7 @@ func TestImageOfOneDump(t *testing.T) {
 		s := &Sources{}
 		for _, x := range order {
 			if st := s.module(x, vdso); (st.resolver(context.Background()) != nil) != (x == d) {
-				t.Errorf("image in memory: %v; symbols: %v", x == d, st.symbols.known().resolver != nil)
+				t.Errorf("image in memory: %v; symbols: %v", x == d, st.symbols.Peek().resolver != nil)
 			} else if s.module(x, vdso) != st {
 				t.Error("asked twice for the same")
 			}

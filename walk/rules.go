@@ -93,7 +93,7 @@ func bySymbols(u *unwinder, f *Frame) outcome {
 
 // byEHFrame uses .eh_frame and .debug_frame of the binary.
 func byEHFrame(u *unwinder, f *Frame) outcome {
-	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.known().binary {
+	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.Peek().binary {
 		return nothing // bySymbols has tried the binary's own rules
 	}
 	return u.byRules(f, u.table(tableEHFrame), ByEHFrame)

@@ -91,12 +91,12 @@ type moduleState struct {
 	image   []byte // the file of the vdso as it is in the dump's memory; may be nil
 	sources *Sources
 
-	symbols settled[moduleSymbols]
-	binary  settled[elfFile]
-	tables  [2]settled[cfiTable] // the binary's .eh_frame and .sframe
-	vars    settled[moduleVars]
-	runtime settled[moduleGlobals]
-	sourced settled[describedBy]
+	symbols onceCtx[moduleSymbols]
+	binary  onceCtx[elfFile]
+	tables  [2]onceCtx[cfiTable] // the binary's .eh_frame and .sframe
+	vars    onceCtx[moduleVars]
+	runtime onceCtx[moduleGlobals]
+	sourced onceCtx[describedBy]
 }
 
 type moduleSymbols struct {
@@ -162,7 +162,7 @@ func (st *moduleState) resolver(ctx context.Context) resolve.Symbols {
 
 // symbolsFrom returns the symbols of the module and where they are from, after looking for them.
 func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
-	return st.symbols.get(ctx, func(y *moduleSymbols) {
+	return st.symbols.Do(ctx, func(y *moduleSymbols) {
 		if s := st.sources.Symbols; s != nil {
 			y.ask(ctx, s, st.m)
 		}
@@ -244,7 +244,7 @@ func (st *moduleState) binaries() *supplier.Binaries {
 
 // file returns the module's binary, or nil.
 func (st *moduleState) file(ctx context.Context) *object.File {
-	return st.binary.get(ctx, func(b *elfFile) {
+	return st.binary.Do(ctx, func(b *elfFile) {
 		if s := st.binaries(); s != nil {
 			binary, tried, _ := s.Binary(ctx, st.m) // errors are reported with the module's symbols
 			b.file, _ = object.Of(binary)           // Binaries opened it
@@ -282,7 +282,7 @@ const (
 
 // rules returns the rules of a section of the binary, and damage to the section.
 func (st *moduleState) rules(ctx context.Context, table int) *cfiTable {
-	return st.tables[table].get(ctx, func(t *cfiTable) {
+	return st.tables[table].Do(ctx, func(t *cfiTable) {
 		f := st.file(ctx)
 		if f == nil || table == tableSFrame && len(f.SectionsNamed(".sframe")) == 0 {
 			return

@@ -25,9 +25,9 @@ func (v *moduleVars) lost(err error) {
 // variables returns the variables of the module: from its symbol file, from the .vars file beside
 // it in a store, or from the binary whose debug information replaces a missing symbol file.
 func (st *moduleState) variables(ctx context.Context) *moduleVars {
-	return st.vars.get(ctx, func(v *moduleVars) {
+	return st.vars.Do(ctx, func(v *moduleVars) {
 		names := st.names(ctx)
-		if st.symbols.known().binary {
+		if st.symbols.Peek().binary {
 			v.fromBinary(ctx, st)
 			return
 		}

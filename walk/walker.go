@@ -116,7 +116,7 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 			s := st.symbolsFrom(ctx)
 			m.Asked, m.Resolver, m.Tried, m.Err, m.Binary = true, s.resolver, s.tried, s.err, s.binary
 			m.InDump = st.image != nil
-			m.OtherBinaries = resolve.OtherModules(st.binary.known().tried)
+			m.OtherBinaries = resolve.OtherModules(st.binary.Peek().tried)
 		}
 	}
 	if err := context.Cause(ctx); err != nil {

@@ -101,7 +101,7 @@ func (d *dumper) dumpPackages(ctx context.Context) error {
 	if err := d.dumpReady(ctx); err != nil {
 		return err
 	}
-	return d.dumpRest(ctx)
+	return d.rescan(ctx)
 }
 
 // noMembers reports an error if no package has a binary. One of several packages may have none.

@@ -136,14 +136,14 @@ func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt
 	if b.folder == nil {
 		return nil, nil
 	}
-	if m.Id == "" {
+	if m.ID == "" {
 		return nil, errors.New("no binary: the file does not begin with a MODULE record")
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	f, _, err := b.folder.Binary(ctx, resolve.Module{Name: m.Name, DebugID: m.Id})
+	f, _, err := b.folder.Binary(ctx, resolve.Module{Name: m.Name, DebugID: m.ID})
 	if f == nil && err == nil {
-		err = fmt.Errorf("no binary with the id %s of %s", m.Id, m.Name)
+		err = fmt.Errorf("no binary with the id %s of %s", m.ID, m.Name)
 	}
 	return f, err
 }
@@ -151,12 +151,12 @@ func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt
 // only opens the only binary. In a universal file, it opens the binary with the module's id.
 func (b *lintBinaries) only(m suppliers.ModuleName) (symfmt.Binary, error) {
 	limits := object.DefaultLimits()
-	if id, err := hex.DecodeString(strings.TrimSuffix(m.Id, "0")); err == nil {
+	if id, err := hex.DecodeString(strings.TrimSuffix(m.ID, "0")); err == nil {
 		limits.ID = id
 	}
 	f, err := objfile.Open(b.path, limits)
 	if errors.Is(err, object.ErrSeveral) {
-		return nil, fmt.Errorf("%w: none has the id %s", err, m.Id)
+		return nil, fmt.Errorf("%w: none has the id %s", err, m.ID)
 	} else if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (b *lintBinaries) only(m suppliers.ModuleName) (symfmt.Binary, error) {
 func headModule(head []byte) (m suppliers.ModuleName) {
 	rec, err := symfmt.NewReader(bytes.NewReader(head), symfmt.ReadOptions{}).Next() // compressed data ends early
 	if err == nil && rec.Kind == symfmt.KindModule {
-		m.Id, m.Name = strings.ToUpper(string(rec.DebugID)), string(rec.Name)
+		m.ID, m.Name = strings.ToUpper(string(rec.DebugID)), string(rec.Name)
 	}
 	return m
 }

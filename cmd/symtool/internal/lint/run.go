@@ -90,7 +90,7 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 		return err
 	}
 	module := headModule(head)
-	options.Stored = r.input.stored(module.Id)
+	options.Stored = r.input.stored(module.ID)
 	binary, err := l.binaries.find(ctx, module)
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func (r *addressResolver) findPlace(p *logs.Place, at *resolve.Location) (rva ui
 	r.names = appendModules(r.names[:0], p)
 	for _, name := range r.names {
 		module := suppliers.ParseModule(name)
-		module.Build = p.Build
+		module.BuildID = p.Build
 		if p.Gone && p.Build == "" {
 			r.symbols.Gone(module)
 			continue

@@ -35,7 +35,7 @@ type markupSymbols struct {
 // find looks up an address. symbols is nil if the module has none.
 func (s *markupSymbols) find(m *markup.Module, addr uint64) (symbols resolve.Symbols, rva uint64, found bool) {
 	module := suppliers.ParseModule(m.Name)
-	module.Build = m.Build
+	module.BuildID = m.Build
 	if symbols = s.r.symbols.Find(s.r.ctx, module); symbols == nil {
 		s.r.symbols.Missing(module)
 		s.filter.Miss(m.Name)

@@ -149,7 +149,7 @@ func (s *profileSymbols) fill(ctx context.Context, m *profile.Mapping) error {
 	locations := s.locations[m]
 	module := suppliers.ParseModule(m.File)
 	if _, err := hex.DecodeString(m.BuildID); err == nil { // Go's own ids are not build-ids
-		module.Build = strings.ToLower(m.BuildID)
+		module.BuildID = strings.ToLower(m.BuildID)
 	}
 	symbols := s.r.symbols.Find(ctx, module)
 	if symbols == nil {

@@ -23,9 +23,9 @@ import (
 
 // ModuleName names a module. Its id may be "".
 type ModuleName struct {
-	Name, Id string
+	Name, ID string
 	file     string // the id as written, if it may be a file's name instead: bin/ed
-	Build    string // build-id, in lower-case hexadecimal digits
+	BuildID  string // build-id, in lower-case hexadecimal digits
 }
 
 // longID is the length of the shortest id that cannot be the name of a file: 32
@@ -36,11 +36,11 @@ const longID = 33
 func ParseModule(text string) ModuleName {
 	folders, last := lastPart(text)
 	if _, name := lastPart(folders); name != "" && IsID(last) {
-		m := ModuleName{Name: name, Id: strings.ToUpper(last)}
-		if len(m.Id) >= longID {
+		m := ModuleName{Name: name, ID: strings.ToUpper(last)}
+		if len(m.ID) >= longID {
 			return m
 		}
-		if _, err := store.NewPlace(m.Name, m.Id); err == nil {
+		if _, err := store.NewPlace(m.Name, m.ID); err == nil {
 			m.file = last
 			return m
 		}
@@ -61,13 +61,13 @@ func IsID(s string) bool {
 }
 
 func (m ModuleName) String() string {
-	if m.Build != "" {
-		return m.Name + " with build-id " + m.Build
+	if m.BuildID != "" {
+		return m.Name + " with build-id " + m.BuildID
 	}
-	if m.Id == "" {
+	if m.ID == "" {
 		return m.Name
 	}
-	return m.Name + "/" + cmp.Or(m.file, m.Id)
+	return m.Name + "/" + cmp.Or(m.file, m.ID)
 }
 
 // Sources finds the symbols of modules as specified by flags.
@@ -195,7 +195,7 @@ const mostKnown = 1 << 16
 type moduleKey [16]byte
 
 func (m ModuleName) key() (k moduleKey) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", m.Name, m.Id, m.file, m.Build))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", m.Name, m.ID, m.file, m.BuildID))
 	copy(k[:], sum[:])
 	return k
 }
@@ -247,9 +247,9 @@ func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 
 // modules returns the modules that the name may stand for, in the order in which to try them.
 func (m ModuleName) modules() []resolve.Module {
-	build, err := hex.DecodeString(m.Build)
-	if m.Build == "" || err != nil {
-		return []resolve.Module{{Name: m.Name, DebugID: m.Id}}
+	build, err := hex.DecodeString(m.BuildID)
+	if m.BuildID == "" || err != nil {
+		return []resolve.Module{{Name: m.Name, DebugID: m.ID}}
 	}
 	// The id in symbol files has the build-id's bytes in the order of the file's
 	// numbers.

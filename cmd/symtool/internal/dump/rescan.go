@@ -10,15 +10,15 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// maxAgain is the maximum number of times that a package is read again for members that did not fit in the scratch
+// maxRescans is the maximum number of times that a package is read again for members that did not fit in the scratch
 // space together with others. It keeps the time proportional to the input even if a package has all its binaries
 // before all its debug files.
-const maxAgain = 8
+const maxRescans = 8
 
-// dumpRest dumps the builds without a counterpart, and those whose members did not fit in the scratch space, for which
+// rescan dumps the builds without a counterpart, and those whose members did not fit in the scratch space, for which
 // it reads the packages again. A build with one member is dumped while that member is read, so that one pass serves
 // all such builds. Of the other builds, a pass reads as many as fit.
-func (d *dumper) dumpRest(ctx context.Context) error {
+func (d *dumper) rescan(ctx context.Context) error {
 	rest := d.plan.rest()
 	if err := d.dumpBuilds(ctx, rest); err != nil {
 		return err
@@ -40,10 +40,10 @@ func (d *dumper) dumpRest(ctx context.Context) error {
 // lost.
 func (d *dumper) giveUp(b *build) bool {
 	missing := d.plan.missing(b)
-	if !slices.ContainsFunc(missing, func(f *part) bool { return d.again[f.pkg] >= maxAgain }) {
+	if !slices.ContainsFunc(missing, func(f *part) bool { return d.again[f.pkg] >= maxRescans }) {
 		return false
 	}
-	d.lose(b, fmt.Errorf("%s: needs a larger --scratch: it did not fit with its debug file and what is between them, and their packages were read %s again", b.result.File, text.Count(maxAgain, "time")))
+	d.lose(b, fmt.Errorf("%s: needs a larger --scratch: it did not fit with its debug file and what is between them, and their packages were read %s again", b.result.File, text.Count(maxRescans, "time")))
 	return true
 }
 

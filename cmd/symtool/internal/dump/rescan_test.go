@@ -85,10 +85,10 @@ func TestReadAgain(t *testing.T) {
 	if again[0] > 6 || again[1] > 6 || files != fmt.Sprint(n) || messages != "" {
 		t.Errorf("pairs in two packages: read %d times again, %s symbol files, want at most 6 times, and %d: %.300s", again, files, n, messages)
 	}
-	// Two pairs fit. The pairs that are left after maxAgain times are reported.
+	// Two pairs fit. The pairs that are left after maxRescans times are reported.
 	again, files, messages = dumpAgain(t, 4*pair, both)
 	lost := strings.Count(messages, "needs a larger --scratch")
-	if again[0] != maxAgain || lost == 0 || files != fmt.Sprint(n-lost) {
-		t.Errorf("pairs that do not fit: read %d times again, %s symbol files, %d lost of %d; want %d times, and no other lost: %.300s", again, files, lost, n, maxAgain, messages)
+	if again[0] != maxRescans || lost == 0 || files != fmt.Sprint(n-lost) {
+		t.Errorf("pairs that do not fit: read %d times again, %s symbol files, %d lost of %d; want %d times, and no other lost: %.300s", again, files, lost, n, maxRescans, messages)
 	}
 }
