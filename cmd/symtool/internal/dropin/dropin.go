@@ -63,7 +63,7 @@ func known() (all []cli.Program) {
 	return all
 }
 
-// Args returns the command line of symtool for that of a program: args begins with the name under which the
+// Args returns symtool's command line for a program's command line: args begins with the name under which the
 // program was started.
 func Args(args []string) []string {
 	if len(args) == 0 {

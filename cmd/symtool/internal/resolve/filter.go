@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// filterLog replaces the places in a log. To replace none is a finding.
+// filterLog replaces the places in a log. If it replaces none, it reports this as a finding.
 func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 	var at resolve.Location
 	f := &logs.Filter{

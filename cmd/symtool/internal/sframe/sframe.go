@@ -66,7 +66,7 @@ type sframeConfig struct {
 func (cfg *sframeConfig) flags() []cli.Flag {
 	var profiles []cli.Word[*sframe.Profile]
 	for _, name := range []string{"spec", "binutils", "kernel"} {
-		profile, _ := sframe.ParseProfile(name) // which knows them
+		profile, _ := sframe.ParseProfile(name) // it knows all these names
 		profiles = append(profiles, cli.Word[*sframe.Profile]{Text: name, Means: &profile})
 	}
 	return []cli.Flag{
@@ -237,7 +237,7 @@ func (s *sframer) examine() {
 	}
 }
 
-// write prints the answer or, in JSON, why there is none.
+// write prints the answer or, in JSON, the error that prevented it.
 func (s *sframer) write(w io.Writer, err error) error {
 	switch {
 	case s.json:

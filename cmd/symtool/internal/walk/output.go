@@ -389,7 +389,7 @@ const shownTally = 20
 func (p *walkPrinter) writeTally() error {
 	all := p.tally.Document()
 	if p.format != formatWalkText {
-		if p.resumed == 0 { // it would be about some of the lines
+		if p.resumed == 0 { // otherwise the conclusion would cover only some of the lines
 			p.msgs.Warnf("symtool: %s", all.Conclusion)
 		}
 		return nil

@@ -28,7 +28,7 @@ func (w *walkCall) inPlace() bool {
 	return w.format == formatJSONLines && !w.comparing() && w.sum == nil
 }
 
-// createOutput opens the output, of which it keeps the first keep bytes.
+// createOutput opens the output, and keeps its first keep bytes.
 func (w *walkCall) createOutput(keep int64) (cli.Output, error) {
 	if w.inPlace() {
 		return cli.CreateLines(w.output, keep, w.stdout)

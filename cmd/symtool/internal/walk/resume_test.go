@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// manyDumps makes a folder of n dumps, some of which cannot be read.
+// manyDumps makes a folder of n dumps, some of them unreadable.
 func manyDumps(t *testing.T, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "dumps")
