@@ -184,3 +184,20 @@ func TestGolden(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Tool does not find symtool under the name of another program, where scripts have it.
+func TestToolIsNotUs(t *testing.T) {
+	dir := t.TempDir()
+	ours, theirs := filepath.Join(dir, "testscript-main1", "bin"), filepath.Join(dir, "bin")
+	for _, place := range []string{ours, theirs} {
+		writeFile(t, filepath.Join(place, "nm"), []byte("#!/bin/sh\n"), 0o777)
+	}
+	t.Setenv("PATH", ours)
+	if path, err := lookPath("nm"); err == nil {
+		t.Errorf("found %s", path)
+	}
+	t.Setenv("PATH", ours+string(filepath.ListSeparator)+theirs)
+	if path, err := lookPath("nm"); err != nil || path != filepath.Join(theirs, "nm") {
+		t.Errorf("%s, %v", path, err)
+	}
+}

@@ -51,7 +51,7 @@ func TestAppendLLVM(t *testing.T) {
 	}
 }
 
-// All names of the C++ library equal llvm-cxxfilt's, and all but 1 in 100 of other libraries: in the rest, LLVM gives
+// All names of the C++ library equal llvm-cxxfilt's, and all but 1 in 100 and 2 of each other library: in the rest, LLVM gives
 // names of template arguments to others, or writes expressions in its own way.
 func TestOracleLLVMNames(t *testing.T) {
 	testenv.Oracle(t)
@@ -64,7 +64,7 @@ func TestOracleLLVMNames(t *testing.T) {
 		for _, path := range found {
 			names := map[string]bool{}
 			addNames(names, path)
-			allowed := len(names) / 100
+			allowed := len(names)/100 + 2
 			if pattern == patterns[0] && len(patterns) == 1 || strings.Contains(path, "libstdc++") {
 				allowed = 0
 			}

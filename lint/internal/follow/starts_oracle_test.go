@@ -98,6 +98,8 @@ func comparedStarts(t *testing.T, path string, why map[string]int) (n int, apart
 			case starts[start]:
 			case at > 0 && code[at-1] == 0xf0:
 				why["code jumps over a lock prefix"]++
+			case !starts[addr] && at < 16:
+				why["objdump reads data before the block as instructions that reach into it"]++
 			case unread[start]:
 				why["objdump does not know the instruction"]++
 			default:
