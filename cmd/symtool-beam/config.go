@@ -13,9 +13,9 @@ import (
 	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 // Config says how dumps are walked. It is passed to the workers as JSON. Paths are paths on a
@@ -129,7 +129,7 @@ func (c *Config) techniques() (all []walk.Technique, err error) {
 
 // batch returns the configuration of the walks, with symbols that are not opened yet. open opens
 // symbol files.
-func (c *Config) batch(open supplier.Opener) (*batch.Runner, error) {
+func (c *Config) batch(open supplier.Opener) (*fleet.Runner, error) {
 	techniques, err := c.techniques()
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (c *Config) batch(open supplier.Opener) (*batch.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &batch.Runner{
+	return &fleet.Runner{
 		Open:    dumpfile.Options{Core: elfcore.Options{Binaries: c.Binaries, Spare: true}},
 		Config:  walk.Config{Techniques: techniques, MaxFrames: c.MaxFrames},
 		Sources: sources,

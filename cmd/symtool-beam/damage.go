@@ -1,6 +1,6 @@
 package main
 
-import "github.com/symtool/symtool/walk/batch"
+import "github.com/symtool/symtool/walk/fleet"
 
 // Damage is a dump that could be read only in part, or not at all.
 type Damage struct {
@@ -19,7 +19,7 @@ func plain(s string) string { return string([]rune(s)) }
 const maxErrors = 100
 
 // damageOf returns what is wrong with a dump; ok is false if nothing is wrong.
-func damageOf(w *batch.Walked, at int64) (d Damage, ok bool) {
+func damageOf(w *fleet.Walked, at int64) (d Damage, ok bool) {
 	d = Damage{At: at, Dump: plain(w.Path)}
 	if w.Err != nil {
 		d.Failed, d.Errors = true, []string{plain(w.Err.Error())}

@@ -9,23 +9,22 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/walk/signature"
-	"github.com/symtool/symtool/walk/summary"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 func init() {
-	register.DoFn6x1[context.Context, Shard, func(summary.Module, summary.Counts), func(string, summary.Crashes), func(summary.Totals), func(Damage), error](&walkFn{})
-	register.Emitter2[summary.Module, summary.Counts]()
-	register.Emitter2[string, summary.Crashes]()
-	register.Emitter1[summary.Totals]()
+	register.DoFn6x1[context.Context, Shard, func(fleet.Module, fleet.Counts), func(string, fleet.Crashes), func(fleet.Totals), func(Damage), error](&walkFn{})
+	register.Emitter2[fleet.Module, fleet.Counts]()
+	register.Emitter2[string, fleet.Crashes]()
+	register.Emitter1[fleet.Totals]()
 	register.Emitter1[Damage]()
-	register.Combiner1[summary.Counts](&countsFn{})
-	register.Combiner1[summary.Crashes](&crashesFn{})
-	register.Combiner1[summary.Totals](&totalsFn{})
-	register.DoFn6x1[context.Context, []byte, func(*summary.Module, *summary.Counts) bool, func(*string, *summary.Crashes) bool, func(*summary.Totals) bool, func(*Damage) bool, error](&tablesFn{})
-	register.Iter2[summary.Module, summary.Counts]()
-	register.Iter2[string, summary.Crashes]()
-	register.Iter1[summary.Totals]()
+	register.Combiner1[fleet.Counts](&countsFn{})
+	register.Combiner1[fleet.Crashes](&crashesFn{})
+	register.Combiner1[fleet.Totals](&totalsFn{})
+	register.DoFn6x1[context.Context, []byte, func(*fleet.Module, *fleet.Counts) bool, func(*string, *fleet.Crashes) bool, func(*fleet.Totals) bool, func(*Damage) bool, error](&tablesFn{})
+	register.Iter2[fleet.Module, fleet.Counts]()
+	register.Iter2[string, fleet.Crashes]()
+	register.Iter1[fleet.Totals]()
 	register.Iter1[Damage]()
 }
 
@@ -64,12 +63,12 @@ type walkFn struct {
 	Dir    string // output folder
 
 	shared *shared
-	maker  *signature.Maker
+	maker  *fleet.SignatureMaker
 }
 
 // Setup finds the symbols, which all bundles of the process share.
 func (f *walkFn) Setup() (err error) {
-	f.maker = signature.NewMaker(signature.Default())
+	f.maker = fleet.NewSignatureMaker(fleet.DefaultRules())
 	f.shared, err = acquire(f.Config)
 	return err
 }
@@ -86,7 +85,7 @@ func (f *walkFn) Teardown() error {
 
 // ProcessElement writes the shard's lines and emits their counts. If it is called again for a
 // shard, it does the same again.
-func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(summary.Module, summary.Counts), crashes func(string, summary.Crashes), all func(summary.Totals), damaged func(Damage)) error {
+func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(fleet.Module, fleet.Counts), crashes func(string, fleet.Crashes), all func(fleet.Totals), damaged func(Damage)) error {
 	names, err := shard.names(ctx, f.Dir)
 	if err != nil {
 		return err
@@ -98,12 +97,12 @@ func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(s
 			}
 			at := int64(shard.First + i + 1)
 			if d.Err == nil {
-				for m, counts := range summary.ModulesOf(d.Walked, at) {
+				for m, counts := range fleet.ModulesOf(d.Walked, at) {
 					modules(m, *counts)
 				}
-				crashes(summary.CrashOf(d.Walked, at, f.maker))
+				crashes(fleet.CrashOf(d.Walked, at, f.maker))
 			}
-			t := summary.TotalsOf(d.Walked)
+			t := fleet.TotalsOf(d.Walked)
 			all(t)
 			if row, ok := damageOf(d.Walked, at); ok {
 				damaged(row)
@@ -145,46 +144,46 @@ func (s *shared) walkAll(ctx context.Context, names []string, done func(int, *wa
 type countsFn struct{}
 
 // CreateAccumulator returns the sum of no dumps.
-func (*countsFn) CreateAccumulator() summary.Counts { return summary.Counts{} }
+func (*countsFn) CreateAccumulator() fleet.Counts { return fleet.Counts{} }
 
 // AddInput adds the counts of a dump.
-func (*countsFn) AddInput(a, c summary.Counts) summary.Counts { a.Add(c); return a }
+func (*countsFn) AddInput(a, c fleet.Counts) fleet.Counts { a.Add(c); return a }
 
 // MergeAccumulators adds two sums.
-func (*countsFn) MergeAccumulators(a, b summary.Counts) summary.Counts { a.Add(b); return a }
+func (*countsFn) MergeAccumulators(a, b fleet.Counts) fleet.Counts { a.Add(b); return a }
 
 // ExtractOutput returns the sum itself.
-func (*countsFn) ExtractOutput(a summary.Counts) summary.Counts { return a }
+func (*countsFn) ExtractOutput(a fleet.Counts) fleet.Counts { return a }
 
 // crashesFn sums the counts of a signature.
 type crashesFn struct{}
 
 // CreateAccumulator returns the sum of no dumps.
-func (*crashesFn) CreateAccumulator() summary.Crashes { return summary.Crashes{} }
+func (*crashesFn) CreateAccumulator() fleet.Crashes { return fleet.Crashes{} }
 
 // AddInput adds the counts of a dump.
-func (*crashesFn) AddInput(a, c summary.Crashes) summary.Crashes { a.Add(c); return a }
+func (*crashesFn) AddInput(a, c fleet.Crashes) fleet.Crashes { a.Add(c); return a }
 
 // MergeAccumulators adds two sums.
-func (*crashesFn) MergeAccumulators(a, b summary.Crashes) summary.Crashes { a.Add(b); return a }
+func (*crashesFn) MergeAccumulators(a, b fleet.Crashes) fleet.Crashes { a.Add(b); return a }
 
 // ExtractOutput returns the sum itself.
-func (*crashesFn) ExtractOutput(a summary.Crashes) summary.Crashes { return a }
+func (*crashesFn) ExtractOutput(a fleet.Crashes) fleet.Crashes { return a }
 
 // totalsFn sums the counts of dumps.
 type totalsFn struct{}
 
 // CreateAccumulator returns the sum of no dumps.
-func (*totalsFn) CreateAccumulator() summary.Totals { return summary.Totals{} }
+func (*totalsFn) CreateAccumulator() fleet.Totals { return fleet.Totals{} }
 
 // AddInput adds the totals of a dump.
-func (*totalsFn) AddInput(a, t summary.Totals) summary.Totals { a.Add(t); return a }
+func (*totalsFn) AddInput(a, t fleet.Totals) fleet.Totals { a.Add(t); return a }
 
 // MergeAccumulators adds two sums.
-func (*totalsFn) MergeAccumulators(a, b summary.Totals) summary.Totals { a.Add(b); return a }
+func (*totalsFn) MergeAccumulators(a, b fleet.Totals) fleet.Totals { a.Add(b); return a }
 
 // ExtractOutput returns the sum itself.
-func (*totalsFn) ExtractOutput(a summary.Totals) summary.Totals { return a }
+func (*totalsFn) ExtractOutput(a fleet.Totals) fleet.Totals { return a }
 
 // tablesFn writes the tables. It is called once.
 type tablesFn struct {
@@ -192,20 +191,20 @@ type tablesFn struct {
 }
 
 // ProcessElement writes the tables, and summary.json as the last of them.
-func (f *tablesFn) ProcessElement(ctx context.Context, _ []byte, modules func(*summary.Module, *summary.Counts) bool, crashes func(*string, *summary.Crashes) bool, all func(*summary.Totals) bool, damaged func(*Damage) bool) error {
+func (f *tablesFn) ProcessElement(ctx context.Context, _ []byte, modules func(*fleet.Module, *fleet.Counts) bool, crashes func(*string, *fleet.Crashes) bool, all func(*fleet.Totals) bool, damaged func(*Damage) bool) error {
 	r := &tables{}
-	var m summary.Module
-	var counts summary.Counts
+	var m fleet.Module
+	var counts fleet.Counts
 	for modules(&m, &counts) {
-		r.Modules = append(r.Modules, summary.NewRow(m, counts))
+		r.Modules = append(r.Modules, fleet.NewModuleRow(m, counts))
 	}
-	for t := (summary.Totals{}); all(&t); {
+	for t := (fleet.Totals{}); all(&t); {
 		r.Totals.Add(t)
 	}
 	var name string
-	var crash summary.Crashes
+	var crash fleet.Crashes
 	for crashes(&name, &crash) {
-		r.Crashes = append(r.Crashes, summary.NewCrashRow(name, crash, r.Totals.Read()))
+		r.Crashes = append(r.Crashes, fleet.NewCrashRow(name, crash, r.Totals.Read()))
 	}
 	for d := (Damage{}); damaged(&d); d = (Damage{}) {
 		r.damaged = append(r.damaged, d)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/walk/batch"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 // shared is what all bundles of a worker process share: symbols, and the limit on concurrent walks.
@@ -32,8 +32,8 @@ type shared struct {
 
 // symbols is a set of symbols with its users.
 type symbols struct {
-	batch *batch.Runner
-	idle  []*batch.Worker
+	batch *fleet.Runner
+	idle  []*fleet.Worker
 	users int
 	old   bool // a newer set has replaced it
 
@@ -117,13 +117,13 @@ func (y *symbols) retire() error {
 
 // walked is a walked dump, with the resources that it holds.
 type walked struct {
-	*batch.Walked
+	*fleet.Walked
 	ms      int64
 	release func() error // returns the symbols and removes the dump's temporary file
 }
 
 // walker returns a walker and its set, which the caller returns with give.
-func (s *shared) walker() (*symbols, *batch.Worker, error) {
+func (s *shared) walker() (*symbols, *fleet.Worker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.renew(); err != nil {
@@ -140,7 +140,7 @@ func (s *shared) walker() (*symbols, *batch.Worker, error) {
 }
 
 // give returns a walker and its set to s. The walker is nil if it panicked.
-func (s *shared) give(y *symbols, w *batch.Worker) error {
+func (s *shared) give(y *symbols, w *fleet.Worker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w != nil {

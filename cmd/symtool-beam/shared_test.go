@@ -17,8 +17,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
-	"github.com/symtool/symtool/walk/batch"
-	"github.com/symtool/symtool/walk/summary"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 // all returns the names of all flags.
@@ -28,13 +27,13 @@ func (f *flags) all() []string {
 }
 
 // walkShard does the same with a shard as Beam.
-func walkShard(t *testing.T, ctx context.Context, f *walkFn, s Shard) (rows map[summary.Module]summary.Counts, crashes map[string]summary.Crashes, all summary.Totals, dead []Damage, err error) {
+func walkShard(t *testing.T, ctx context.Context, f *walkFn, s Shard) (rows map[fleet.Module]fleet.Counts, crashes map[string]fleet.Crashes, all fleet.Totals, dead []Damage, err error) {
 	t.Helper()
-	rows, crashes = map[summary.Module]summary.Counts{}, map[string]summary.Crashes{}
+	rows, crashes = map[fleet.Module]fleet.Counts{}, map[string]fleet.Crashes{}
 	err = f.ProcessElement(ctx, s,
-		func(m summary.Module, c summary.Counts) { x := rows[m]; x.Add(c); rows[m] = x },
-		func(name string, c summary.Crashes) { x := crashes[name]; x.Add(c); crashes[name] = x },
-		func(x summary.Totals) { all.Add(x) },
+		func(m fleet.Module, c fleet.Counts) { x := rows[m]; x.Add(c); rows[m] = x },
+		func(name string, c fleet.Crashes) { x := crashes[name]; x.Add(c); crashes[name] = x },
+		func(x fleet.Totals) { all.Add(x) },
 		func(d Damage) { dead = append(dead, d) })
 	return rows, crashes, all, dead, err
 }
@@ -101,7 +100,7 @@ func TestPanic(t *testing.T) {
 	dumps, symbols := inputs(t)
 	good := walkOne
 	defer func() { walkOne = good }()
-	walkOne = func(ctx context.Context, w *batch.Worker, file, name string) (*batch.Walked, error) {
+	walkOne = func(ctx context.Context, w *fleet.Worker, file, name string) (*fleet.Walked, error) {
 		if name == dumps[1] {
 			panic("a mistake of ours")
 		}
@@ -232,7 +231,7 @@ func TestTableForms(t *testing.T) {
 		}
 		i := 1
 		for line := range strings.Lines(read(t, filepath.Join(out, name+".jsonl"))) {
-			var r summary.Row
+			var r fleet.ModuleRow
 			if err := json.Unmarshal([]byte(line), &r); err != nil {
 				t.Fatal(err)
 			}

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/symtool/symtool/walk/summary"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 // tables holds everything that the output files are made from.
 type tables struct {
-	summary.Tables
+	fleet.Tables
 	damaged []Damage
 }
 
@@ -22,8 +22,8 @@ type tables struct {
 func (r *tables) write(ctx context.Context, dir string) error {
 	r.Sort()
 	slices.SortFunc(r.damaged, func(a, b Damage) int { return cmp.Compare(a.At, b.At) })
-	rows := slices.SortedFunc(slices.Values(r.Modules), summary.ByName)
-	lacking := summary.Lacking(rows)
+	rows := slices.SortedFunc(slices.Values(r.Modules), fleet.ByName)
+	lacking := fleet.Lacking(rows)
 	for _, file := range []struct {
 		name  string
 		write func(io.Writer) error
@@ -35,7 +35,7 @@ func (r *tables) write(ctx context.Context, dir string) error {
 		{"signatures.jsonl", func(w io.Writer) error { return writeLines(w, r.Crashes) }},
 		{"damaged.jsonl", func(w io.Writer) error { return writeLines(w, r.damages()) }},
 		{"report.txt", func(w io.Writer) error {
-			return r.WriteText(w, summary.TextOptions{Crashes: shownRows, Modules: shownRows})
+			return r.WriteText(w, fleet.TextOptions{Crashes: shownRows, Modules: shownRows})
 		}},
 		{summaryFile, func(w io.Writer) error { return writeLines(w, []totals{r.sums(lacking)}) }},
 	} {
@@ -56,7 +56,7 @@ var columns = []string{
 }
 
 // fields returns a row's values in the order of columns.
-func fields(r *summary.Row) []string {
+func fields(r *fleet.ModuleRow) []string {
 	fields := []string{r.Module, r.DebugID}
 	for _, n := range []int64{
 		r.Dumps, r.Missing, r.OtherID, r.Corrupt, r.Frames, r.Context, r.CFI, r.CFIScan, r.FramePointer, r.Scan,
@@ -67,7 +67,7 @@ func fields(r *summary.Row) []string {
 	return append(fields, strconv.FormatFloat(r.LacksCFI, 'f', 4, 64), r.Example)
 }
 
-func writeCSV(w io.Writer, rows []summary.Row) error {
+func writeCSV(w io.Writer, rows []fleet.ModuleRow) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(columns); err != nil {
 		return err
@@ -118,16 +118,16 @@ const summaryFile = "summary.json"
 // meaning.
 type totals struct {
 	Schema int `json:"schema"`
-	summary.Numbers
+	fleet.Numbers
 	Modules    int64 `json:"modules"`    // rows of modules.csv
 	Lacking    int64 `json:"lacking"`    // rows of lacking-cfi.csv
 	Signatures int64 `json:"signatures"` // rows of signatures.jsonl
-	summary.FrameNumbers
+	fleet.FrameNumbers
 	Holds   bool   `json:"holds"`
 	Verdict string `json:"verdict"`
 }
 
-func (r *tables) sums(lacking []summary.Row) totals {
+func (r *tables) sums(lacking []fleet.ModuleRow) totals {
 	return totals{
 		Schema: 1, Numbers: r.Totals.Numbers(), Modules: int64(len(r.Modules)), Lacking: int64(len(lacking)), Signatures: int64(len(r.Crashes)),
 		FrameNumbers: r.Totals.FrameNumbers(), Holds: r.Holds(), Verdict: r.Verdict(),

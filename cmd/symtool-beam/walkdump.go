@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/version"
-	"github.com/symtool/symtool/walk/batch"
+	"github.com/symtool/symtool/walk/fleet"
 	"github.com/symtool/symtool/walk/report"
 )
 
@@ -29,7 +29,7 @@ func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 	case errors.As(err, &ours):
 		return nil, err
 	case err != nil:
-		return &walked{Walked: &batch.Walked{Path: name, Err: err}, release: func() error { return nil }, ms: since(start)}, nil
+		return &walked{Walked: &fleet.Walked{Path: name, Err: err}, release: func() error { return nil }, ms: since(start)}, nil
 	}
 	y, walker, err := s.walker()
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 		return nil, err
 	}
 	// All bundles share the symbols: a search for them must not stop because this bundle ends.
-	w, panicked := safely(name, func() (*batch.Walked, error) {
+	w, panicked := safely(name, func() (*fleet.Walked, error) {
 		return walkOne(context.WithoutCancel(ctx), walker, file, name)
 	})
 	if panicked {
@@ -53,33 +53,33 @@ func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 func since(start time.Time) int64 { return time.Since(start).Milliseconds() }
 
 // walkOne is a variable for a test that panics.
-var walkOne = func(ctx context.Context, w *batch.Worker, file, name string) (*batch.Walked, error) {
+var walkOne = func(ctx context.Context, w *fleet.Worker, file, name string) (*fleet.Walked, error) {
 	return w.Walk(ctx, file, name)
 }
 
 // safely turns an error or a panic of f into the dump's error. f has no context that could end, so
 // its error is always about the dump.
-func safely(name string, f func() (*batch.Walked, error)) (w *batch.Walked, panicked bool) {
+func safely(name string, f func() (*fleet.Walked, error)) (w *fleet.Walked, panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			w, panicked = &batch.Walked{Path: name, Err: fmt.Errorf("%s: panic in the walk: %v", name, p)}, true
+			w, panicked = &fleet.Walked{Path: name, Err: fmt.Errorf("%s: panic in the walk: %v", name, p)}, true
 		}
 	}()
 	w, err := f()
 	if err != nil {
-		w = &batch.Walked{Path: name, Err: fmt.Errorf("%s: %w", name, err)}
+		w = &fleet.Walked{Path: name, Err: fmt.Errorf("%s: %w", name, err)}
 	}
 	return w, false
 }
 
 // write writes the line of a walked dump, as symtool walk --format jsonl does.
-func (c *Config) write(w io.Writer, walked *batch.Walked) error {
+func (c *Config) write(w io.Writer, walked *fleet.Walked) error {
 	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: c.Registers}
 	return report.NewDocument(walked.Result, o).Write(w, report.WriteOptions{})
 }
 
 // writeLine writes the line of a dump, or of its failure.
-func (c *Config) writeLine(w io.Writer, walked *batch.Walked) error {
+func (c *Config) writeLine(w io.Writer, walked *fleet.Walked) error {
 	switch {
 	case walked.Err != nil:
 		return report.WriteFailure(w, walked.Path, walked.Err)

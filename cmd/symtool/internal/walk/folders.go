@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 // dumpsOf replaces each operand that is a folder with the dumps below it, in the order of their
@@ -42,7 +42,7 @@ func dumpsOf(operands []string) (files []string) {
 
 // unread returns the message for a dump that cannot be read, or for a folder that dumpsOf did not
 // replace.
-func unread(w *batch.Walked) string {
+func unread(w *fleet.Walked) string {
 	if errors.Is(w.Err, dumpfile.ErrNotDump) && cli.IsFolder(w.Path) {
 		return w.Path + ": no dumps in this folder: want minidumps, ELF cores or microdumps"
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/fleet"
 	"github.com/symtool/symtool/walk/report"
 	"github.com/symtool/symtool/walk/verify"
 )
@@ -53,7 +53,7 @@ type walkPrinter struct {
 }
 
 // print prints a dump that was walked.
-func (p *walkPrinter) print(w *batch.Walked) error {
+func (p *walkPrinter) print(w *fleet.Walked) error {
 	defer p.progress.Finish(p.done)
 	p.done++
 	if w.Err != nil {
@@ -86,7 +86,7 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 }
 
 // judge counts the verdict of a dump.
-func (p *walkPrinter) judge(w *batch.Walked) {
+func (p *walkPrinter) judge(w *fleet.Walked) {
 	if w.Verdict == nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (p *walkPrinter) written(err error) error {
 }
 
 // title prints the name of a dump before its text if there are several dumps.
-func (p *walkPrinter) title(w *batch.Walked) {
+func (p *walkPrinter) title(w *fleet.Walked) {
 	if p.format == formatWalkText && len(p.files) > 1 {
 		if p.printed > 0 {
 			fmt.Fprintln(p.out)
@@ -118,7 +118,7 @@ func (p *walkPrinter) title(w *batch.Walked) {
 
 // render writes the stacks of a dump. It may be called for several dumps at
 // once.
-func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
+func (w *walkCall) render(out io.Writer, walked *fleet.Walked) error {
 	switch w.format {
 	case formatWalkText:
 		return w.textOf(out, walked)
@@ -135,7 +135,7 @@ func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 }
 
 // page writes a dump as an HTML page.
-func (w *walkCall) page(out io.Writer, walked *batch.Walked) error {
+func (w *walkCall) page(out io.Writer, walked *fleet.Walked) error {
 	o := report.HTMLOptions{Dump: walked.Path, Generator: version.Generator, Sources: w.sources(walked.Result), Variables: w.variables(walked.Result)}
 	if v := walked.Verdict; v != nil {
 		o.Verdict = &report.HTMLVerdict{Holds: v.Holds, Conclusion: v.Conclusion, Findings: v.Errors()}
@@ -146,7 +146,7 @@ func (w *walkCall) page(out io.Writer, walked *batch.Walked) error {
 func (w *walkCall) comparing() bool { return w.compare || len(w.places.SymbolsB) > 0 }
 
 // textOf writes a dump as text for people.
-func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
+func (w *walkCall) textOf(out io.Writer, walked *fleet.Walked) error {
 	o := w.text
 	o.Sources, o.Variables = w.sources(walked.Result), w.variables(walked.Result)
 	if err := report.WriteText(out, walked.Result, o); err != nil {
@@ -163,7 +163,7 @@ func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
 }
 
 // trace writes the steps of the walks.
-func trace(out io.Writer, w *batch.Walked) {
+func trace(out io.Writer, w *fleet.Walked) {
 	for i := range w.Stacks {
 		s := &w.Stacks[i]
 		fmt.Fprintf(out, "\nSteps of %s\n", nameOfStack(w, s))
@@ -174,7 +174,7 @@ func trace(out io.Writer, w *batch.Walked) {
 }
 
 // reportProblems reports the problems of a dump, its threads and its symbols.
-func (p *walkPrinter) reportProblems(w *batch.Walked) {
+func (p *walkPrinter) reportProblems(w *fleet.Walked) {
 	p.reportDump(w)
 	p.reportNotes(w)
 	p.reportCut(w)
@@ -187,7 +187,7 @@ func (p *walkPrinter) reportProblems(w *batch.Walked) {
 
 // reportNotes reports what is wrong with the stacks, beginning with the stack of the thread that requested the dump:
 // a dump that was cut short may have no stacks at all.
-func (p *walkPrinter) reportNotes(w *batch.Walked) {
+func (p *walkPrinter) reportNotes(w *fleet.Walked) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.places.Verbose, Hint: cli.VerboseHint}
 	for _, requested := range []bool{true, false} {
 		for i := range w.Stacks {
@@ -204,7 +204,7 @@ func (p *walkPrinter) reportNotes(w *batch.Walked) {
 }
 
 // reportDump reports what is wrong with a dump itself. A problem of a binary is reported once for all dumps.
-func (p *walkPrinter) reportDump(w *batch.Walked) {
+func (p *walkPrinter) reportDump(w *fleet.Walked) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.places.Verbose, Hint: cli.VerboseHint}
 	for _, x := range w.Dump.Problems {
 		p.note(cli.StatusInput)
@@ -233,7 +233,7 @@ func (p *walkPrinter) isNews(line string) bool {
 }
 
 // reportCut reports how many stacks were cut by the dump's budget.
-func (p *walkPrinter) reportCut(w *batch.Walked) {
+func (p *walkPrinter) reportCut(w *fleet.Walked) {
 	cut, why := 0, ""
 	for i := range w.Stacks {
 		if w.Stacks[i].End == walk.EndBudget {
@@ -248,7 +248,7 @@ func (p *walkPrinter) reportCut(w *batch.Walked) {
 
 // reportSymbols reports which modules on stacks have no symbols, and symbols that could not be
 // used, each once for all dumps.
-func (p *walkPrinter) reportSymbols(w *batch.Walked) {
+func (p *walkPrinter) reportSymbols(w *fleet.Walked) {
 	var missing []string
 	onStacks := w.OnStacks()
 	for i := range w.Modules {
@@ -339,7 +339,7 @@ func nameOfModule(d *dump.Dump, i int) string {
 }
 
 // reportDamage reports which parts of symbols could not be read while a dump was walked and printed.
-func (p *walkPrinter) reportDamage(w *batch.Walked) {
+func (p *walkPrinter) reportDamage(w *fleet.Walked) {
 	for i := range w.Modules {
 		m := &w.Modules[i]
 		if m.Asked && m.Resolver != nil {

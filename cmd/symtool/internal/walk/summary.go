@@ -7,9 +7,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/version"
-	"github.com/symtool/symtool/walk/batch"
-	"github.com/symtool/symtool/walk/signature"
-	"github.com/symtool/symtool/walk/summary"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 // onlySingle lists the flags for the output of single dumps, which do not apply to a
@@ -37,31 +35,31 @@ func (w *walkCall) openSummary() error {
 	}
 	rules, err := signatureRules(w.rules)
 	if err == nil {
-		w.sum = summary.New(rules)
+		w.sum = fleet.NewSummary(rules)
 	}
 	return err
 }
 
 // signatureRules returns the rules in a file, followed by the default rules.
-func signatureRules(path string) (*signature.Rules, error) {
+func signatureRules(path string) (*fleet.Rules, error) {
 	if path == "" {
-		return signature.Default(), nil
+		return fleet.DefaultRules(), nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("--signature-rules: %w", err)
 	}
 	defer f.Close()
-	own, err := signature.Parse(f, f.Name())
+	own, err := fleet.ParseRules(f, f.Name())
 	if err != nil {
 		return nil, fmt.Errorf("--signature-rules: %w", err)
 	}
-	return own.Before(signature.Default()), nil
+	return own.Before(fleet.DefaultRules()), nil
 }
 
 // count adds a dump to the summary. The tables replace the messages about stacks and
 // symbols that other outputs have.
-func (p *walkPrinter) count(w *batch.Walked) {
+func (p *walkPrinter) count(w *fleet.Walked) {
 	p.sum.Add(w)
 	if w.Err == nil {
 		p.judge(w)
@@ -81,9 +79,9 @@ func (p *walkPrinter) writeSummary() error {
 	case formatOneJSON:
 		return p.written(cli.PrintJSON(p.out, tables.Document(version.Generator)))
 	case formatHTML:
-		return p.written(tables.WriteHTML(p.out, summary.HTMLOptions{Generator: version.Generator, Link: p.link}))
+		return p.written(tables.WriteHTML(p.out, fleet.HTMLOptions{Generator: version.Generator, Link: p.link}))
 	}
-	return p.written(tables.WriteText(p.out, summary.TextOptions{Crashes: shownSignatures, Modules: shownModules, Verdicts: shownTally}))
+	return p.written(tables.WriteText(p.out, fleet.TextOptions{Crashes: shownSignatures, Modules: shownModules, Verdicts: shownTally}))
 }
 
 // link returns the path of a dump for a page in the output's folder.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 // threadID parses a value of --thread.
@@ -21,7 +21,7 @@ func threadID(text string) (uint32, error) {
 }
 
 // nameOfStack returns the name of a thread or a goroutine for messages.
-func nameOfStack(w *batch.Walked, s *walk.Stack) string {
+func nameOfStack(w *fleet.Walked, s *walk.Stack) string {
 	if g := s.Goroutine; g != nil {
 		return fmt.Sprintf("goroutine %d", g.ID)
 	}
@@ -44,7 +44,7 @@ func (w *walkCall) threadChoice() func(*dump.Dump) []int {
 }
 
 // reportThreads reports the requested threads that the dump does not have.
-func (p *walkPrinter) reportThreads(w *batch.Walked) {
+func (p *walkPrinter) reportThreads(w *fleet.Walked) {
 	for _, id := range p.threads {
 		if !slices.ContainsFunc(w.Dump.Threads, func(t dump.Thread) bool { return t.ID == id }) {
 			p.note(cli.StatusFindings)

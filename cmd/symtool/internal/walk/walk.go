@@ -15,15 +15,14 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/fleet"
 	"github.com/symtool/symtool/walk/live"
 	"github.com/symtool/symtool/walk/report"
 	"github.com/symtool/symtool/walk/show"
 	"github.com/symtool/symtool/walk/source"
-	"github.com/symtool/symtool/walk/summary"
 	"github.com/symtool/symtool/walk/verify"
 )
 
@@ -101,16 +100,16 @@ type walkCall struct {
 	verify     *verify.Thresholds // nil without --verify
 	compare    bool
 	config     walk.Config
-	batch      batch.Runner
+	batch      fleet.Runner
 	resume     bool // --resume
 	resumed    int  // number of dumps that an earlier call has walked
 	progress   *cli.Progress
-	threads    []uint32         // of --thread
-	crashed    bool             // --crashed-only
-	summing    bool             // --summary
-	rules      string           // --signature-rules
-	sum        *summary.Summary // with --summary, or nil
-	trace      bool             // --trace: the steps are in the output
+	threads    []uint32       // of --thread
+	crashed    bool           // --crashed-only
+	summing    bool           // --summary
+	rules      string         // --signature-rules
+	sum        *fleet.Summary // with --summary, or nil
+	trace      bool           // --trace: the steps are in the output
 	vars       varsWhich
 	show       show.Options
 	around     int             // --source; noSource without

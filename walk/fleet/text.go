@@ -1,4 +1,4 @@
-package summary
+package fleet
 
 import (
 	"bufio"
@@ -81,7 +81,7 @@ func (t *Tables) writeCrashes(b *bufio.Writer, limit int) {
 // writeWorst writes the modules with a cost.
 func (t *Tables) writeWorst(b *bufio.Writer, limit int) {
 	n := len(t.Modules)
-	if i := slices.IndexFunc(t.Modules, func(r Row) bool { return r.Cost == 0 }); i >= 0 {
+	if i := slices.IndexFunc(t.Modules, func(r ModuleRow) bool { return r.Cost == 0 }); i >= 0 {
 		n = i
 	}
 	fmt.Fprintf(b, "\nModules that lack something: %d of %d\n", n, len(t.Modules))

@@ -1,4 +1,4 @@
-package summary
+package fleet
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func manyTables() *Tables {
 	t := &Tables{Totals: Totals{Dumps: 5000, OK: 5000}}
 	for i := range maxPageRows {
 		crash := CrashRow{Signature: fmt.Sprintf("app::Worker<T>::step_%d", i), Reason: "SIGSEGV", Dumps: int64(maxPageRows - i), Example: fmt.Sprintf("d/%d.dmp", i)}
-		row := NewRow(Module{fmt.Sprintf("lib%d.so", i), "A0"}, Counts{Dumps: 1, Callers: Trusts{Scan: int64(i + 1)}, Example: Example{"d/1.dmp", 1}})
+		row := NewModuleRow(Module{fmt.Sprintf("lib%d.so", i), "A0"}, Counts{Dumps: 1, Callers: Trusts{Scan: int64(i + 1)}, Example: Example{"d/1.dmp", 1}})
 		if i == 7 {
 			crash.Signature, row.Module = name, name
 		}

@@ -1,4 +1,4 @@
-package summary
+package fleet
 
 import (
 	"fmt"
@@ -6,26 +6,24 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/walk/batch"
-	"github.com/symtool/symtool/walk/signature"
 	"github.com/symtool/symtool/walk/verify"
 )
 
-// Summary sums up dumps. Set it up with New. It must not be used concurrently.
+// Summary sums up dumps. Set it up with NewSummary. It must not be used concurrently.
 type Summary struct {
-	makes   *signature.Maker
+	makes   *SignatureMaker
 	modules map[Module]*Counts
 	crashes map[string]*Crashes
 	totals  Totals
 }
 
-// New returns an empty Summary, whose signatures are made according to rules.
-func New(rules *signature.Rules) *Summary {
-	return &Summary{makes: signature.NewMaker(rules), modules: map[Module]*Counts{}, crashes: map[string]*Crashes{}}
+// NewSummary returns an empty Summary, whose signatures are made according to rules.
+func NewSummary(rules *Rules) *Summary {
+	return &Summary{makes: NewSignatureMaker(rules), modules: map[Module]*Counts{}, crashes: map[string]*Crashes{}}
 }
 
 // Add adds the next dump, which may be one that could not be read.
-func (s *Summary) Add(w *batch.Walked) {
+func (s *Summary) Add(w *Walked) {
 	s.totals.Add(TotalsOf(w))
 	if w.Err != nil {
 		return
@@ -46,9 +44,9 @@ func (s *Summary) Add(w *batch.Walked) {
 
 // Tables returns what was added so far.
 func (s *Summary) Tables() *Tables {
-	t := &Tables{Totals: s.totals, Crashes: []CrashRow{}, Modules: []Row{}}
+	t := &Tables{Totals: s.totals, Crashes: []CrashRow{}, Modules: []ModuleRow{}}
 	for m, counts := range s.modules {
-		t.Modules = append(t.Modules, NewRow(m, *counts))
+		t.Modules = append(t.Modules, NewModuleRow(m, *counts))
 	}
 	for name, crash := range s.crashes {
 		t.Crashes = append(t.Crashes, NewCrashRow(name, *crash, s.totals.Read()))
@@ -61,7 +59,7 @@ func (s *Summary) Tables() *Tables {
 type Tables struct {
 	Totals  Totals
 	Crashes []CrashRow            // those with the most dumps first
-	Modules []Row                 // those with the highest cost first
+	Modules []ModuleRow           // those with the highest cost first
 	Verify  *verify.TallyDocument // the verdicts of all dumps; nil if they were not judged
 }
 
@@ -103,7 +101,7 @@ func (t *Tables) Verdict() string {
 }
 
 // name returns the name by which texts refer to a module.
-func (r *Row) name() string {
+func (r *ModuleRow) name() string {
 	if r.Symbols == StateNone {
 		return "code in no module"
 	}
@@ -111,7 +109,7 @@ func (r *Row) name() string {
 }
 
 // lack says what a module lacks.
-func (r *Row) lack() string {
+func (r *ModuleRow) lack() string {
 	switch r.Symbols {
 	case StateNone:
 		return "which no symbols describe"

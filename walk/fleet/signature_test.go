@@ -1,4 +1,4 @@
-package signature
+package fleet
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ func resultOf(frames ...string) *walk.Result {
 
 func mustParse(t *testing.T, text string) *Rules {
 	t.Helper()
-	r, err := Parse(strings.NewReader(text), "test.rules")
+	r, err := ParseRules(strings.NewReader(text), "test.rules")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +42,10 @@ func mustParse(t *testing.T, text string) *Rules {
 
 // The addresses of modules and of generated code, which differ between processes, do not change a signature.
 func TestSignatureMoves(t *testing.T) {
-	for _, rules := range []*Rules{Default(), mustParse(t, "prefix .*")} {
+	for _, rules := range []*Rules{DefaultRules(), mustParse(t, "prefix .*")} {
 		for _, frames := range []string{"@", "@,@", "@,f,main", "libfoo.so@,@,f", "f,@,libbar.so@"} {
-			here := NewMaker(rules).Of(movedBy(resultOf(strings.Split(frames, ",")...), 0x55c5d6c48000))
-			there := NewMaker(rules).Of(movedBy(resultOf(strings.Split(frames, ",")...), 0x7f3310000000))
+			here := NewSignatureMaker(rules).Of(movedBy(resultOf(strings.Split(frames, ",")...), 0x55c5d6c48000))
+			there := NewSignatureMaker(rules).Of(movedBy(resultOf(strings.Split(frames, ",")...), 0x7f3310000000))
 			if here != there || here == "" {
 				t.Errorf("%s: %q and %q", frames, here, there)
 			}
@@ -95,21 +95,21 @@ trim libc\.so
 		if c.frames != "" {
 			frames = strings.Split(c.frames, ",")
 		} else {
-			c.want = NoFrames
+			c.want = noFrames
 		}
-		if got := NewMaker(rules).Of(resultOf(frames...)); got != c.want {
+		if got := NewSignatureMaker(rules).Of(resultOf(frames...)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.frames, got, c.want)
 		}
 	}
 	r := resultOf("f")
 	r.Stacks = nil
-	if got := NewMaker(rules).Of(r); got != NoThread {
+	if got := NewSignatureMaker(rules).Of(r); got != noThread {
 		t.Errorf("without stacks: %q", got)
 	}
 }
 
 // Crashes as systems and languages raise them.
-func TestDefault(t *testing.T) {
+func TestDefaultRules(t *testing.T) {
 	for frames, want := range map[string]string{
 		"__pthread_kill_implementation;raise;abort;fail(int);main":                                                                                                                              "fail",
 		"raise;abort;__gnu_cxx::__verbose_terminate_handler();__cxxabiv1::__terminate(void (*)());std::terminate();__cxa_throw;parse(char const*);main":                                         "parse",
@@ -132,7 +132,7 @@ func TestDefault(t *testing.T) {
 		"__rustc::__rust_alloc_error_handler;alloc::alloc::handle_alloc_error;app::read":                                                                                          "OOM | unknown | app::read",
 		"__cxa_pure_virtual;A::~A()": "__cxa_pure_virtual | A::~A",
 	} {
-		if got := NewMaker(Default()).Of(resultOf(strings.Split(frames, ";")...)); got != want {
+		if got := NewSignatureMaker(DefaultRules()).Of(resultOf(strings.Split(frames, ";")...)); got != want {
 			t.Errorf("%s: %q, want %q", frames, got, want)
 		}
 	}
@@ -154,13 +154,13 @@ func TestCause(t *testing.T) {
 		"load":                 oom("0"),
 		"stackoverflow | sum":  overflow,
 	} {
-		if got := NewMaker(Default()).Of(r); got != want {
+		if got := NewSignatureMaker(DefaultRules()).Of(r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	long := resultOf(strings.Repeat("x", 2*MaxLength))
+	long := resultOf(strings.Repeat("x", 2*maxSignature))
 	long.Stacks[0].Overflow = true
-	if got := NewMaker(Default()).Of(long); len(got) > MaxLength || !strings.HasPrefix(got, "stackoverflow | x") {
+	if got := NewSignatureMaker(DefaultRules()).Of(long); len(got) > maxSignature || !strings.HasPrefix(got, "stackoverflow | x") {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 }
@@ -169,11 +169,11 @@ func TestCause(t *testing.T) {
 func TestModuleName(t *testing.T) {
 	r := resultOf("libstdc++.so.6.0.30@", "parse()")
 	r.Dump.Modules[0].DebugFile = "libstdc++.so.6"
-	if got := NewMaker(Default()).Of(r); got != "libstdc++.so.6 | parse" {
+	if got := NewSignatureMaker(DefaultRules()).Of(r); got != "libstdc++.so.6 | parse" {
 		t.Errorf("%q", got)
 	}
 	r.Dump.System.OS, r.Dump.Modules[0].DebugFile = dump.Windows, "app.pdb"
-	if got := NewMaker(Default()).Of(r); got != "libstdc++.so.6.0.30 | parse" {
+	if got := NewSignatureMaker(DefaultRules()).Of(r); got != "libstdc++.so.6.0.30 | parse" {
 		t.Errorf("%q", got)
 	}
 }
@@ -183,23 +183,23 @@ func TestSignatureLimits(t *testing.T) {
 	for i := range 2 * maxFrames {
 		frames = append(frames, fmt.Sprintf("prefix%dé", i))
 	}
-	got := NewMaker(mustParse(t, "prefix .")).Of(resultOf(frames...))
-	if len(got) > MaxLength || !strings.HasSuffix(got, "...") || strings.ToValidUTF8(got, "?") != got {
+	got := NewSignatureMaker(mustParse(t, "prefix .")).Of(resultOf(frames...))
+	if len(got) > maxSignature || !strings.HasSuffix(got, "...") || strings.ToValidUTF8(got, "?") != got {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
-	m := NewMaker(mustParse(t, "skip a"))
+	m := NewSignatureMaker(mustParse(t, "skip a"))
 	for i := range maxActions + 10 {
 		m.action(fmt.Sprint("name", i))
 	}
 	if len(m.actions) > maxActions {
 		t.Errorf("%d names are kept", len(m.actions))
 	}
-	if got := NewMaker(mustParse(t, "keep x")).Of(resultOf("a\xff\x1bb")); got != "a\ufffd\x1bb" {
+	if got := NewSignatureMaker(mustParse(t, "keep x")).Of(resultOf("a\xff\x1bb")); got != "a\ufffd\x1bb" {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestParseErrors(t *testing.T) {
+func TestParseRulesErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"# x\n\nignore a": `f:3: rule "ignore": want skip, reset, prefix, trim, start, oom or keep`,
 		"skip":            "f:1: skip without a pattern: want a regular expression of the names of frames",
@@ -208,7 +208,7 @@ func TestParseErrors(t *testing.T) {
 		"keep " + strings.Repeat("a", maxRuleLine): "f:1: line of more than 65536 bytes",
 		strings.Repeat("keep a\n", maxRules+1):     "f:10001: more than 10000 rules",
 	} {
-		_, err := Parse(strings.NewReader(text), "f")
+		_, err := ParseRules(strings.NewReader(text), "f")
 		var rule *RuleError
 		if !errors.As(err, &rule) || err.Error() != want {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
@@ -225,17 +225,17 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseRules(f *testing.F) {
 	f.Add(defaultText, "abort", "main")
 	f.Add("skip a\nprefix (?i)b\n", "B", "a")
 	f.Add("start \\pL", "é", "")
 	f.Fuzz(func(t *testing.T, text, a, b string) {
-		r, err := Parse(strings.NewReader(text), "f")
+		r, err := ParseRules(strings.NewReader(text), "f")
 		if err != nil {
 			return
 		}
-		got := NewMaker(r).Of(resultOf(a, b))
-		if got == "" && a != "" || len(got) > MaxLength {
+		got := NewSignatureMaker(r).Of(resultOf(a, b))
+		if got == "" && a != "" || len(got) > maxSignature {
 			t.Errorf("%q", got)
 		}
 	})

@@ -1,4 +1,4 @@
-package summary
+package fleet
 
 import (
 	"bytes"
@@ -15,8 +15,6 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/batch"
-	"github.com/symtool/symtool/walk/signature"
 	"github.com/symtool/symtool/walk/verify"
 )
 
@@ -27,14 +25,14 @@ func summaryOf(t *testing.T, jobs int, names ...string) *Tables {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &batch.Runner{Sources: &walk.Sources{Symbols: binaries}, Jobs: jobs}
+	b := &Runner{Sources: &walk.Sources{Symbols: binaries}, Jobs: jobs}
 	defer b.Sources.Close()
 	var paths []string
 	for _, name := range names {
 		paths = append(paths, filepath.Join(testenv.Input(t), name))
 	}
-	s := New(signature.Default())
-	err = b.Run(context.Background(), paths, func(w *batch.Walked) error {
+	s := NewSummary(DefaultRules())
+	err = b.Run(context.Background(), paths, func(w *Walked) error {
 		w.Path = filepath.Base(w.Path)
 		s.Add(w)
 		return nil
@@ -88,11 +86,11 @@ func TestSummary(t *testing.T) {
 func TestDocument(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	schema, err := c.Compile(filepath.Join(testenv.Root(t), "golden", "walk", "summary", "schema.json"))
+	schema, err := c.Compile(filepath.Join(testenv.Root(t), "golden", "walk", "fleet", "schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tables := range []*Tables{New(signature.Default()).Tables(), summaryOf(t, 2, "walk-sources.core.gz", "mini-linux.dmp", "none.dmp")} {
+	for _, tables := range []*Tables{NewSummary(DefaultRules()).Tables(), summaryOf(t, 2, "walk-sources.core.gz", "mini-linux.dmp", "none.dmp")} {
 		document, err := json.Marshal(tables.Document("symtool test"))
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +110,7 @@ func TestHTMLHostile(t *testing.T) {
 	const name = `javascript:alert(1)"></td><script>x</script>` + "\x1b"
 	tables := &Tables{
 		Totals: Totals{Dumps: 1, OK: 1}, Crashes: []CrashRow{{Signature: name, Reason: name, Example: name}},
-		Modules: []Row{NewRow(Module{name, name}, Counts{Dumps: 1, Callers: Trusts{Scan: 1}, Example: Example{name, 1}})},
+		Modules: []ModuleRow{NewModuleRow(Module{name, name}, Counts{Dumps: 1, Callers: Trusts{Scan: 1}, Example: Example{name, 1}})},
 		Verify:  &verify.TallyDocument{Findings: []verify.TallyRow{{Kind: "missing-symbols", Module: name, Example: name, Text: name}}, Conclusion: name},
 	}
 	var b strings.Builder
@@ -134,19 +132,19 @@ func TestVerdict(t *testing.T) {
 	for want, tables := range map[string]*Tables{
 		"no verdict: none of 2 dumps could be read": {Totals: Totals{Dumps: 2, Failed: 2}},
 		"nothing contradicts the symbols: no stack of 1 dump has a caller": {
-			Totals: Totals{Dumps: 1, OK: 1}, Modules: []Row{NewRow(lib, Counts{Dumps: 1, Found: 1, Frames: Trusts{Context: 1}})},
+			Totals: Totals{Dumps: 1, OK: 1}, Modules: []ModuleRow{NewModuleRow(lib, Counts{Dumps: 1, Found: 1, Frames: Trusts{Context: 1}})},
 		},
 		"the symbols hold: 7 callers in 2 dumps, none guessed": {
-			Totals: Totals{Dumps: 2, OK: 1, Damaged: 1}, Modules: []Row{NewRow(lib, Counts{Dumps: 2, Found: 2, Callers: Trusts{CFI: 7}, Ends: 1, CutEnds: 1})},
+			Totals: Totals{Dumps: 2, OK: 1, Damaged: 1}, Modules: []ModuleRow{NewModuleRow(lib, Counts{Dumps: 2, Found: 2, Callers: Trusts{CFI: 7}, Ends: 1, CutEnds: 1})},
 		},
 		"symbols to blame: 3 of 8 callers guessed, 1 end too early, 4 frames without a function, in 1 dump; 75% of it by lib.so A0, which has no symbols": {
-			Totals: Totals{Dumps: 1, OK: 1}, Modules: []Row{
-				NewRow(lib, Counts{Dumps: 1, Missing: 1, Callers: Trusts{CFI: 1, Scan: 2}, Unnamed: 4}),
-				NewRow(Module{"b.so", ""}, Counts{Dumps: 1, Found: 1, Callers: Trusts{CFI: 4, FramePointer: 1}, Ends: 1}),
+			Totals: Totals{Dumps: 1, OK: 1}, Modules: []ModuleRow{
+				NewModuleRow(lib, Counts{Dumps: 1, Missing: 1, Callers: Trusts{CFI: 1, Scan: 2}, Unnamed: 4}),
+				NewModuleRow(Module{"b.so", ""}, Counts{Dumps: 1, Found: 1, Callers: Trusts{CFI: 4, FramePointer: 1}, Ends: 1}),
 			},
 		},
 		"not decided: 1 of 1 caller guessed, 0 ends too early, 0 frames without a function, in 1 dump; 100% of it by code in no module, which no symbols describe": {
-			Totals: Totals{Dumps: 1, OK: 1}, Modules: []Row{NewRow(Module{}, Counts{Dumps: 1, Callers: Trusts{Scan: 1}})},
+			Totals: Totals{Dumps: 1, OK: 1}, Modules: []ModuleRow{NewModuleRow(Module{}, Counts{Dumps: 1, Callers: Trusts{Scan: 1}})},
 		},
 	} {
 		if got := tables.Verdict(); got != want {
@@ -158,7 +156,7 @@ func TestVerdict(t *testing.T) {
 func TestState(t *testing.T) {
 	for _, c := range []struct {
 		counts Counts
-		want   State
+		want   SymbolState
 	}{
 		{Counts{Dumps: 2, Missing: 2, OtherID: 2, Corrupt: 1}, StateCorrupt},
 		{Counts{Dumps: 2, Missing: 2, OtherID: 2}, StateOtherID},
@@ -198,7 +196,7 @@ func TestAdd(t *testing.T) {
 
 // Names of hostile dumps are short and valid.
 func TestShortened(t *testing.T) {
-	for name, want := range map[string]string{"lib.so": "lib.so", "a\xff": "a\ufffd", strings.Repeat("x", 1<<20): strings.Repeat("x", maxName)} {
+	for name, want := range map[string]string{"lib.so": "lib.so", "a\xff": "a\ufffd", strings.Repeat("x", 1<<20): strings.Repeat("x", maxModuleName)} {
 		if got := shortened(name); got != want {
 			t.Errorf("%.20q: %.20q (%d bytes)", name, got, len(got))
 		}
@@ -207,9 +205,9 @@ func TestShortened(t *testing.T) {
 
 // Memory grows with signatures and modules, not with dumps.
 func TestManyDumps(t *testing.T) {
-	s := New(signature.Default())
+	s := NewSummary(DefaultRules())
 	for i := range 10_000 {
-		s.Add(&batch.Walked{Path: fmt.Sprint(i), Err: errors.New("no")})
+		s.Add(&Walked{Path: fmt.Sprint(i), Err: errors.New("no")})
 	}
 	if tables := s.Tables(); tables.Totals.Failed != 10_000 || len(tables.Crashes) != 0 || len(s.crashes)+len(s.modules) != 0 {
 		t.Errorf("%+v", tables.Totals)

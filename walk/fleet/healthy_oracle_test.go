@@ -1,4 +1,4 @@
-package batch_test
+package fleet_test
 
 import (
 	"bufio"
@@ -17,9 +17,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/fleet"
 	"github.com/symtool/symtool/walk/verify"
 )
 
@@ -98,7 +98,7 @@ func (h *healthyTest) check(t *testing.T, p *healthy) {
 		t.Fatal("gdb finds no threads")
 	}
 	dead := walkHealthy(t, dumpfile.Options{}, core)
-	for from, w := range map[string]*batch.Walked{"live": live, "core": dead} {
+	for from, w := range map[string]*fleet.Walked{"live": live, "core": dead} {
 		if w.Err != nil {
 			t.Fatalf("%s: %v", from, w.Err)
 		}
@@ -115,7 +115,7 @@ func (h *healthyTest) check(t *testing.T, p *healthy) {
 }
 
 // walkHealthy walks a process or a core.
-func walkHealthy(t *testing.T, o dumpfile.Options, path string) *batch.Walked {
+func walkHealthy(t *testing.T, o dumpfile.Options, path string) *fleet.Walked {
 	t.Helper()
 	binaries, err := supplier.NewBinaries(nil, supplier.BinaryOptions{AtPaths: true, DebugDirs: []string{"/usr/lib/debug"}})
 	if err != nil {
@@ -125,7 +125,7 @@ func walkHealthy(t *testing.T, o dumpfile.Options, path string) *batch.Walked {
 	t.Cleanup(func() { sources.Close() })
 	thresholds := verify.Default()
 	o.Core = elfcore.Options{AtPaths: true, Spare: true}
-	b := batch.Runner{Open: o, Sources: sources, Verify: &thresholds}
+	b := fleet.Runner{Open: o, Sources: sources, Verify: &thresholds}
 	w, err := b.NewWorker().Walk(t.Context(), path, path)
 	if err != nil {
 		t.Fatal(err)

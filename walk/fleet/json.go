@@ -1,4 +1,4 @@
-package summary
+package fleet
 
 import "github.com/symtool/symtool/walk/verify"
 
@@ -46,7 +46,7 @@ type Document struct {
 	Holds      bool                  `json:"holds"`
 	Verdict    string                `json:"verdict"`
 	Signatures []CrashRow            `json:"signatures"`
-	Modules    []Row                 `json:"modules"`
+	Modules    []ModuleRow           `json:"modules"`
 	Verify     *verify.TallyDocument `json:"verify,omitempty"`
 }
 

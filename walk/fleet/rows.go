@@ -1,12 +1,12 @@
-package summary
+package fleet
 
 import (
 	"cmp"
 	"slices"
 )
 
-// Row is a module in tables.
-type Row struct {
+// ModuleRow is a module in tables.
+type ModuleRow struct {
 	Module  string `json:"module"` // "" for frames outside of modules
 	DebugID string `json:"debug_id"`
 	Dumps   int64  `json:"dumps"`
@@ -28,28 +28,28 @@ type Row struct {
 	LacksCFI            float64 `json:"lacks_cfi"` // share of callers by frame pointer or scan, 0 to 1
 	Example             string  `json:"example"`   // name of a dump with a guessed caller; "" if there is none
 
-	Symbols State `json:"symbols"`
-	Unnamed int64 `json:"unnamed"`  // frames without a function
-	CutEnds int64 `json:"cut_ends"` // of Ends, those because of what the dump lacks
-	Cost    int64 `json:"cost"`     // guessed callers, frames without a function, and ends that the dump does not explain
+	Symbols SymbolState `json:"symbols"`
+	Unnamed int64       `json:"unnamed"`  // frames without a function
+	CutEnds int64       `json:"cut_ends"` // of Ends, those because of what the dump lacks
+	Cost    int64       `json:"cost"`     // guessed callers, frames without a function, and ends that the dump does not explain
 }
 
-// State describes the symbols of a module.
-type State string
+// SymbolState describes the symbols of a module.
+type SymbolState string
 
 // The states; the first that applies is used.
 const (
-	StateNone    State = ""         // outside of modules
-	StateCorrupt State = "corrupt"  // in some dump: they cannot be used
-	StateOtherID State = "other-id" // in some dump: there are only symbols of other builds
-	StateMissing State = "missing"  // in some dump: there are none
-	StateNoCFI   State = "no-cfi"   // no caller was found by call frame information
-	StateFound   State = "found"
+	StateNone    SymbolState = ""         // outside of modules
+	StateCorrupt SymbolState = "corrupt"  // in some dump: they cannot be used
+	StateOtherID SymbolState = "other-id" // in some dump: there are only symbols of other builds
+	StateMissing SymbolState = "missing"  // in some dump: there are none
+	StateNoCFI   SymbolState = "no-cfi"   // no caller was found by call frame information
+	StateFound   SymbolState = "found"
 )
 
-// NewRow returns the row of a module.
-func NewRow(m Module, c Counts) Row {
-	r := Row{
+// NewModuleRow returns the row of a module.
+func NewModuleRow(m Module, c Counts) ModuleRow {
+	r := ModuleRow{
 		Module: m.Name, DebugID: m.DebugID, Dumps: c.Dumps, Missing: c.Missing, OtherID: c.OtherID, Corrupt: c.Corrupt,
 		Frames: c.Frames.all(), Context: c.Frames.Context, CFI: c.Frames.CFI, CFIScan: c.Frames.CFIScan, FramePointer: c.Frames.FramePointer, Scan: c.Frames.Scan,
 		Callers: c.Callers.all(), CallersFramePointer: c.Callers.FramePointer, CallersScan: c.Callers.Scan, Ends: c.Ends, Example: c.Example.Dump,
@@ -61,7 +61,7 @@ func NewRow(m Module, c Counts) Row {
 	return r
 }
 
-func (c *Counts) state(m Module) State {
+func (c *Counts) state(m Module) SymbolState {
 	switch {
 	case m == Module{}:
 		return StateNone
@@ -84,29 +84,29 @@ func share(part, whole int64) float64 {
 }
 
 // Guessed returns the number of callers that were found without call frame information.
-func (r *Row) Guessed() int64 { return r.CallersFramePointer + r.CallersScan }
+func (r *ModuleRow) Guessed() int64 { return r.CallersFramePointer + r.CallersScan }
 
 // ByName compares rows by name and id.
-func ByName(a, b Row) int {
+func ByName(a, b ModuleRow) int {
 	return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.DebugID, b.DebugID))
 }
 
 // byCost compares rows: those with the highest cost come first.
-func byCost(a, b Row) int {
+func byCost(a, b ModuleRow) int {
 	return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(b.Frames, a.Frames), ByName(a, b))
 }
 
 // byFrames compares rows: those with the most frames come first.
-func byFrames(a, b Row) int { return cmp.Or(cmp.Compare(b.Frames, a.Frames), ByName(a, b)) }
+func byFrames(a, b ModuleRow) int { return cmp.Or(cmp.Compare(b.Frames, a.Frames), ByName(a, b)) }
 
 // Lacking returns the rows with guessed callers, those with the most first.
-func Lacking(rows []Row) (lacking []Row) {
+func Lacking(rows []ModuleRow) (lacking []ModuleRow) {
 	for _, x := range rows {
 		if x.Guessed() > 0 {
 			lacking = append(lacking, x)
 		}
 	}
-	slices.SortFunc(lacking, func(a, b Row) int { return cmp.Or(cmp.Compare(b.Guessed(), a.Guessed()), ByName(a, b)) })
+	slices.SortFunc(lacking, func(a, b ModuleRow) int { return cmp.Or(cmp.Compare(b.Guessed(), a.Guessed()), ByName(a, b)) })
 	return lacking
 }
 

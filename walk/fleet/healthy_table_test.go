@@ -1,4 +1,4 @@
-package batch_test
+package fleet_test
 
 // Commands that build programs, by their sources.
 const (

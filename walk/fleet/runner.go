@@ -1,6 +1,11 @@
-// Package batch walks many dumps concurrently, and verifies and compares each walk: set up a Runner
-// and call Run.
-package batch
+// Package fleet walks many dumps, and says what the walks say together: set up a Runner and call Run,
+// and add each walk to a Summary.
+//
+// A Runner walks concurrently, and verifies and compares each walk. A SignatureMaker names crashes: equal
+// signatures have the same cause, as far as stacks say. A Summary has the crashes by their signatures, and
+// the modules that lack the symbols and rules that their stacks need. Its memory depends on the number of
+// signatures and modules, not on the number of dumps.
+package fleet
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package signature
+package fleet
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestFunction(t *testing.T) {
+func TestFunctionName(t *testing.T) {
 	for name, want := range map[string]string{
 		"main":                               "main",
 		"crash(int)":                         "crash",
@@ -50,27 +50,27 @@ func TestFunction(t *testing.T) {
 		"A const& get(int)":      "get",
 		"unsigned long f<a b>()": "f<T>",
 	} {
-		if got := Function(name); got != want {
+		if got := functionName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
 }
 
 // A name of megabytes costs as much as a name of kilobytes.
-func TestFunctionLong(t *testing.T) {
+func TestFunctionNameLong(t *testing.T) {
 	long := "f" + strings.Repeat("é<(", 1<<20)
-	if got := Function(long); len(got) > maxName || !utf8.ValidString(got) {
+	if got := functionName(long); len(got) > maxFunction || !utf8.ValidString(got) {
 		t.Errorf("%d bytes", len(got))
 	}
 }
 
-func FuzzFunction(f *testing.F) {
+func FuzzFunctionName(f *testing.F) {
 	for _, seed := range []string{"a<b>(c) const", "operator<<", "{lambda(", "x::h0123456789abcdef", "(anonymous namespace)::f", "a b <c d"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got := Function(name)
-		if name != "" && got == "" || len(got) > maxName+len(name) {
+		got := functionName(name)
+		if name != "" && got == "" || len(got) > maxFunction+len(name) {
 			t.Errorf("%q: %q", name, got)
 		}
 	})

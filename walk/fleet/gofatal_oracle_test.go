@@ -1,4 +1,4 @@
-package signature_test
+package fleet_test
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
-	"github.com/symtool/symtool/walk/signature"
+	"github.com/symtool/symtool/walk/fleet"
 )
 
 // Go's runtime ends a process on the system stack. The walk of the thread continues where the goroutine left its own
@@ -22,7 +22,7 @@ import (
 func TestOracleGoFatal(t *testing.T) {
 	testenv.Oracle(t)
 	gdb := testenv.Tool(t, "gdb")
-	fatal := buildGo(t, "fatal.go", "CGO_ENABLED=0")
+	fatal := buildGoMain(t, "fatal.go", "CGO_ENABLED=0")
 	for _, tt := range []struct {
 		arg, function, signature string
 	}{
@@ -35,12 +35,12 @@ func TestOracleGoFatal(t *testing.T) {
 	}
 	t.Run("cgo", func(t *testing.T) {
 		testenv.Tool(t, "gcc")
-		checkFatal(t, gdb, buildGo(t, "fatalcgo.go", "CGO_ENABLED=1"), "", "main.call", "fail")
+		checkFatal(t, gdb, buildGoMain(t, "fatalcgo.go", "CGO_ENABLED=1"), "", "main.call", "fail")
 	})
 }
 
-// buildGo builds a program of testdata, as the main package of a module.
-func buildGo(t *testing.T, file, env string) (program string) {
+// buildGoMain builds a program of testdata, as the main package of a module.
+func buildGoMain(t *testing.T, file, env string) (program string) {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
@@ -94,7 +94,7 @@ func checkFatal(t *testing.T, gdb, program, arg, function, want string) {
 	if !slices.Contains(functions, function) {
 		t.Errorf("no %s in\n%s", function, strings.Join(functions, "\n"))
 	}
-	if got := signature.NewMaker(signature.Default()).Of(res); !strings.HasSuffix(got, want) {
+	if got := fleet.NewSignatureMaker(fleet.DefaultRules()).Of(res); !strings.HasSuffix(got, want) {
 		t.Errorf("signature %s, want %s", got, want)
 	}
 }

@@ -1,8 +1,4 @@
-// Package signature names crashes: equal signatures have the same cause, as far as stacks say. A
-// signature is made from the functions at the top of the stack that crashed, in the way of Mozilla's
-// crash statistics: frames that say nothing are left out, and those that say little are followed by
-// their callers.
-package signature
+package fleet
 
 import (
 	"cmp"
@@ -12,8 +8,8 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// MaxLength is the maximum length of a signature in bytes.
-const MaxLength = 255
+// maxSignature is the maximum length of a signature in bytes.
+const maxSignature = 255
 
 // Limits on the work for a signature.
 const (
@@ -23,28 +19,32 @@ const (
 
 // The signatures of dumps without a usable stack.
 const (
-	NoThread = "EMPTY: no crashing thread"
-	NoFrames = "EMPTY: no frames"
+	noThread = "EMPTY: no crashing thread"
+	noFrames = "EMPTY: no frames"
 )
 
-// Maker makes signatures according to rules. It must not be used concurrently.
-type Maker struct {
+// SignatureMaker makes signatures according to rules. A signature is made from the functions at the top of
+// the stack that crashed, in the way of Mozilla's crash statistics: frames that say nothing are left out,
+// and those that say little are followed by their callers. A SignatureMaker must not be used concurrently.
+type SignatureMaker struct {
 	rules   *Rules
 	actions map[string]action // by name
 }
 
-// NewMaker returns a Maker.
-func NewMaker(rules *Rules) *Maker { return &Maker{rules: rules, actions: map[string]action{}} }
+// NewSignatureMaker returns a SignatureMaker.
+func NewSignatureMaker(rules *Rules) *SignatureMaker {
+	return &SignatureMaker{rules: rules, actions: map[string]action{}}
+}
 
 // Of returns the signature of a walked dump, which is made from the thread that crashed or requested the dump.
-func (m *Maker) Of(r *walk.Result) string {
+func (m *SignatureMaker) Of(r *walk.Result) string {
 	want := r.Dump.RequestingThread()
 	for i := range r.Stacks {
 		if r.Stacks[i].Thread == want {
 			return m.stack(r, &r.Stacks[i])
 		}
 	}
-	return NoThread
+	return noThread
 }
 
 // frame is a frame as a signature shows it.
@@ -70,10 +70,10 @@ func (f *frame) label() string {
 }
 
 // stack returns the signature of a stack.
-func (m *Maker) stack(r *walk.Result, s *walk.Stack) string {
+func (m *SignatureMaker) stack(r *walk.Result, s *walk.Stack) string {
 	frames := framesOf(r, s)
 	if len(frames) == 0 {
-		return NoFrames
+		return noFrames
 	}
 	var parts []string
 	var c cause
@@ -107,7 +107,7 @@ func (m *Maker) stack(r *walk.Result, s *walk.Stack) string {
 }
 
 // start returns the index of the first frame with the action start, or 0.
-func (m *Maker) start(frames []frame) int {
+func (m *SignatureMaker) start(frames []frame) int {
 	if m.rules.hasStart {
 		for i := range frames {
 			if m.action(frames[i].name) == actStart {
@@ -118,7 +118,7 @@ func (m *Maker) start(frames []frame) int {
 	return 0
 }
 
-func (m *Maker) action(name string) action {
+func (m *SignatureMaker) action(name string) action {
 	act, ok := m.actions[name]
 	if !ok {
 		if len(m.actions) == maxActions {
@@ -136,7 +136,7 @@ func framesOf(r *walk.Result, s *walk.Stack) (frames []frame) {
 		f := &s.Frames[i]
 		for k := range f.Names {
 			if f.Names[k].Function != "" {
-				frames = append(frames, frame{name: Function(f.Names[k].Function)})
+				frames = append(frames, frame{name: functionName(f.Names[k].Function)})
 			}
 		}
 		if f.Function() == "" {
@@ -160,15 +160,15 @@ func unnamed(r *walk.Result, f *walk.Frame) frame {
 	if r.Dump.System.OS.IsLinux() && m.DebugFile != "" { // DT_SONAME, which is the same in all kinds of dumps
 		name = m.DebugFile
 	}
-	name = cut(name, maxName)
+	name = cut(name, maxFunction)
 	return frame{name: name + "@0x" + strconv.FormatUint(f.Inst-m.Addr, 16), module: name}
 }
 
 // join returns the parts of a signature as one text of valid UTF-8.
 func join(parts []string) string {
 	s := strings.ToValidUTF8(strings.Join(parts, " | "), "\ufffd")
-	if len(s) > MaxLength {
-		s = cut(s, MaxLength-3) + "..."
+	if len(s) > maxSignature {
+		s = cut(s, maxSignature-3) + "..."
 	}
 	return s
 }

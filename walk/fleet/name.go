@@ -1,4 +1,4 @@
-package signature
+package fleet
 
 import (
 	"strings"
@@ -7,14 +7,14 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// maxName is the length in bytes to which names are cut before anything else: hostile symbol files
+// maxFunction is the length in bytes to which names are cut before anything else: hostile symbol files
 // have names of megabytes.
-const maxName = 4 << 10
+const maxFunction = 4 << 10
 
-// Function returns the name of a function without the parts that differ between its instances:
+// functionName returns the name of a function without the parts that differ between its instances:
 // arguments, the return type, qualifiers, clones, Rust's hash. Arguments of templates become T.
-func Function(name string) string {
-	name = text.CutClone(cut(name, maxName))
+func functionName(name string) string {
+	name = text.CutClone(cut(name, maxFunction))
 	if s, ok := goName(name); ok {
 		return s
 	}

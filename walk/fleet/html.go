@@ -1,4 +1,4 @@
-package summary
+package fleet
 
 import (
 	_ "embed"
@@ -46,7 +46,7 @@ type trustShare struct {
 
 // htmlRow is a module on a page.
 type htmlRow struct {
-	Row
+	ModuleRow
 	Name, Tone string
 }
 
@@ -80,7 +80,7 @@ func (t *Tables) WriteHTML(w io.Writer, o HTMLOptions) error {
 }
 
 // tones are the classes of the states of symbols.
-var tones = map[State]string{
+var tones = map[SymbolState]string{
 	StateCorrupt: "error", StateOtherID: "error", StateMissing: "error", StateNoCFI: "warning", StateFound: "good",
 }
 

@@ -1,4 +1,4 @@
-package signature
+package fleet
 
 import (
 	"bufio"
@@ -46,16 +46,16 @@ var defaultText string
 // defaultRules compiles the rules when they are first needed, because most programs that link them walk
 // only one dump.
 var defaultRules = sync.OnceValue(func() *Rules {
-	r, err := Parse(strings.NewReader(defaultText), "default.rules")
+	r, err := ParseRules(strings.NewReader(defaultText), "default.rules")
 	if err != nil {
 		panic(err)
 	}
 	return r
 })
 
-// Default returns the rules for frames that say nothing about a crash: functions that raise signals and
+// DefaultRules returns the rules for frames that say nothing about a crash: functions that raise signals and
 // exceptions, allocate and copy memory, wait, or handle crashes.
-func Default() *Rules { return defaultRules() }
+func DefaultRules() *Rules { return defaultRules() }
 
 // The limits of a file of rules.
 const (
@@ -72,10 +72,10 @@ type RuleError struct {
 
 func (e *RuleError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
 
-// Parse reads rules. Each line has an action and a regular expression in Go's syntax. Empty lines and
+// ParseRules reads rules. Each line has an action and a regular expression in Go's syntax. Empty lines and
 // lines that begin with # are comments. The error for a malformed line is a *RuleError; file is its name
 // in the error.
-func Parse(in io.Reader, file string) (*Rules, error) {
+func ParseRules(in io.Reader, file string) (*Rules, error) {
 	rules := &Rules{}
 	var patterns pattern.Compiler
 	lines := bufio.NewScanner(in)

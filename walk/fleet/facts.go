@@ -1,13 +1,8 @@
-// Package summary says what the walks of many dumps say together: which crashes there are, by their
-// signatures, and which modules lack the symbols and rules that their stacks need. The memory that it
-// takes depends on the number of signatures and modules, not on the number of dumps.
-package summary
+package fleet
 
 import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/batch"
-	"github.com/symtool/symtool/walk/signature"
 )
 
 // Module is a module of any number of dumps. Frames outside of modules have the zero Module.
@@ -115,21 +110,21 @@ func (t *Totals) Add(o Totals) {
 // plain makes a text from a dump valid UTF-8: as in JSON, each invalid byte becomes U+FFFD.
 func plain(s string) string { return string([]rune(s)) }
 
-// maxName is the length in bytes to which names of modules are cut: every module may have a different
+// maxModuleName is the length in bytes to which names of modules are cut: every module may have a different
 // one.
-const maxName = 1 << 10
+const maxModuleName = 1 << 10
 
 // shortened returns a name as shown in tables.
 func shortened(name string) string {
-	if len(name) > maxName {
-		name = name[:maxName]
+	if len(name) > maxModuleName {
+		name = name[:maxModuleName]
 	}
 	return plain(name)
 }
 
 // ModulesOf returns the counts of a dump that was read, by module. at is its index among the dumps,
 // from 1.
-func ModulesOf(w *batch.Walked, at int64) map[Module]*Counts {
+func ModulesOf(w *Walked, at int64) map[Module]*Counts {
 	places := map[int]*Counts{} // by index in the dump, which may have a module twice
 	count := func(place int) *Counts {
 		if places[place] == nil {
@@ -206,7 +201,7 @@ func (c *Counts) merge(o *Counts) {
 }
 
 // TotalsOf returns the totals of one dump.
-func TotalsOf(w *batch.Walked) Totals {
+func TotalsOf(w *Walked) Totals {
 	t := Totals{Dumps: 1}
 	switch {
 	case w.Err != nil:
@@ -245,7 +240,7 @@ func (c *Crashes) Add(o Crashes) {
 }
 
 // CrashOf returns the signature of a dump that was read, and its counts.
-func CrashOf(w *batch.Walked, at int64, m *signature.Maker) (string, Crashes) {
+func CrashOf(w *Walked, at int64, m *SignatureMaker) (string, Crashes) {
 	return m.Of(w.Result), Crashes{Dumps: 1, Example: Example{plain(w.Path), at}, Reason: plain(w.Dump.Reason())}
 }
 
