@@ -116,6 +116,12 @@ type Terms struct {
 	ByBuildID bool
 }
 
+// GoTable is the section with Go's table of functions. The linker's flags -s and -w leave it in the file, as the
+// runtime itself needs it: the names of functions, and how far the stack pointer is below the return address at each
+// instruction. Read as .symtab and .debug_frame (Container.Embedded), it serves Go programs as MiniDebugInfo serves
+// others.
+const GoTable = ".gopclntab"
+
 // Container reads parts of a file on demand. Errors are *bin.Error.
 type Container interface {
 	// Section returns the section with an ELF name (".debug_info", ".eh_frame"), or nil.

@@ -23,9 +23,6 @@ type File struct {
 	Mini bool // from .gnu_debugdata
 }
 
-// GoTable is a section of Go programs. The symbol table made from it also provides unwind rules.
-const GoTable = ".gopclntab"
-
 // Find returns the binary and its debug file, if that is not nil. If neither has a .symtab, it adds the file in
 // .gnu_debugdata, or the one made from Go's table of functions, which is also used for its unwind rules. lost describes
 // what could not be read from this third file.
@@ -40,7 +37,7 @@ func Find(file, debug *object.File) (files []File, lost []bin.Problem, err error
 		files = append(files, File{File: debug, Moved: moved})
 		symtab = symtab || debug.HasSymbols(object.Symtab)
 	}
-	if _, from := firstWithData(files, ".debug_frame"); symtab && (from.File != nil || file.Section(GoTable) == nil) {
+	if _, from := firstWithData(files, ".debug_frame"); symtab && (from.File != nil || file.Section(object.GoTable) == nil) {
 		return files, nil, nil
 	}
 	mini, err := file.Embedded()

@@ -114,7 +114,7 @@ func (t *goTable) file() (*object.File, error) {
 	if !f.in.Held.Take(int64(len(data))) {
 		return nil, t.s.errorf(0, "functions of %d bytes would exceed the limit of %d bytes in memory for a file of %d bytes", len(data), f.in.Limits.HeldBytes(f.Size), f.Size)
 	}
-	return f.openEmbedded(data, goTableSection)
+	return f.openEmbedded(data, object.GoTable)
 }
 
 // openEmbedded opens a file contained in a section.

@@ -8,12 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// goTableSection holds Go's table of functions. The linker's flags -s and -w leave it in the file, as the runtime
-// itself needs it: the names of functions, and how far the stack pointer is below the return address at each
-// instruction. Read as .symtab and .debug_frame, it serves Go programs as MiniDebugInfo serves others. Formats:
-// debug/gosym and, for the fields that it does not read, type _func of src/runtime/runtime2.go and step in
+// Formats: debug/gosym and, for the fields that it does not read, type _func of src/runtime/runtime2.go and step in
 // src/runtime/symtab.go.
-const goTableSection = ".gopclntab"
 
 // The magic numbers of Go 1.18 and 1.20, which later versions use, too. Older tables have addresses instead of
 // offsets, and are not read.
@@ -64,7 +60,7 @@ type goTable struct {
 // goSymbols returns the table as an ELF file. It returns nil if the file has no table of a supported version, or has
 // .symtab and .debug_frame anyway.
 func (f *File) goSymbols() (*object.File, error) {
-	t := &goTable{f: f, s: f.Header(goTableSection), code: f.Header(".text"), arch: arch.ByELF(f.Machine, f.Class), order: f.Order}
+	t := &goTable{f: f, s: f.Header(object.GoTable), code: f.Header(".text"), arch: arch.ByELF(f.Machine, f.Class), order: f.Order}
 	symbols, frames := !f.HasSymbols(object.Symtab), !f.hasData(".debug_frame")
 	if t.s == nil || !t.s.HasData() || t.code == nil || t.arch == nil || t.arch.PtrSize != int(f.pick(4, 8)) || !symbols && !frames {
 		return nil, nil

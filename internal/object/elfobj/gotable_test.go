@@ -69,7 +69,7 @@ func (p goProgram) section() []byte {
 func (p goProgram) file() []byte {
 	e := testELF{bits: 64, order: binary.LittleEndian, typ: 2, mach: p.mach, secs: []testSec{
 		{name: ".text", typ: stProgbits, flags: 6, addr: 0x401000, data: make([]byte, 0x100)},
-		{name: goTableSection, typ: stProgbits, flags: 2, addr: goTableAt, data: p.section()},
+		{name: object.GoTable, typ: stProgbits, flags: 2, addr: goTableAt, data: p.section()},
 	}}
 	if p.module != 0 {
 		words := make([]byte, 8*24)
@@ -197,7 +197,7 @@ func FuzzGoTable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, table []byte, amd64 bool) {
 		e := testELF{bits: 64, order: binary.LittleEndian, typ: 2, mach: 62, secs: []testSec{
 			{name: ".text", typ: stProgbits, flags: 6, addr: 0x401000, data: make([]byte, 0x100)},
-			{name: goTableSection, typ: stProgbits, flags: 2, addr: goTableAt, data: table},
+			{name: object.GoTable, typ: stProgbits, flags: 2, addr: goTableAt, data: table},
 		}}
 		if !amd64 {
 			e.mach = uint16(elf.EM_AARCH64)

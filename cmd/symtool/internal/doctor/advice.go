@@ -61,7 +61,7 @@ func (b *binaryDiagnosis) noProgram() string {
 // splitOff returns how dump reads a .dwo file, or a package of .dwo files, with the binary, or "" if the file is
 // neither.
 func (b *binaryDiagnosis) splitOff(file string) string {
-	dwo := func(s dwarf2sym.SectionSize) bool { return strings.HasSuffix(s.Name, ".dwo") }
+	dwo := func(s sectionSize) bool { return strings.HasSuffix(s.Name, ".dwo") }
 	switch {
 	case b.Code || !slices.ContainsFunc(b.Debug, dwo) || hasSection(b.Debug, ".debug_info", ".zdebug_info"):
 		return ""
@@ -133,7 +133,7 @@ const goFlags = "build without -w and -s in go build's -ldflags"
 
 // hasDebug reports whether the binary or its debug file has one of the sections.
 func (b *binaryDiagnosis) hasDebug(names ...string) bool {
-	return slices.ContainsFunc(b.parts(), func(c *dwarf2sym.Contents) bool { return hasSection(c.Debug, names...) })
+	return slices.ContainsFunc(b.parts(), func(c *inventory) bool { return hasSection(c.Debug, names...) })
 }
 
 // adviseSplit advises on skeleton units whose split unit is missing.

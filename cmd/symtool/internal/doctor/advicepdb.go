@@ -2,12 +2,11 @@ package doctor
 
 import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/text"
 )
 
 // pdbPlaces returns the places where dump looks for the PDB of a file, the same as in package debugset.
-func pdbPlaces(file string, p *dwarf2sym.PDBLink) []string {
+func pdbPlaces(file string, p *pdbLink) []string {
 	name := text.Printable(p.Name)
 	return []string{
 		name + " beside the file",

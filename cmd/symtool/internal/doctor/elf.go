@@ -17,7 +17,7 @@ import (
 
 // binaryDiagnosis describes the contents of a binary and its separate debug file.
 type binaryDiagnosis struct {
-	*dwarf2sym.Contents
+	*inventory
 	DebugFile  *debugFileDiagnosis `json:"debug_file,omitempty"`
 	Units      *dwarf2sym.Units    `json:"units"`                  // of the file that has them
 	Read       []string            `json:"read,omitempty"`         // other files: the supplementary file, packages, .dwo files
@@ -37,25 +37,25 @@ type binaryDiagnosis struct {
 	nameFrom string // as in object.File
 }
 
-// debugFileDiagnosis is a separate debug file. A PDB has a Kind and an ID instead of Contents.
+// debugFileDiagnosis is a separate debug file. A PDB has a Kind and an ID instead of an inventory.
 type debugFileDiagnosis struct {
 	Path string `json:"path"`
 	Kind string `json:"kind,omitempty"` // "pdb"
 	ID   string `json:"id,omitempty"`   // as in MODULE
-	*dwarf2sym.Contents
+	*inventory
 }
 
 // pdbKind is the Kind of a PDB.
 const pdbKind = "pdb"
 
 // parts returns the contents of the binary and its separate debug file.
-func (b *binaryDiagnosis) parts() []*dwarf2sym.Contents {
-	var all []*dwarf2sym.Contents
-	if b.Contents != nil {
-		all = append(all, b.Contents)
+func (b *binaryDiagnosis) parts() []*inventory {
+	var all []*inventory
+	if b.inventory != nil {
+		all = append(all, b.inventory)
 	}
-	if b.DebugFile != nil && b.DebugFile.Contents != nil {
-		all = append(all, b.DebugFile.Contents)
+	if b.DebugFile != nil && b.DebugFile.inventory != nil {
+		all = append(all, b.DebugFile.inventory)
 	}
 	return all
 }
@@ -68,8 +68,8 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	g.Binary = &binaryDiagnosis{}
 	alone := binfile.IsPDB(g.File)
 	if !alone {
-		err := d.contents(ctx, g, g.File, func(f *object.File, c *dwarf2sym.Contents) {
-			g.Binary.terms, g.Binary.nameFrom, g.Binary.Contents = f.Terms, f.NameFrom, c
+		err := d.contents(ctx, g, g.File, func(f *object.File, c *inventory) {
+			g.Binary.terms, g.Binary.nameFrom, g.Binary.inventory = f.Terms, f.NameFrom, c
 		})
 		if err != nil {
 			return err
@@ -101,8 +101,8 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	case r.PDB != "":
 		g.Binary.DebugFile = &debugFileDiagnosis{Path: r.PDB, Kind: pdbKind, ID: r.Module.ID}
 	case r.DebugFile != "":
-		err := d.contents(ctx, g, r.DebugFile, func(_ *object.File, c *dwarf2sym.Contents) {
-			g.Binary.DebugFile = &debugFileDiagnosis{Path: r.DebugFile, Contents: c}
+		err := d.contents(ctx, g, r.DebugFile, func(_ *object.File, c *inventory) {
+			g.Binary.DebugFile = &debugFileDiagnosis{Path: r.DebugFile, inventory: c}
 		})
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 }
 
 // contents calls use with a file and its contents, including its units if it has any.
-func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*object.File, *dwarf2sym.Contents)) error {
+func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*object.File, *inventory)) error {
 	limits := object.DefaultLimits()
 	limits.CPU = d.cpu
 	f, err := objfile.Open(path, limits)
@@ -131,10 +131,7 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	}
 	defer runtime.GC() // otherwise this file's decompressed data would still be in memory beside the next file's
 	defer f.Close()
-	c, err := dwarf2sym.ReadContents(f)
-	if err != nil {
-		return err
-	}
+	c := takeInventory(f)
 	use(f, c)
 	for _, t := range c.Damage {
 		g.problem(cli.ProblemSummary{File: path, Section: t.Table, Message: t.Error}, t.Error)
@@ -156,7 +153,7 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 }
 
 // hasSection reports whether one of the sections exists.
-func hasSection(list []dwarf2sym.SectionSize, names ...string) bool {
+func hasSection(list []sectionSize, names ...string) bool {
 	for _, s := range list {
 		for _, name := range names {
 			if s.Name == name {

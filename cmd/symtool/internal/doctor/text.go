@@ -84,7 +84,7 @@ func (t *doctorText) binary(g *diagnosis) {
 // head writes what the file itself is. A PDB without its binary is its own debug file.
 func (t *doctorText) head(g *diagnosis) {
 	b := g.Binary
-	if b.Contents == nil {
+	if b.inventory == nil {
 		t.line("%s: PDB, %s", g.File, g.Symbols.Module.Arch)
 		return
 	}
@@ -96,16 +96,16 @@ func (t *doctorText) head(g *diagnosis) {
 	if b.NoSections {
 		t.entry("headers", "no section headers")
 	}
-	t.contents(b.Contents, b)
+	t.contents(b.inventory, b)
 }
 
 func (t *doctorText) debugFile(f *debugFileDiagnosis, b *binaryDiagnosis) {
-	if f.Contents == nil {
+	if f.inventory == nil {
 		t.entry("debug file", "%s, a PDB, %s", f.Path, f.ID)
 		return
 	}
 	t.entry("debug file", "%s", f.Path)
-	t.contents(f.Contents, b)
+	t.contents(f.inventory, b)
 }
 
 // name writes where the name in MODULE comes from if it is a guess or differs from the
@@ -141,7 +141,7 @@ func cfiOrigin(b *binaryDiagnosis) string {
 }
 
 // contents writes the contents of b or of its debug file.
-func (t *doctorText) contents(c *dwarf2sym.Contents, b *binaryDiagnosis) {
+func (t *doctorText) contents(c *inventory, b *binaryDiagnosis) {
 	if c.PDB != nil {
 		t.entry("PDB", "%s, %s", c.PDB.Name, c.PDB.ID)
 	} else {
@@ -172,7 +172,7 @@ func (t *doctorText) contents(c *dwarf2sym.Contents, b *binaryDiagnosis) {
 }
 
 // packedAs describes the compression of a section.
-func packedAs(s dwarf2sym.SectionSize) string {
+func packedAs(s sectionSize) string {
 	if s.Compression == "" {
 		return ""
 	}
@@ -180,7 +180,7 @@ func packedAs(s dwarf2sym.SectionSize) string {
 }
 
 // debugSizes returns the total size of the debug sections, and their compression.
-func debugSizes(list []dwarf2sym.SectionSize) string {
+func debugSizes(list []sectionSize) string {
 	var size int64
 	var packed uint64
 	how := map[string]bool{}
