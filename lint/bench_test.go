@@ -89,7 +89,7 @@ func cpuTime() int64 {
 // the cost of a family.
 func BenchmarkRun(b *testing.B) {
 	text := bigText(b, filepath.Join(testenv.Root(b), "golden", "dwarf2sym", "clang-dwarf5.sym"), 32<<20)
-	run := func(name string, rules []*Rule) {
+	run := func(name string, rules []*finding.Rule) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			records := 0
@@ -106,9 +106,9 @@ func BenchmarkRun(b *testing.B) {
 			b.ReportMetric(float64(len(text))/cpu*1e3, "MB/cpu-s")
 		})
 	}
-	run("none", []*Rule{})
+	run("none", []*finding.Rule{})
 	for _, family := range finding.Families {
-		var rules []*Rule
+		var rules []*finding.Rule
 		for _, r := range Rules() {
 			if r.Family() == family {
 				rules = append(rules, r)

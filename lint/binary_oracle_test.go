@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/rules/binary"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // lintBinary checks a text against a binary with the rules of the family.
-func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *Report {
+func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *finding.Report {
 	t.Helper()
 	return passOfBinary(t, text, f, o).Result
 }

@@ -111,7 +111,7 @@ func TestBinaryRules(t *testing.T) {
 		{"id", "gcc-dwarf5", "", swap("A27E41F9", "A27E41F8"), Options{}, []string{"SYM501:1 its build-id gives A27E41F938E3932E94FB8368AAFCB6300"}},
 		{"hash", "no-build-id", "", func(s string) string { f := strings.Fields(s); return strings.Replace(s, f[3], f[3][1:]+"1", 1) }, Options{}, []string{"SYM501:1 as it has no build-id, gives"}},
 		{"another binary", "gcc-dwarf5", "sframe-text-v2.elf", swap("", ""), Options{}, []string{"SYM501:1 nothing else is compared"}},
-		{"another binary all the same", "gcc-dwarf5", "sframe-text-v2.elf", swap("", ""), Options{Rules: []*Rule{RuleByID("SYM506")}},
+		{"another binary all the same", "gcc-dwarf5", "sframe-text-v2.elf", swap("", ""), Options{Rules: []*finding.Rule{RuleByID("SYM506")}},
 			[]string{"SYM506:9 FUNC at 0x340", "SYM506:12 FUNC at 0x350", "SYM506:17 FUNC at 0x370", "SYM506:69 FUNC at 0x480", "SYM506:74 FUNC at 0x4c0", "SYM506:77 FUNC at 0x4d0"}},
 		{"lower case id", "gcc-dwarf5", "", swap("A27E41F9", "a27e41f9"), Options{}, nil},
 		{"cpu", "gcc-dwarf5", "", swap("Linux x86_64", "Linux arm64"), Options{}, []string{`SYM502:1 MODULE is for CPU "arm64", the binary for x86_64`}},

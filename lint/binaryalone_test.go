@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // A rule has the same findings if it is the only rule checked: rules that share an examination of
@@ -29,7 +30,7 @@ func TestBinaryRulesAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		damaged := []byte(swap(c.old, c.new)(string(text)))
-		of := func(rules []*Rule) (list []string) {
+		of := func(rules []*finding.Rule) (list []string) {
 			r := lintBinary(t, damaged, symtest.Open(t, filepath.Join(root, "golden", "input", c.pair+".elf")), Options{Rules: rules})
 			for i := range r.Findings {
 				f := &r.Findings[i]
@@ -39,7 +40,7 @@ func TestBinaryRulesAlone(t *testing.T) {
 			}
 			return list
 		}
-		all, alone := strings.Join(of(nil), "\n"), strings.Join(of([]*Rule{RuleByID(c.id)}), "\n")
+		all, alone := strings.Join(of(nil), "\n"), strings.Join(of([]*finding.Rule{RuleByID(c.id)}), "\n")
 		if all != alone || !strings.Contains(alone, c.id) {
 			t.Errorf("%s alone: %q, with all others: %q", c.id, alone, all)
 		}

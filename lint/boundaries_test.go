@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/rules/coverage"
 )
@@ -132,7 +133,7 @@ func TestMessages(t *testing.T) {
 		{"SYM703", check.Head + "PUBLIC 1000 0 f\n", 1, "there are no functions with lines, want 1 %"},
 	} {
 		r := lintWith(t, c.text, func(o *Options) {
-			o.Rules, o.MinCFI, o.MinLines = []*Rule{RuleByID(c.rule)}, c.min, c.min
+			o.Rules, o.MinCFI, o.MinLines = []*finding.Rule{RuleByID(c.rule)}, c.min, c.min
 		})
 		var got []string
 		for _, f := range r.Findings {

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/coderange"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // family lists the findings of one family as "line:col ID: message".
-func family(r *Report, name string) (list []string) {
+func family(r *finding.Report, name string) (list []string) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Rule.Family().Name == name {
 			list = append(list, fmt.Sprintf("%d:%d %s: %s", f.Line, f.Col, f.Rule.ID, f.Message))
@@ -145,7 +146,7 @@ func TestRulesAlone(t *testing.T) {
 	for _, rule := range rules {
 		r := lintWith(t, rule.Bad, func(o *Options) {
 			limitsOf(rule)(o)
-			o.Rules = []*Rule{rule}
+			o.Rules = []*finding.Rule{rule}
 		})
 		if len(r.Findings) != 1 || r.Findings[0].Line != rule.At {
 			t.Errorf("%s: %v", rule.ID, r.Findings)

@@ -13,7 +13,7 @@ import (
 )
 
 // counts returns the findings of the families cfi and coverage, by rule.
-func counts(r *Report) map[string]int {
+func counts(r *finding.Report) map[string]int {
 	n := maps.Clone(r.Counts)
 	maps.DeleteFunc(n, func(id string, n int) bool { return n == 0 || id[3] != '4' && id[3] != '7' })
 	return n
@@ -48,7 +48,7 @@ func TestGoldenFindings(t *testing.T) {
 	}
 }
 
-func lintFile(t *testing.T, path string) *Report {
+func lintFile(t *testing.T, path string) *finding.Report {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // byteMap describes a binary's code byte by byte, according to readelf.
@@ -104,7 +105,7 @@ func TestOracleCodeShare(t *testing.T) {
 		if head, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(head, []byte("\x7fELF")) {
 			continue
 		}
-		r := lintBinary(t, testenv.Dump(t, path), symtest.Open(t, path), Options{Rules: []*Rule{}})
+		r := lintBinary(t, testenv.Dump(t, path), symtest.Open(t, path), Options{Rules: []*finding.Rule{}})
 		m := readByteMap(t, readelf, path)
 		var covered, code uint64
 		for at, is := range m.code {

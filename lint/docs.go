@@ -9,12 +9,12 @@ import (
 )
 
 // List returns a line for each rule, grouped by family.
-func List() string { return list(func(*Rule) bool { return true }) }
+func List() string { return list(func(*finding.Rule) bool { return true }) }
 
-func list(wanted func(*Rule) bool) string {
+func list(wanted func(*finding.Rule) bool) string {
 	var b strings.Builder
 	for _, family := range finding.Families {
-		rules := slices.DeleteFunc(rulesOf(family), func(r *Rule) bool { return !wanted(r) })
+		rules := slices.DeleteFunc(rulesOf(family), func(r *finding.Rule) bool { return !wanted(r) })
 		if len(rules) == 0 {
 			continue
 		}
@@ -26,7 +26,7 @@ func list(wanted func(*Rule) bool) string {
 	return b.String()
 }
 
-func rulesOf(family finding.Family) (rules []*Rule) {
+func rulesOf(family finding.Family) (rules []*finding.Rule) {
 	for _, r := range Rules() {
 		if r.Family() == family {
 			rules = append(rules, r)
@@ -45,11 +45,11 @@ func ExplainAll(word string) (text string, ok bool) {
 	if rule := RuleByID(prefix); rule != nil {
 		return explain(rule), true
 	}
-	return list(func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain ID describes one of them.\n", true
+	return list(func(r *finding.Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain ID describes one of them.\n", true
 }
 
 // explain returns the documentation of a rule as text.
-func explain(r *Rule) string {
+func explain(r *finding.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n%s\n\n", r.ID, r.Title, strings.TrimSpace(r.Doc))
 	fmt.Fprintf(&b, "Severity       %v\nFamily         %s: %s\nSpecification  %s\n", r.Severity, r.Family().Name, r.Family().Title, r.Spec)
@@ -66,7 +66,7 @@ func explain(r *Rule) string {
 // example is a symbol file that has, or does not have, a finding of the rule.
 type example struct{ title, text string }
 
-func examplesOf(r *Rule) (list []example) {
+func examplesOf(r *finding.Rule) (list []example) {
 	if r.Bad != "" {
 		where := "about the file as a whole"
 		if r.At > 0 {
@@ -121,7 +121,7 @@ func Page() string {
 }
 
 // section writes the page's section for a rule.
-func section(b *strings.Builder, r *Rule) {
+func section(b *strings.Builder, r *finding.Rule) {
 	fmt.Fprintf(b, "\n### %s\n\n**%s** (%v, since %s)\n\n%s\n\nSpecification: %s.", r.ID, r.Title, r.Severity, r.Since, strings.TrimSpace(r.Doc), r.Spec)
 	if len(r.Cites) > 0 {
 		fmt.Fprintf(b, " Seen in %s.", strings.Join(r.Cites, ", "))

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -45,7 +46,7 @@ func FuzzLint(f *testing.F) {
 				t.Errorf("%s: control characters or invalid UTF-8 in %q", x.Rule.ID, x.Message)
 			}
 		}
-		if !slices.IsSortedFunc(r.Findings, func(a, b Finding) int {
+		if !slices.IsSortedFunc(r.Findings, func(a, b finding.Finding) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
 		}) {
 			t.Error("findings are not in order")

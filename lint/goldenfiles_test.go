@@ -16,7 +16,7 @@ import (
 )
 
 // lintReal checks a file with all rules.
-func lintReal(t *testing.T, path, name string) *Report {
+func lintReal(t *testing.T, path, name string) *finding.Report {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -114,7 +114,7 @@ func TestPeerFiles(t *testing.T) {
 		r := lintReal(t, file, filepath.Base(file))
 		fmt.Fprintf(&b, "%s: %s\n", filepath.ToSlash(name), r.Coverage.Verdict)
 		for _, c := range r.ByRule() {
-			i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Rule == c.Rule })
+			i := slices.IndexFunc(r.Findings, func(f finding.Finding) bool { return f.Rule == c.Rule })
 			fmt.Fprintf(&b, "  %s %-7v %5d  %s\n", c.Rule.ID, c.Severity, c.Count, r.Findings[i].String())
 			seen[c.Rule.ID] = true
 			if peerReasons[c.Rule.ID] == "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
 )
 
@@ -29,16 +30,16 @@ func TestCallsGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := symtest.Open(t, elfPath)
-		if c := lintBinary(t, text, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != want {
+		if c := lintBinary(t, text, f, Options{Rules: []*finding.Rule{}}).Coverage; c.Calls == nil || *c.Calls != want {
 			t.Errorf("%v, want %v", c.Calls, want)
 		}
 		// Without STACK CFI, no return address has call frame information. A file for another CPU
 		// is not compared.
 		bare := bytes.Join(slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(l []byte) bool { return bytes.HasPrefix(l, []byte("STACK")) }), nil)
-		if c := lintBinary(t, bare, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != (coverage.Share{Covered: 0, Total: want.Total}) {
+		if c := lintBinary(t, bare, f, Options{Rules: []*finding.Rule{}}).Coverage; c.Calls == nil || *c.Calls != (coverage.Share{Covered: 0, Total: want.Total}) {
 			t.Errorf("without STACK CFI: %v, want 0 of %d", c.Calls, want.Total)
 		}
-		if c := lintBinary(t, []byte(check.Head+"PUBLIC 1000 0 f\n"), f, Options{Rules: []*Rule{}}).Coverage; c.Calls != nil {
+		if c := lintBinary(t, []byte(check.Head+"PUBLIC 1000 0 f\n"), f, Options{Rules: []*finding.Rule{}}).Coverage; c.Calls != nil {
 			t.Errorf("of another binary: %v", c.Calls)
 		}
 	})

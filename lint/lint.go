@@ -1,7 +1,8 @@
 // Package lint checks whether a symbol file is good enough: whether it follows the format, agrees with
 // itself and with the binary, and covers the code with call frame information and lines.
 //
-// Run checks a file. Package lint/report writes the findings, lint/config reads the settings of a project,
+// Run checks a file. Package lint/finding has what a run takes and returns: rules, also of a program's own, and
+// findings. Package lint/report writes the findings, lint/config reads the settings of a project,
 // and lint/filter applies them.
 //
 // A file is read once, record by record. What later rules need is kept in tables that take a few bytes per
@@ -26,26 +27,12 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// The input and output of a run; see package lint/finding.
-type (
-	Rule     = finding.Rule
-	Severity = finding.Severity
-	Finding  = finding.Finding
-	Report   = finding.Report
-)
-
-// The severities.
-const (
-	Note    = finding.Note
-	Warning = finding.Warning
-	Error   = finding.Error
-)
-
 // Options configures a check. The zero value checks all rules.
 type Options struct {
 	File string // used in messages
-	// Rules are the rules to check, chosen from the result of the function Rules; nil means all.
-	Rules []*Rule
+	// Rules are the rules to check: some of those that the function Rules returns, and rules of the caller's own, which
+	// have a Check. nil means all of the former.
+	Rules []*finding.Rule
 	// MaxPerRule is the number of findings kept for each rule; 0 means DefaultMaxPerRule. Further findings
 	// are only counted.
 	MaxPerRule int
@@ -75,7 +62,7 @@ const DefaultMaxPerRule = check.DefaultMaxPerRule
 
 // Run checks the records of a symbol file. It returns an error if reading fails or ctx is done; damage to
 // the file is a finding, not an error.
-func Run(ctx context.Context, in symfmt.Records, o Options) (*Report, error) {
+func Run(ctx context.Context, in symfmt.Records, o Options) (*finding.Report, error) {
 	if o.Filter == nil {
 		p, err := run(ctx, in, o, nil)
 		if err != nil {

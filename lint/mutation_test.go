@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -155,7 +156,7 @@ func readSym(t testing.TB, path string) string {
 	return strings.TrimSuffix(string(testenv.SymbolFile(t, path)), "\n") + "\n"
 }
 
-func lintAll(t testing.TB, text string) *Report {
+func lintAll(t testing.TB, text string) *finding.Report {
 	r, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), Options{File: "a.sym", MaxPerRule: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +218,7 @@ func (m *mutationTest) damage(t *testing.T, name, text string, rounds int) {
 			}
 			m.tried[d.name]++
 			r := lintAll(t, s.text())
-			if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Rule.ID == d.id && f.Line == at+1 }) {
+			if slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Rule.ID == d.id && f.Line == at+1 }) {
 				m.found[d.name]++
 			} else {
 				t.Errorf("%s: %s: no %s at line %d: %.200s: %v", name, d.name, d.id, at+1, s.lines[at], r.Counts)

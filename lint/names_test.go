@@ -114,7 +114,7 @@ func TestNamesOfDump(t *testing.T) {
 const goodID = "0123456789ABCDEF0123456789ABCDEF0"
 
 // namesOnly checks a text with the rules of names.
-func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *Report {
+func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *finding.Report {
 	t.Helper()
 	rules, err := SelectRules([]string{"names"}, nil)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -33,7 +34,7 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 		{"^inside$", "SYM321:10"},
 		{"^none$", ""},
 	} {
-		run := func(suppressions ...filter.Suppression) map[string]Finding {
+		run := func(suppressions ...filter.Suppression) map[string]finding.Finding {
 			filter := filter.New(&filter.Config{Suppressions: suppressions}, nil)
 			rep, err := Run(context.Background(), symfmt.TextRecords(strings.NewReader(ownedText)), Options{File: "a.sym", Filter: filter})
 			if err != nil {
@@ -42,7 +43,7 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 			if err := rep.ReadNames(strings.NewReader(ownedText)); err != nil {
 				t.Fatal(err)
 			}
-			found := map[string]Finding{}
+			found := map[string]finding.Finding{}
 			for _, f := range rep.Findings {
 				found[fmt.Sprintf("%s:%d", f.Rule.ID, f.Line)] = f
 			}

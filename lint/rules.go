@@ -2,8 +2,10 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/symtool/symtool/internal/closest"
 	"github.com/symtool/symtool/lint/filter"
@@ -25,9 +27,9 @@ func checks() []*check.Rule {
 }
 
 // Rules returns all rules in order of ID.
-func Rules() []*Rule {
+func Rules() []*finding.Rule {
 	list := checks()
-	rules := make([]*Rule, len(list), len(list)+len(filter.Rules))
+	rules := make([]*finding.Rule, len(list), len(list)+len(filter.Rules))
 	for i, c := range list {
 		rules[i] = c.Rule
 	}
@@ -35,7 +37,7 @@ func Rules() []*Rule {
 }
 
 // checksOf returns the checks of the given rules, or all if rules is nil.
-func checksOf(rules []*Rule) ([]*check.Rule, error) {
+func checksOf(rules []*finding.Rule) ([]*check.Rule, error) {
 	all := checks()
 	if rules == nil {
 		return all, nil
@@ -44,21 +46,40 @@ func checksOf(rules []*Rule) ([]*check.Rule, error) {
 	for _, r := range rules {
 		i, found := slices.BinarySearchFunc(all, r.ID, func(c *check.Rule, id string) int { return strings.Compare(c.ID, id) })
 		switch {
+		case r.Check != nil:
+			if err := validOwn(r, rules); err != nil {
+				return nil, err
+			}
+			list = append(list, check.Own(r))
 		case found:
 			c := *all[i]
 			c.Rule = r
 			list = append(list, &c)
 		case !slices.Contains(filter.Rules, r):
-			return nil, fmt.Errorf("unknown rule %q: want one of lint.Rules", r.ID)
+			return nil, fmt.Errorf("unknown rule %q: want one of lint.Rules, or a Check", r.ID)
 		}
 	}
 	return list, nil
 }
 
+// ownID is the form of the IDs of rules of a program's own.
+var ownID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z]{3}[1-9][0-9]{2}$`) })
+
+// validOwn checks the ID of a rule of the caller's own, one of rules. Configurations and outputs identify rules by it.
+func validOwn(r *finding.Rule, rules []*finding.Rule) error {
+	if !ownID().MatchString(r.ID) || strings.HasPrefix(r.ID, "SYM") {
+		return fmt.Errorf("rule %q: want an ID of three capital letters other than SYM, the digit of a family, and two digits", r.ID)
+	}
+	if slices.ContainsFunc(rules, func(other *finding.Rule) bool { return other != r && other.ID == r.ID }) {
+		return fmt.Errorf("rule %s is given twice", r.ID)
+	}
+	return nil
+}
+
 // RuleByID returns a rule, or nil if the ID is unknown.
-func RuleByID(id string) *Rule {
+func RuleByID(id string) *finding.Rule {
 	rules := Rules()
-	if i := slices.IndexFunc(rules, func(r *Rule) bool { return r.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(rules, func(r *finding.Rule) bool { return r.ID == id }); i >= 0 {
 		return rules[i]
 	}
 	return nil
@@ -82,7 +103,7 @@ func RulePrefix(word string) (prefix string, err error) {
 			return fmt.Sprintf("SYM%d", f.Hundred), nil
 		}
 	}
-	if strings.HasPrefix(word, "SYM") && slices.ContainsFunc(Rules(), func(r *Rule) bool { return strings.HasPrefix(r.ID, word) }) {
+	if strings.HasPrefix(word, "SYM") && slices.ContainsFunc(Rules(), func(r *finding.Rule) bool { return strings.HasPrefix(r.ID, word) }) {
 		return word, nil
 	}
 	names := make([]string, len(finding.Families))
@@ -96,7 +117,7 @@ func RulePrefix(word string) (prefix string, err error) {
 // ignored do not. An empty selected stands for all rules. If both lists have a word for a rule, the
 // longer prefix of its ID decides, and ignored wins if both are equally long: selecting SYM401 and
 // ignoring cfi leaves one rule of the family.
-func SelectRules(selected, ignored []string) ([]*Rule, error) {
+func SelectRules(selected, ignored []string) ([]*finding.Rule, error) {
 	if len(selected) == 0 {
 		selected = []string{selectAll}
 	}
@@ -108,7 +129,7 @@ func SelectRules(selected, ignored []string) ([]*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := []*Rule{}
+	rules := []*finding.Rule{}
 	for _, r := range Rules() {
 		if longest(wanted, r.ID) > longest(unwanted, r.ID) {
 			rules = append(rules, r)

@@ -9,18 +9,19 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/internal/version"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // lintText checks a text with all rules.
-func lintText(t testing.TB, text string) *Report {
+func lintText(t testing.TB, text string) *finding.Report {
 	t.Helper()
 	return lintWith(t, text, nil)
 }
 
 // lintWith is lintText with other options.
-func lintWith(t testing.TB, text string, with func(*Options)) *Report {
+func lintWith(t testing.TB, text string, with func(*Options)) *finding.Report {
 	t.Helper()
 	o := Options{File: "a.sym"}
 	if with != nil {
@@ -44,7 +45,7 @@ func passOfText(t testing.TB, text string) *check.Pass {
 }
 
 // limitsOf returns the options that a rule's examples are checked with.
-func limitsOf(rule *Rule) func(*Options) {
+func limitsOf(rule *finding.Rule) func(*Options) {
 	return func(o *Options) {
 		all := checks()
 		if i := slices.IndexFunc(all, func(c *check.Rule) bool { return c.Rule == rule && c.With != nil }); i >= 0 {
@@ -60,7 +61,7 @@ func limitsOf(rule *Rule) func(*Options) {
 // Bad's findings are in a golden file.
 func TestRules(t *testing.T) {
 	rules := Rules()
-	if !slices.IsSortedFunc(rules, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) }) {
+	if !slices.IsSortedFunc(rules, func(a, b *finding.Rule) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Error("the rules are not in order of their IDs")
 	}
 	seen := map[string]bool{}

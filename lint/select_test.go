@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/lint/finding"
 )
 
 func TestSelectRules(t *testing.T) {
@@ -37,7 +39,7 @@ func TestSelectRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		has := func(id string) bool {
-			return slices.ContainsFunc(rules, func(r *Rule) bool { return r.ID == id })
+			return slices.ContainsFunc(rules, func(r *finding.Rule) bool { return r.ID == id })
 		}
 		if len(rules) != c.want || c.has != "" && !has(c.has) || c.lacks != "" && has(c.lacks) || rules == nil {
 			t.Errorf("select %q, ignore %q: %d rules, want %d", c.selected, c.ignored, len(rules), c.want)

@@ -71,7 +71,7 @@ func Read(in io.Reader, file string) (*filter.Config, error) {
 		wrong.File = file
 		return nil, wrong
 	}
-	b := builder{config: &filter.Config{File: file, Severities: map[string]lint.Severity{}}, lines: keyLines(data)}
+	b := builder{config: &filter.Config{File: file, Severities: map[string]finding.Severity{}}, lines: keyLines(data)}
 	b.preset(text.Preset)
 	b.selection(text)
 	b.thresholds(text)
@@ -145,7 +145,7 @@ func (b *builder) severity(words map[string]string) {
 		}
 		severity, ok := finding.SeverityByName(words[word])
 		if !ok {
-			b.fail("severity."+word, "severity of %s is %q, want %v, %v, %v; ignore = [%q] leaves the rule out", word, words[word], lint.Note, lint.Warning, lint.Error, word)
+			b.fail("severity."+word, "severity of %s is %q, want %v, %v, %v; ignore = [%q] leaves the rule out", word, words[word], finding.Note, finding.Warning, finding.Error, word)
 			continue
 		}
 		b.config.Severities[prefix] = severity

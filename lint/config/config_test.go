@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 func TestReadConfig(t *testing.T) {
@@ -48,7 +49,7 @@ reason = "because"
 		s[1].Rule != "SYM101" || s[1].Line != 19 || s[1].File != "" {
 		t.Errorf("suppressions %+v", s)
 	}
-	for id, want := range map[string]lint.Severity{"SYM601": lint.Warning, "SYM602": lint.Note, "SYM613": lint.Error, "SYM102": lint.Error, "SYM901": lint.Warning} {
+	for id, want := range map[string]finding.Severity{"SYM601": finding.Warning, "SYM602": finding.Note, "SYM613": finding.Error, "SYM102": finding.Error, "SYM901": finding.Warning} {
 		if got := c.Severity(lint.RuleByID(id)); got != want {
 			t.Errorf("severity of %s is %v, want %v", id, got, want)
 		}

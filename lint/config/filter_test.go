@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -30,7 +31,7 @@ func config(t testing.TB, text string) *filter.Config {
 }
 
 // namesOnly checks a text with the rules of names.
-func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *lint.Report {
+func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *finding.Report {
 	t.Helper()
 	rules, err := lint.SelectRules([]string{"names"}, nil)
 	if err != nil {
@@ -165,7 +166,7 @@ reason = "not checked"
 func TestSeverities(t *testing.T) {
 	f := filter.New(config(t, "[severity]\nSYM603 = 'error'\nlint = 'error'\n[[suppress]]\nrule = 'SYM601'\nreason = 'r'"), nil)
 	r := namesOnly(t, "a.sym", publics(0, 7), f, 2)
-	if worst, _ := r.Worst(); worst != lint.Error || r.Totals != [3]int{0, 0, 7} {
+	if worst, _ := r.Worst(); worst != finding.Error || r.Totals != [3]int{0, 0, 7} {
 		t.Errorf("worst %v, totals %v", worst, r.Totals)
 	}
 	if own := f.Report(lint.Rules()); own.Totals != [3]int{0, 0, 1} {
@@ -237,23 +238,23 @@ func TestBaselineBehindLimit(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	rule := &lint.Rule{ID: "SYM603"}
+	rule := &finding.Rule{ID: "SYM603"}
 	same := []string{"FUNC 1000 to 2fff overlaps", "FUNC ab to cd overlaps", "FUNC 0x1 to 0x7fffffffffff overlaps"}
-	first := filter.Fingerprint(&lint.Finding{Rule: rule, Message: same[0], Line: 1})
+	first := filter.Fingerprint(&finding.Finding{Rule: rule, Message: same[0], Line: 1})
 	seen := map[string]bool{first: true}
 	for _, m := range same {
-		if got := filter.Fingerprint(&lint.Finding{Rule: rule, Message: m, Line: 7}); got != first {
+		if got := filter.Fingerprint(&finding.Finding{Rule: rule, Message: m, Line: 7}); got != first {
 			t.Errorf("%q: %s, want %s", m, got, first)
 		}
 	}
-	for _, f := range []lint.Finding{
+	for _, f := range []finding.Finding{
 		{Rule: rule, Message: same[0], Function: "f"},
 		{Rule: rule, Message: same[0], Function: "add"},
 		{Rule: rule, Message: same[0], Function: "bad"},
 		{Rule: rule, Message: "LINE 1000 to 2fff overlaps"},
 		{Rule: rule, Message: "FUNC g1000 to 2fff overlaps"},
-		{Rule: &lint.Rule{ID: "SYM604"}, Message: same[0]},
-		{Rule: &lint.Rule{ID: "SYM603", PerFile: true}, Message: same[0]},
+		{Rule: &finding.Rule{ID: "SYM604"}, Message: same[0]},
+		{Rule: &finding.Rule{ID: "SYM603", PerFile: true}, Message: same[0]},
 	} {
 		if print := filter.Fingerprint(&f); seen[print] {
 			t.Errorf("%+v has the same", f)
@@ -261,8 +262,8 @@ func TestFingerprint(t *testing.T) {
 			seen[print] = true
 		}
 	}
-	whole := &lint.Rule{ID: "SYM606", PerFile: true}
-	if filter.Fingerprint(&lint.Finding{Rule: whole, Message: "7 names, first f"}) != filter.Fingerprint(&lint.Finding{Rule: whole, Message: "a name g"}) {
+	whole := &finding.Rule{ID: "SYM606", PerFile: true}
+	if filter.Fingerprint(&finding.Finding{Rule: whole, Message: "7 names, first f"}) != filter.Fingerprint(&finding.Finding{Rule: whole, Message: "a name g"}) {
 		t.Error("the message of a rule about whole files affects the fingerprint")
 	}
 }
@@ -290,7 +291,7 @@ func TestBaselineRest(t *testing.T) {
 // Malformed lines that the reader only counts are in baselines, too.
 func TestBaselineOfDroppedLines(t *testing.T) {
 	text := moduleLine + strings.Repeat("no record\n", 50)
-	run := func(f *filter.Filter, text string) *lint.Report {
+	run := func(f *filter.Filter, text string) *finding.Report {
 		rules, err := lint.SelectRules([]string{"SYM101"}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -303,7 +304,7 @@ func TestBaselineOfDroppedLines(t *testing.T) {
 	}
 	f := filter.New(nil, nil)
 	f.Record()
-	if r := run(f, text); r.Counts["SYM101"] != 50 || r.Totals[lint.Error] != 50 || len(r.Findings) != 10 {
+	if r := run(f, text); r.Counts["SYM101"] != 50 || r.Totals[finding.Error] != 50 || len(r.Findings) != 10 {
 		t.Errorf("%v", r.Counts)
 	}
 	b := f.Recorded()

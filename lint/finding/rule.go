@@ -3,6 +3,8 @@ package finding
 import (
 	"slices"
 	"strconv"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Severity ranks findings.
@@ -28,7 +30,7 @@ func SeverityByName(name string) (s Severity, ok bool) {
 
 // Rule describes a check of a symbol file.
 type Rule struct {
-	ID       string // such as "SYM203": 2 is the family, see Families
+	ID       string // such as "SYM203": 2 is the family, see Families; rules of others have other letters
 	Title    string // what is wrong, in a few words
 	Severity Severity
 	Since    string   // version of symtool
@@ -50,6 +52,13 @@ type Rule struct {
 	// that need a binary have neither.
 	Bad, Good string
 	At        int
+
+	// Check begins the check of a file by a rule of a program's own. It returns the functions to call for each record
+	// of a kind in On and at the end of the file; either may be nil. The record is valid during the call. Files are
+	// checked concurrently if the program does so: what the functions remember belongs into Check. The rules that
+	// lint.Rules returns have no Check: they are implemented in lint.
+	Check func(p *Pass) (record func(*symfmt.Record), end func())
+	On    []symfmt.Kind
 }
 
 // Families are the families of rules, by the first digit of their numbers.

@@ -10,12 +10,13 @@ import (
 
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // mapText returns the map of a symbol file.
-func mapText(t testing.TB, text string) (*lint.Map, *lint.Report) {
+func mapText(t testing.TB, text string) (*lint.Map, *finding.Report) {
 	t.Helper()
 	m := &lint.Map{}
 	r, err := lint.Run(context.Background(), symfmt.TextRecords(strings.NewReader(text)), lint.Options{File: "a.sym", Map: m})

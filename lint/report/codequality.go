@@ -9,8 +9,8 @@ import (
 	"path"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // The Code Quality report of GitLab: an array of issues, with their keys in order. GitLab stops
@@ -36,7 +36,7 @@ type (
 
 // qualitySeverities are GitLab's names for the severities. A file that could not be read counts as
 // the worst, because its defects were not found.
-var qualitySeverities = [...]string{lint.Note: "info", lint.Warning: "minor", lint.Error: "major"}
+var qualitySeverities = [...]string{finding.Note: "info", finding.Warning: "minor", finding.Error: "major"}
 
 const (
 	qualityUnread      = "blocker"

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/finding"
 )
 
@@ -46,7 +45,7 @@ func TestCodeQualityFingerprints(t *testing.T) {
 	moved := moduleLine + "PUBLIC 100 0 good\nPUBLIC 3000 0 bad\x01\nPUBLIC 3010 0 bad\x01\nPUBLIC 3020 0 caf\xe9\n"
 	fixed := moduleLine + "PUBLIC 2010 0 bad\x01\nPUBLIC 2020 0 caf\xe9\n"
 	issues := func(file, text string) []qualityIssue {
-		return qualityIssues(t, &Results{Reports: []*lint.Report{namesOnly(t, file, text, nil, 0)}})
+		return qualityIssues(t, &Results{Reports: []*finding.Report{namesOnly(t, file, text, nil, 0)}})
 	}
 	before := issues("app.sym/0123/app.sym", text)
 	if len(before) != 3 {

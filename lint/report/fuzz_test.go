@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -46,7 +47,7 @@ func fuzzNames(f *testing.F, names []string) {
 			t.Errorf("%d findings by rule, %d by severity, %d kept", counted, r.Found(), len(r.Findings))
 		}
 		name := names[int(output)%len(names)]
-		lines := string(bytes.ReplaceAll(written(t, outputs[name], &Results{Reports: []*lint.Report{r}, Filter: filter}), []byte("\n"), nil))
+		lines := string(bytes.ReplaceAll(written(t, outputs[name], &Results{Reports: []*finding.Report{r}, Filter: filter}), []byte("\n"), nil))
 		if text.Printable(lines) != lines {
 			t.Errorf("%s: %q", name, lines)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // githubShown is the number of annotations of each severity that GitHub shows for a step.
@@ -25,7 +25,7 @@ const githubMessage = 3000
 func WriteGitHub(w io.Writer, r *Results) error {
 	bw := bufio.NewWriter(w)
 	all := r.all()
-	for _, severity := range []lint.Severity{lint.Error, lint.Warning, lint.Note} {
+	for _, severity := range []finding.Severity{finding.Error, finding.Warning, finding.Note} {
 		list := r.annotations(all, severity)
 		if len(list) > githubShown {
 			list = byRuleOnly(list)
@@ -56,8 +56,8 @@ type annotation struct {
 
 // annotations returns an annotation for each rule and file. It points at the source, and its message contains the
 // position in the symbol file.
-func (r *Results) annotations(reports []*lint.Report, severity lint.Severity) (list []annotation) {
-	if severity == lint.Error {
+func (r *Results) annotations(reports []*finding.Report, severity finding.Severity) (list []annotation) {
+	if severity == finding.Error {
 		list = unreadAnnotations(reports)
 	}
 	for _, rep := range reports {
@@ -66,7 +66,7 @@ func (r *Results) annotations(reports []*lint.Report, severity lint.Severity) (l
 				continue
 			}
 			a := annotation{file: rep.File, id: c.Rule.ID, title: c.Rule.ID + ": " + c.Rule.Title, count: c.Count, files: 1}
-			if i := slices.IndexFunc(rep.Findings, func(f lint.Finding) bool { return f.Rule.ID == c.Rule.ID }); i >= 0 {
+			if i := slices.IndexFunc(rep.Findings, func(f finding.Finding) bool { return f.Rule.ID == c.Rule.ID }); i >= 0 {
 				f := &rep.Findings[i]
 				at, source := r.place(f)
 				if a.file, a.line, a.message = at.file, at.line, f.Message; source {
@@ -83,7 +83,7 @@ func (r *Results) annotations(reports []*lint.Report, severity lint.Severity) (l
 const unreadID = ""
 
 // unreadAnnotations returns an annotation for each file that could not be read.
-func unreadAnnotations(reports []*lint.Report) (list []annotation) {
+func unreadAnnotations(reports []*finding.Report) (list []annotation) {
 	for _, rep := range reports {
 		if text := rep.UnreadText(); text != "" {
 			list = append(list, annotation{file: rep.File, id: unreadID, title: "symtool lint", message: text, count: 1, files: 1})
@@ -129,7 +129,7 @@ func shortened(list []annotation) []annotation {
 // githubLevels are GitHub's names of the severities.
 var githubLevels = [...]string{"notice", "warning", "error"}
 
-func (a *annotation) command(severity lint.Severity) string {
+func (a *annotation) command(severity finding.Severity) string {
 	message := text.Printable(a.message)
 	if len(message) > githubMessage {
 		message = strings.ToValidUTF8(message[:githubMessage], "") + "..."

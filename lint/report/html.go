@@ -15,13 +15,14 @@ import (
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 //go:embed page.tmpl
 var pageText string
 
 // WriteHTML writes the results as one page, with drawings of the maps in maps.
-func WriteHTML(w io.Writer, r *Results, maps map[*lint.Report]*lint.Map) error {
+func WriteHTML(w io.Writer, r *Results, maps map[*finding.Report]*lint.Map) error {
 	all := r.all()
 	p := htmlPage{Generator: "symtool " + r.Version, Total: summarize(all)}
 	for i, rep := range all {
@@ -54,7 +55,7 @@ type htmlPage struct {
 func (p *htmlPage) Severities() string { return p.Total.severities() }
 
 type htmlFile struct {
-	*lint.Report
+	*finding.Report
 	ID      string
 	Module  string
 	Holds   string // what the file contains
@@ -99,9 +100,9 @@ type htmlFigure struct {
 }
 
 // Errors returns the number of findings of severity error; Warnings and Notes are similar.
-func (f *htmlFile) Errors() int   { return f.Totals[lint.Error] }
-func (f *htmlFile) Warnings() int { return f.Totals[lint.Warning] }
-func (f *htmlFile) Notes() int    { return f.Totals[lint.Note] }
+func (f *htmlFile) Errors() int   { return f.Totals[finding.Error] }
+func (f *htmlFile) Warnings() int { return f.Totals[finding.Warning] }
+func (f *htmlFile) Notes() int    { return f.Totals[finding.Note] }
 
 // Unkept returns the number of findings that were only counted.
 func (f *htmlFile) Unkept() int { return f.Found() - len(f.Findings) }
@@ -119,7 +120,7 @@ func (f *htmlFile) Tone() string {
 
 // Row returns the row of a finding. It does not use a template like the rest of the page, because
 // 18,000 rows of eleven values took three times as long as everything else.
-func (f *htmlFile) Row(x *lint.Finding) template.HTML {
+func (f *htmlFile) Row(x *finding.Finding) template.HTML {
 	place, address := "", ""
 	if x.Line != 0 {
 		place = strconv.FormatUint(uint64(x.Line), 10)
@@ -140,7 +141,7 @@ func (f *htmlFile) Row(x *lint.Finding) template.HTML {
 		"</td><td>" + text(x.Message) + `</td><td class="n">` + address + "</td><td>" + text(x.Function) + "</td></tr>")
 }
 
-func newHTMLFile(id string, r *lint.Report, m *lint.Map, limits pageLimits) *htmlFile {
+func newHTMLFile(id string, r *finding.Report, m *lint.Map, limits pageLimits) *htmlFile {
 	f := &htmlFile{Report: r, ID: id}
 	if m := r.Module; m != nil {
 		f.Module = strings.Join([]string{m.Name, m.ID, m.OS, m.CPU}, " ")
@@ -160,7 +161,7 @@ func newHTMLFile(id string, r *lint.Report, m *lint.Map, limits pageLimits) *htm
 }
 
 // holds describes the contents of a file.
-func holds(r *lint.Report) string {
+func holds(r *finding.Report) string {
 	c := r.Coverage
 	list := []string{text.Count(int(r.Bytes), "byte"), text.Count(r.Lines, "line"), text.Count(c.Functions, "FUNC record"), text.Count(c.Publics, "PUBLIC record")}
 	list = append(list, text.Count(c.Blocks, "STACK CFI block"))

@@ -22,7 +22,7 @@ func hostilePage(t testing.TB) string {
 		"FUNC 3000 0 0 empty\nPUBLIC 9000 0 " + hostileName + "\n" +
 		"STACK CFI INIT 2000 80 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 8000 4000 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nFUNC zz 0 0 " + hostileName + "\n"
 	results := &Results{Version: "test"}
-	maps := map[*lint.Report]*lint.Map{}
+	maps := map[*finding.Report]*lint.Map{}
 	for i := range 2 {
 		m, r := mapText(t, text)
 		r.File = hostileName

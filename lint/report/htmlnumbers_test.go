@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -104,9 +105,9 @@ func compareNumbers(t *testing.T, file string, text []byte, perRule int) (compar
 	if err := r.Coverage.ReadNames(bytes.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	results := &Results{Version: "test", Reports: []*lint.Report{r}}
+	results := &Results{Version: "test", Reports: []*finding.Report{r}}
 	var page, document strings.Builder
-	if err := WriteHTML(&page, results, map[*lint.Report]*lint.Map{r: m}); err != nil {
+	if err := WriteHTML(&page, results, map[*finding.Report]*lint.Map{r: m}); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteJSON(&document, results); err != nil {
@@ -261,7 +262,7 @@ func TestOracleHTMLLarge(t *testing.T) {
 	}
 	m, r := mapText(t, b.String())
 	var out strings.Builder
-	if err := WriteHTML(&out, &Results{Version: "test", Reports: []*lint.Report{r}}, map[*lint.Report]*lint.Map{r: m}); err != nil {
+	if err := WriteHTML(&out, &Results{Version: "test", Reports: []*finding.Report{r}}, map[*finding.Report]*lint.Map{r: m}); err != nil {
 		t.Fatal(err)
 	}
 	page := out.String()

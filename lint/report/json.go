@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // documentVersion is the version of the JSON document. Fields may be added; none will be renamed or
@@ -77,7 +77,7 @@ func WriteJSON(w io.Writer, r *Results) error {
 	e.raw("\n],\n\"rules\": [")
 	s := summarize(all)
 	n := 0
-	for _, rule := range lint.Rules() {
+	for _, rule := range r.known() {
 		if s.rules[rule.ID] > 0 {
 			e.item(n, jsonRule{rule.Family().Name, rule.ID, rule.Severity.String(), rule.Title})
 			n++
@@ -138,11 +138,11 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-func severitiesOf(totals [lint.Error + 1]int) jsonSeverities {
-	return jsonSeverities{totals[lint.Error], totals[lint.Note], totals[lint.Warning]}
+func severitiesOf(totals [finding.Error + 1]int) jsonSeverities {
+	return jsonSeverities{totals[finding.Error], totals[finding.Note], totals[finding.Warning]}
 }
 
-func newJSONFile(rep *lint.Report) jsonFile {
+func newJSONFile(rep *finding.Report) jsonFile {
 	f := jsonFile{
 		Bytes: rep.Bytes, Counts: rep.Counts, Error: rep.UnreadText(), File: text.Printable(rep.File), Findings: []jsonFinding{},
 		InBaseline: rep.Known, Lines: rep.Lines, Severities: severitiesOf(rep.Totals), Suppressed: rep.Suppressed,

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
 	"github.com/symtool/symtool/lint/finding"
 )
@@ -73,7 +72,7 @@ func WriteJUnit(w io.Writer, r *Results) error {
 	return err
 }
 
-func newJUnitSuite(rep *lint.Report, rules []*lint.Rule) junitSuite {
+func newJUnitSuite(rep *finding.Report, rules []*finding.Rule) junitSuite {
 	s := junitSuite{Name: text.Printable(rep.File)}
 	if text := rep.UnreadText(); text != "" {
 		s.Tests, s.Errors = 1, 1
@@ -84,7 +83,7 @@ func newJUnitSuite(rep *lint.Report, rules []*lint.Rule) junitSuite {
 	}
 	broken := rep.ByRule()
 	for _, family := range finding.Families {
-		ofFamily := func(r *lint.Rule) bool { return r.Family() == family }
+		ofFamily := func(r *finding.Rule) bool { return r.Family() == family }
 		found := slices.DeleteFunc(slices.Clone(broken), func(c finding.RuleCount) bool { return !ofFamily(c.Rule) })
 		if len(found) == 0 && (family.Name == "lint" || !slices.ContainsFunc(rules, ofFamily)) {
 			continue // does not report on files, or was not selected
@@ -95,14 +94,14 @@ func newJUnitSuite(rep *lint.Report, rules []*lint.Rule) junitSuite {
 }
 
 // add adds the test for a family, with the rules of the family that have findings.
-func (s *junitSuite) add(rep *lint.Report, family finding.Family, found []finding.RuleCount) {
+func (s *junitSuite) add(rep *finding.Report, family finding.Family, found []finding.RuleCount) {
 	test := junitCase{Name: family.Name + ": " + family.Title, Class: s.Name}
-	worst, n := lint.Note, 0
+	worst, n := finding.Note, 0
 	var failed []string
 	var texts []string
 	for _, c := range found {
 		texts = append(texts, junitText(rep, c.Rule, c.Count))
-		if c.Severity != lint.Note {
+		if c.Severity != finding.Note {
 			failed = append(failed, c.Rule.ID)
 			n += c.Count
 			worst = max(worst, c.Severity)
@@ -122,7 +121,7 @@ func (s *junitSuite) add(rep *lint.Report, family finding.Family, found []findin
 }
 
 // junitText lists the findings of a rule.
-func junitText(rep *lint.Report, rule *lint.Rule, count int) string {
+func junitText(rep *finding.Report, rule *finding.Rule, count int) string {
 	var b strings.Builder
 	for i := range rep.Findings {
 		if f := &rep.Findings[i]; f.Rule.ID == rule.ID {

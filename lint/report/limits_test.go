@@ -8,17 +8,18 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // manyReports has findings of all severities in many files.
-func manyReports(files, perFile, length int) []*lint.Report {
-	rules := []*lint.Rule{lint.RuleByID("SYM601"), lint.RuleByID("SYM603"), lint.RuleByID("SYM613")}
-	var list []*lint.Report
+func manyReports(files, perFile, length int) []*finding.Report {
+	rules := []*finding.Rule{lint.RuleByID("SYM601"), lint.RuleByID("SYM603"), lint.RuleByID("SYM613")}
+	var list []*finding.Report
 	for i := range files {
-		rep := &lint.Report{File: fmt.Sprintf("%d.sym", i), Counts: map[string]int{}}
+		rep := &finding.Report{File: fmt.Sprintf("%d.sym", i), Counts: map[string]int{}}
 		for j := range perFile {
 			rule := rules[j%3]
-			rep.Findings = append(rep.Findings, lint.Finding{
+			rep.Findings = append(rep.Findings, finding.Finding{
 				Rule: rule, Severity: rule.Severity, File: rep.File, Line: j + 1,
 				Message: fmt.Sprintf("%s n%dth", strings.Repeat("x", length), j),
 			})
@@ -90,13 +91,13 @@ func TestGitHubLimits(t *testing.T) {
 			t.Errorf("%+v: missing %q in %s", c, want, out)
 		}
 	}
-	many := &lint.Report{File: "a.sym", Counts: map[string]int{}}
+	many := &finding.Report{File: "a.sym", Counts: map[string]int{}}
 	for _, rule := range lint.Rules() {
-		many.Findings = append(many.Findings, lint.Finding{Rule: rule, Severity: lint.Error, File: "a.sym", Line: 1, Message: "m"})
+		many.Findings = append(many.Findings, finding.Finding{Rule: rule, Severity: finding.Error, File: "a.sym", Line: 1, Message: "m"})
 		many.Counts[rule.ID] = 3
-		many.Totals[lint.Error] += 3
+		many.Totals[finding.Error] += 3
 	}
-	out := string(written(t, WriteGitHub, &Results{Reports: []*lint.Report{many}}))
+	out := string(written(t, WriteGitHub, &Results{Reports: []*finding.Report{many}}))
 	want := fmt.Sprintf("%d more findings of ", 3*(len(lint.Rules())-9))
 	if strings.Count(out, "::error ") != 10 || !strings.Contains(out, want) {
 		t.Errorf("missing %q among 10 annotations: %s", want, out)

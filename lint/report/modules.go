@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // unread replaces the verdict of a file about which nothing is known.
@@ -53,7 +53,7 @@ func WriteModules(w io.Writer, r *Results) error {
 
 // moduleRows returns the rows of the table, the worst first; files with equal results are in order
 // of their names.
-func moduleRows(reports []*lint.Report) (rows []moduleRow) {
+func moduleRows(reports []*finding.Report) (rows []moduleRow) {
 	for _, rep := range reports {
 		row := moduleRow{file: rep.File, verdict: unread}
 		if c := rep.Coverage; c != nil {

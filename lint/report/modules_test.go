@@ -5,26 +5,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // moduleReport returns the report of a file with a verdict and shares of 1000 bytes; -1 means a
 // share of nothing.
-func moduleReport(file string, verdict coverage.Verdict, cfi, lines int) *lint.Report {
+func moduleReport(file string, verdict coverage.Verdict, cfi, lines int) *finding.Report {
 	share := func(n int) coverage.Share {
 		if n < 0 {
 			return coverage.Share{}
 		}
 		return coverage.Share{Covered: uint64(n), Total: 1000}
 	}
-	return &lint.Report{File: file, Coverage: &coverage.Coverage{Verdict: verdict, All: coverage.CodeShare{Share: share(cfi)}, Lines: share(lines)}}
+	return &finding.Report{File: file, Coverage: &coverage.Coverage{Verdict: verdict, All: coverage.CodeShare{Share: share(cfi)}, Lines: share(lines)}}
 }
 
 // The table has the worst file first, whatever the order of the files, and no row for a file of
 // variables.
 func TestWriteModules(t *testing.T) {
-	reports := []*lint.Report{
+	reports := []*finding.Report{
 		moduleReport("good.sym", coverage.GoodForUnwinding, 1000, 1000),
 		moduleReport("b.sym", coverage.GoodForUnwinding, 980, 500),
 		moduleReport("a.sym", coverage.GoodForUnwinding, 980, 500),
@@ -65,7 +65,7 @@ func TestWriteModules(t *testing.T) {
 // A single file has its verdict, and no table.
 func TestWriteModulesOne(t *testing.T) {
 	var b strings.Builder
-	reports := []*lint.Report{moduleReport("a.sym", coverage.GoodForUnwinding, 1, 1), moduleReport("a.vars", coverage.VariablesOnly, -1, -1)}
+	reports := []*finding.Report{moduleReport("a.sym", coverage.GoodForUnwinding, 1, 1), moduleReport("a.vars", coverage.VariablesOnly, -1, -1)}
 	if err := WriteModules(&b, &Results{Reports: reports}); err != nil || b.Len() > 0 {
 		t.Errorf("the table of one file is %q, %v; want none", b.String(), err)
 	}

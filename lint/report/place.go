@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // place is the position at which a document shows a finding.
@@ -15,7 +15,7 @@ type place struct {
 
 // place returns the position where the function of a finding begins, if that is known, and otherwise the finding's
 // position in the symbol file. source reports whether it is in a source file.
-func (r *Results) place(f *lint.Finding) (p place, source bool) {
+func (r *Results) place(f *finding.Finding) (p place, source bool) {
 	name := f.Source.File
 	if r.Source != nil && name != "" {
 		name = r.Source(name)
@@ -27,7 +27,7 @@ func (r *Results) place(f *lint.Finding) (p place, source bool) {
 }
 
 // symbols names a position in a symbol file, for messages that point at a source file.
-func symbols(f *lint.Finding) string {
+func symbols(f *finding.Finding) string {
 	if f.Line == 0 {
 		return text.Printable(f.File)
 	}

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 const (
@@ -66,11 +66,11 @@ func sarifText(s string) sarifObject { return sarifObject{"text": s} }
 // sarifRules returns all rules that were checked, including those without findings: what GitHub
 // knows about a tool's rules must not change with the files. Rules about lint itself are included
 // if they have findings.
-func sarifRules(r *Results, all []*lint.Report) (list []*lint.Rule) {
+func sarifRules(r *Results, all []*finding.Report) (list []*finding.Rule) {
 	checked := r.rules()
-	for _, rule := range lint.Rules() {
+	for _, rule := range r.known() {
 		own := rule.Family().Name == "lint"
-		if !own && slices.Contains(checked, rule) || slices.ContainsFunc(all, func(rep *lint.Report) bool { return rep.Counts[rule.ID] > 0 }) {
+		if !own && slices.Contains(checked, rule) || slices.ContainsFunc(all, func(rep *finding.Report) bool { return rep.Counts[rule.ID] > 0 }) {
 			list = append(list, rule)
 		}
 	}
@@ -78,7 +78,7 @@ func sarifRules(r *Results, all []*lint.Report) (list []*lint.Rule) {
 }
 
 // sarifInvocation reports whether all files were read to their ends.
-func sarifInvocation(all []*lint.Report) sarifObject {
+func sarifInvocation(all []*finding.Report) sarifObject {
 	call := sarifObject{"executionSuccessful": true}
 	var notes []sarifObject
 	for _, rep := range all {
@@ -100,7 +100,7 @@ func sarifInvocation(all []*lint.Report) sarifObject {
 // sarifDescription is the maximum length of a description for GitHub, in characters.
 const sarifDescription = 1024
 
-func sarifRule(rule *lint.Rule) sarifObject {
+func sarifRule(rule *finding.Rule) sarifObject {
 	text := strings.ReplaceAll(rule.Doc, "\n", " ")
 	help := rule.Doc + "\n\nSpecification: " + rule.Spec + "\n"
 	markdown := "**" + rule.ID + ": " + rule.Title + "**\n\n" + text + "\n\nSpecification: " + rule.Spec + "\n"
@@ -119,7 +119,7 @@ func sarifRule(rule *lint.Rule) sarifObject {
 }
 
 // sarifProblems are GitHub's names for the severities of a rule.
-var sarifProblems = [...]string{lint.Note: "recommendation", lint.Warning: "warning", lint.Error: "error"}
+var sarifProblems = [...]string{finding.Note: "recommendation", finding.Warning: "warning", finding.Error: "error"}
 
 // shortText cuts a text to at most n bytes.
 func shortText(s string, n int) string {

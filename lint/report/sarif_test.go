@@ -11,7 +11,6 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/finding"
 )
 
@@ -31,14 +30,14 @@ func sarifSchemaOf(t testing.TB) *jsonschema.Schema {
 func sarifVarieties(t testing.TB) map[string]*Results {
 	damaged := namesOnly(t, "cut.sym.gz", nameText, nil, 0)
 	damaged.Damage = &bin.Error{File: "cut.sym.gz", Err: errors.New("gzip data: unexpected EOF")} // in the form of a Reader
-	odd := []*lint.Report{}
+	odd := []*finding.Report{}
 	for _, name := range []string{"<stdin>", "a:b.sym", "../x/./y%20.sym", `C:\syms\a b.sym`, "/abs/\xff\x01?#.sym", "\u202e.sym", "."} {
 		odd = append(odd, namesOnly(t, name, nameText, nil, 0), finding.Unreadable(name, errors.New("no")))
 	}
 	return map[string]*Results{
-		"findings": goldenResults(t), "nothing": {}, "clean": {Reports: []*lint.Report{namesOnly(t, "a.sym", moduleLine, nil, 0)}},
+		"findings": goldenResults(t), "nothing": {}, "clean": {Reports: []*finding.Report{namesOnly(t, "a.sym", moduleLine, nil, 0)}},
 		"joined": {Reports: manyReports(1, 9000, 10)}, "cut": {Reports: manyReports(6000, 3, 10)},
-		"damaged": {Reports: []*lint.Report{damaged}}, "odd names": {Reports: odd},
+		"damaged": {Reports: []*finding.Report{damaged}}, "odd names": {Reports: odd},
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // GitHub's limits for code scanning: it rejects a file with more than 20 runs, more than 25,000
@@ -21,17 +21,17 @@ const (
 
 // sarifGroup is a result: a finding, or all findings of a rule in a file.
 type sarifGroup struct {
-	first *lint.Finding
+	first *finding.Finding
 	count int // number of findings
 	again int // number of earlier results with its fingerprint
 }
 
 // sarifGroups turns each finding into a result. A rule whose findings were only counted, or do not
 // fit, gets one result per file. Notes are joined first, errors last.
-func sarifGroups(reports []*lint.Report, maxResults, maxBytes int) []sarifGroup {
-	for merged := lint.Note; ; merged++ {
+func sarifGroups(reports []*finding.Report, maxResults, maxBytes int) []sarifGroup {
+	for merged := finding.Note; ; merged++ {
 		groups, size := sarifGroupsBelow(reports, merged)
-		if merged > lint.Error || len(groups) <= maxResults && size <= maxBytes {
+		if merged > finding.Error || len(groups) <= maxResults && size <= maxBytes {
 			if len(groups) > maxResults || size > maxBytes {
 				groups = sarifCut(groups, maxResults, maxBytes)
 			}
@@ -53,7 +53,7 @@ func sarifCut(groups []sarifGroup, maxResults, maxBytes int) []sarifGroup {
 }
 
 // sarifGroupsBelow joins the findings of severities below merged.
-func sarifGroupsBelow(reports []*lint.Report, merged lint.Severity) (groups []sarifGroup, size int) {
+func sarifGroupsBelow(reports []*finding.Report, merged finding.Severity) (groups []sarifGroup, size int) {
 	for _, rep := range reports {
 		groups = append(groups, fileGroups(rep, merged)...)
 	}
@@ -63,7 +63,7 @@ func sarifGroupsBelow(reports []*lint.Report, merged lint.Severity) (groups []sa
 	return groups, size
 }
 
-func fileGroups(rep *lint.Report, merged lint.Severity) (groups []sarifGroup) {
+func fileGroups(rep *finding.Report, merged finding.Severity) (groups []sarifGroup) {
 	at := map[string]int{}   // result of a rule with joined findings
 	last := map[string]int{} // last result of a rule
 	seen := map[string]int{} // number of results with a fingerprint

@@ -14,14 +14,15 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // Results is the input of all outputs. Equal results give equal outputs: files are in the given order, and a file's
 // findings are sorted by position.
 type Results struct {
 	Version string // of symtool
-	Reports []*lint.Report
-	Rules   []*lint.Rule // rules that were checked; nil for all
+	Reports []*finding.Report
+	Rules   []*finding.Rule // rules that were checked; nil for all
 	// Filter is the filter that the files were checked with, or nil; its own report follows the
 	// files.
 	Filter *filter.Filter
@@ -30,15 +31,26 @@ type Results struct {
 	Source func(name string) string
 }
 
-func (r *Results) rules() []*lint.Rule {
+func (r *Results) rules() []*finding.Rule {
 	if r.Rules == nil {
 		return lint.Rules()
 	}
 	return r.Rules
 }
 
+// known returns all rules that may have findings: those of lint, and the program's own.
+func (r *Results) known() []*finding.Rule {
+	list := lint.Rules()
+	for _, rule := range r.Rules {
+		if rule.Check != nil {
+			list = append(list, rule)
+		}
+	}
+	return list
+}
+
 // all returns the reports of the files and of the filter.
-func (r *Results) all() []*lint.Report {
+func (r *Results) all() []*finding.Report {
 	list := slices.Clone(r.Reports)
 	if r.Filter != nil {
 		if own := r.Filter.Report(r.rules()); own.Found() > 0 {
@@ -50,7 +62,7 @@ func (r *Results) all() []*lint.Report {
 
 // WriteFindings writes the findings of a file, one a line, and the number of those that were only
 // counted. WriteSummary ends the text.
-func WriteFindings(w io.Writer, rep *lint.Report) error {
+func WriteFindings(w io.Writer, rep *finding.Report) error {
 	bw := bufio.NewWriter(w)
 	for i := range rep.Findings {
 		fmt.Fprintf(bw, "%s\n", text.Printable(rep.Findings[i].String()))
@@ -72,7 +84,7 @@ func WriteSummary(w io.Writer, r *Results) error {
 	return writeSummary(w, r, all)
 }
 
-func writeSummary(w io.Writer, r *Results, all []*lint.Report) error {
+func writeSummary(w io.Writer, r *Results, all []*finding.Report) error {
 	bw := bufio.NewWriter(w)
 	s := summarize(all)
 	fmt.Fprintf(bw, "%s", s.inFiles(r))
@@ -98,7 +110,7 @@ func writeSummary(w io.Writer, r *Results, all []*lint.Report) error {
 
 // summary is the sum of reports.
 type summary struct {
-	totals     [lint.Error + 1]int
+	totals     [finding.Error + 1]int
 	rules      map[string]int
 	found      int
 	hidden     int // number of findings that were only counted
@@ -106,7 +118,7 @@ type summary struct {
 	known      int
 }
 
-func summarize(reports []*lint.Report) *summary {
+func summarize(reports []*finding.Report) *summary {
 	s := &summary{rules: map[string]int{}}
 	for _, rep := range reports {
 		for i, n := range rep.Totals {
@@ -134,7 +146,7 @@ func (s *summary) inFiles(r *Results) string {
 }
 
 func (s *summary) severities() string {
-	return fmt.Sprintf("%s, %s, %s", text.Count(s.totals[lint.Error], "error"), text.Count(s.totals[lint.Warning], "warning"), text.Count(s.totals[lint.Note], "note"))
+	return fmt.Sprintf("%s, %s, %s", text.Count(s.totals[finding.Error], "error"), text.Count(s.totals[finding.Warning], "warning"), text.Count(s.totals[finding.Note], "note"))
 }
 
 // byRule lists the rules, those with the most findings first.
@@ -152,7 +164,7 @@ func (s *summary) byRule() string {
 }
 
 // unreadable returns the number of files about which nothing is known.
-func unreadable(reports []*lint.Report) (n int) {
+func unreadable(reports []*finding.Report) (n int) {
 	for _, rep := range reports {
 		if rep.Err != nil {
 			n++

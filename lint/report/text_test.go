@@ -22,6 +22,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -53,7 +54,7 @@ const hostileText = "MODULE Linux x86_64 " + goodID + " \"><a>]]>&amp;/../x\n" +
 	"PUBLIC 50 0 \U000e0041\uffff\ufffe\U0001f600\x7f\n"
 
 // namesOnly checks a text with the rules of names.
-func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *lint.Report {
+func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *finding.Report {
 	t.Helper()
 	rules, err := lint.SelectRules([]string{"names"}, nil)
 	if err != nil {
@@ -87,13 +88,13 @@ func goldenResults(t testing.TB) *Results {
 	}
 	f := filter.New(&filter.Config{
 		File:       "a.toml",
-		Severities: map[string]lint.Severity{"SYM607": lint.Error, "SYM613": lint.Warning},
+		Severities: map[string]finding.Severity{"SYM607": finding.Error, "SYM613": finding.Warning},
 		Suppressions: []filter.Suppression{
 			{Rule: "SYM604", File: "hostile.sym", Reason: "of a vendor", Line: 6},
 			{Rule: "SYM6", Function: regexp.MustCompile("^none$"), Reason: "was fixed", Line: 11},
 		},
 	}, nil)
-	return &Results{Version: "1.2.3", Filter: f, Rules: rules, Reports: []*lint.Report{
+	return &Results{Version: "1.2.3", Filter: f, Rules: rules, Reports: []*finding.Report{
 		namesOnly(t, "dir/a b,c:1.sym", nameText, f, 2),
 		namesOnly(t, "/abs/hostile.sym", hostileText, f, 2),
 		namesOnly(t, "clean.sym", moduleLine, f, 2),
@@ -112,11 +113,11 @@ func TestOutputs(t *testing.T) {
 func TestOutputsArePrintable(t *testing.T) {
 	r := goldenResults(t)
 	for i := range r.Reports {
-		r.Reports[i].Findings = append(r.Reports[i].Findings, lint.Finding{
+		r.Reports[i].Findings = append(r.Reports[i].Findings, finding.Finding{
 			Rule: lint.RuleByID("SYM101"), File: "a\x1b\n::error::\u202e.sym", Line: 9, Message: hostileText, Function: hostileText,
 		})
 		r.Reports[i].Counts["SYM101"]++
-		r.Reports[i].Totals[lint.Note]++
+		r.Reports[i].Totals[finding.Note]++
 	}
 	r.Reports[0].File = "a\x1b\n::error::\u202e.sym"
 	for name, write := range outputs {
@@ -169,7 +170,7 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 		}
 		return v
 	}
-	for _, r := range []*Results{goldenResults(t), {}, {Reports: []*lint.Report{namesOnly(t, "a", "", nil, 0)}}} {
+	for _, r := range []*Results{goldenResults(t), {}, {Reports: []*finding.Report{namesOnly(t, "a", "", nil, 0)}}} {
 		if err := schema.Validate(decode(r)); err != nil {
 			t.Error(err)
 		}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/finding"
 )
 
@@ -17,7 +16,7 @@ import (
 func TestOutputsReportUnreadFiles(t *testing.T) {
 	cut := namesOnly(t, "cut.sym", moduleLine, nil, 0)
 	cut.Damage = &bin.Error{File: "cut.sym", Err: errors.New("gzip data: unexpected EOF")} // in the form of a Reader
-	r := &Results{Reports: []*lint.Report{
+	r := &Results{Reports: []*finding.Report{
 		finding.Unreadable("none.sym", &os.PathError{Op: "open", Path: "none.sym", Err: errors.New("no such file")}), cut, namesOnly(t, "clean.sym", moduleLine, nil, 0),
 	}}
 	html := func(w io.Writer, r *Results) error { return WriteHTML(w, r, nil) }

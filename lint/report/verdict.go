@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // WriteVerdict writes what the file is good for, and why, in at most a screenful of text.
-func WriteVerdict(w io.Writer, r *lint.Report) error {
+func WriteVerdict(w io.Writer, r *finding.Report) error {
 	c := r.Coverage
 	var b strings.Builder
 	file := r.File

@@ -150,9 +150,7 @@ func (p *Pass) See(r *symfmt.Record) {
 func (p *Pass) EndRecords() {
 	p.Facts.End()
 	p.owners.ended = true
-	if p.HasModule {
-		p.Result.Module = &finding.Module{Name: p.Name, ID: p.DebugID, OS: p.OS, CPU: p.CPU}
-	}
+	p.Result.Module = p.module()
 }
 
 // EndRules calls the functions that rules registered for the end of the file.

@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -29,7 +30,7 @@ const maxNamedGaps = 3
 // MeasureCFI measures the symbol file of m. binary is the file from which m was made.
 func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File) (*CFICheck, error) {
 	symbols, _ := m.SplitVars()
-	report, err := lint.Run(ctx, symfmt.NewModuleRecords(symbols), lint.Options{Rules: []*lint.Rule{}, Binary: binary, OwnBinary: true})
+	report, err := lint.Run(ctx, symfmt.NewModuleRecords(symbols), lint.Options{Rules: []*finding.Rule{}, Binary: binary, OwnBinary: true})
 	if err != nil {
 		return nil, err
 	}

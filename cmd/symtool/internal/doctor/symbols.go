@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -31,7 +32,7 @@ type symbolDiagnosis struct {
 // file that m was read from. It is used to measure the code, and not compared with m.
 func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *object.File) (*symbolDiagnosis, error) {
 	const binaryFamily = 5
-	rules := slices.DeleteFunc(lint.Rules(), func(r *lint.Rule) bool { return r.Family().Hundred == binaryFamily })
+	rules := slices.DeleteFunc(lint.Rules(), func(r *finding.Rule) bool { return r.Family().Hundred == binaryFamily })
 	report, err := lint.Run(ctx, symfmt.NewModuleRecords(m), lint.Options{File: name, Rules: rules, Binary: binary, OwnBinary: true})
 	if err != nil {
 		return nil, err
@@ -40,8 +41,8 @@ func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary 
 	return newSymbolDiagnosis(report), nil
 }
 
-func newSymbolDiagnosis(r *lint.Report) *symbolDiagnosis {
-	s := &symbolDiagnosis{Errors: r.Totals[lint.Error], Warnings: r.Totals[lint.Warning], Coverage: r.Coverage}
+func newSymbolDiagnosis(r *finding.Report) *symbolDiagnosis {
+	s := &symbolDiagnosis{Errors: r.Totals[finding.Error], Warnings: r.Totals[finding.Warning], Coverage: r.Coverage}
 	if m := r.Module; m != nil {
 		s.Module = &binfile.ModuleSummary{OS: m.OS, Arch: m.CPU, ID: m.ID, Name: m.Name}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
@@ -34,7 +35,7 @@ Examples:
 
 // Command returns the command symtool lint.
 func Command(msgs *cli.Messages) *cli.Command {
-	l := &linter{msgs: msgs, failOn: failOn{severity: lint.Error}}
+	l := &linter{msgs: msgs, failOn: failOn{severity: finding.Error}}
 	return &cli.Command{
 		Name:        "lint",
 		Usage:       "check symbol files, and whether they are good enough to unwind with",
@@ -80,7 +81,7 @@ type linter struct {
 
 // failOn is a value of --fail-on.
 type failOn struct {
-	severity lint.Severity
+	severity finding.Severity
 	never    bool // findings do not affect the status, whatever their severity
 }
 
@@ -91,7 +92,7 @@ func (l *linter) flags() []cli.Flag {
 		cli.OneOf("format", "print findings as `FORM`: text (default), json, sarif (2.1.0),\ngithub (annotations of a workflow), junit, codequality (GitLab) or\nhtml (one page)", &l.format, lintFormats),
 		cli.OutputFlag(&l.output),
 		cli.OneOf("fail-on", "end with status 1 at findings of `SEVERITY` and above: error\n(default), warning or never", &l.failOn, []cli.Word[failOn]{
-			{Text: "error", Means: failOn{severity: lint.Error}}, {Text: "warning", Means: failOn{severity: lint.Warning}}, {Text: "never", Means: failOn{never: true}},
+			{Text: "error", Means: failOn{severity: finding.Error}}, {Text: "warning", Means: failOn{severity: finding.Warning}}, {Text: "never", Means: failOn{never: true}},
 		}),
 		cli.WordList(cli.Repeated("select", "check only `RULES`; may be repeated", &set.selected), rules...),
 		cli.WordList(cli.Repeated("ignore", "do not check `RULES`; may be repeated", &set.ignored), rules...),

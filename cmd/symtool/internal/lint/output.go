@@ -7,6 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/config"
+	"github.com/symtool/symtool/lint/finding"
 	lintreport "github.com/symtool/symtool/lint/report"
 )
 
@@ -34,8 +35,8 @@ var lintFormats = []cli.Word[lintFormat]{
 func (f lintFormat) text() bool { return f.document == nil && !f.page }
 
 // printFile prints a file's findings in text.
-func (l *linter) printFile(out io.Writer, r *lint.Report) error {
-	if l.quiet([]*lint.Report{r}) {
+func (l *linter) printFile(out io.Writer, r *finding.Report) error {
+	if l.quiet([]*finding.Report{r}) {
 		return nil
 	}
 	if err := lintreport.WriteFindings(out, r); err != nil || !l.verdict {
@@ -46,12 +47,12 @@ func (l *linter) printFile(out io.Writer, r *lint.Report) error {
 
 // quiet reports whether the reports contain nothing that should stop a build. Hundreds of files
 // have notes.
-func (l *linter) quiet(reports []*lint.Report) bool {
+func (l *linter) quiet(reports []*finding.Report) bool {
 	if l.stamp == "" || l.status != cli.StatusOK {
 		return false
 	}
 	for _, r := range reports {
-		if worst, found := r.Worst(); found && worst >= lint.Warning || r.Damage != nil {
+		if worst, found := r.Worst(); found && worst >= finding.Warning || r.Damage != nil {
 			return false
 		}
 	}
@@ -79,8 +80,8 @@ func (l *linter) printEnd(out io.Writer, done *lintDone) error {
 
 // lintDone holds the checked files.
 type lintDone struct {
-	reports []*lint.Report
-	maps    map[*lint.Report]*lint.Map
+	reports []*finding.Report
+	maps    map[*finding.Report]*lint.Map
 }
 
 // add records what a document needs about a file.

@@ -17,8 +17,8 @@ import (
 // linted is the result for one file.
 type linted struct {
 	input  lintInput
-	report *lint.Report // nil if err is set
-	chart  *lint.Map    // for a page
+	report *finding.Report // nil if err is set
+	chart  *lint.Map       // for a page
 	err    error
 	stack  []byte // from a panic
 }
@@ -31,7 +31,7 @@ func (l *linter) run(ctx context.Context) error {
 		return cli.OutputError(l.output, err)
 	}
 	defer out.Abort()
-	done := &lintDone{maps: map[*lint.Report]*lint.Map{}}
+	done := &lintDone{maps: map[*finding.Report]*lint.Map{}}
 	err = par.Ordered(ctx, min(l.jobs, len(inputs)), len(inputs),
 		func(ctx context.Context, _, i int) (*linted, error) {
 			return l.guarded(ctx, inputs[i]), context.Cause(ctx)
@@ -179,7 +179,7 @@ func (l *linter) unread(in lintInput) {
 }
 
 // judge sets the status from a file's findings, unless they are written to a baseline.
-func (l *linter) judge(r *lint.Report) {
+func (l *linter) judge(r *finding.Report) {
 	if r.Damage != nil {
 		l.status = max(l.status, cli.StatusInput)
 	}
