@@ -13,14 +13,20 @@
 //   - Input reads the file, and Piece is the Contents of a section in it: mapped, inflated,
 //     within Limits. Counts and offsets in the file are checked before memory is allocated
 //     for what they describe.
+//   - Symbols returns names as compilers mangle them.
+//   - Separable is for a container with separate debug files, and Placed if these are
+//     elsewhere than ELF's. A Fixer applies the relocations of an object file.
 //   - BuildID need not be a build-id: a PE has the GUID and age of its PDB, Mach-O a UUID.
 //     ModuleID returns it in the form used in MODULE records.
 //   - If a path contains several binaries (a universal Mach-O file), each becomes a File,
 //     all with the same path.
 //
-// Addresses are those that the linker assigned. RVAs are relative to File.Base: the
-// lowest page that is loaded, a PE's preferred image base, the address of a Mach-O
-// header.
+// If package arch lacks the CPU, Arch is nil and ModuleCPU its name in MODULE: symbol files
+// then have functions and lines, but no STACK CFI.
+//
+// Addresses are those that the linker assigned and that DWARF uses. RVAs are relative to
+// File.Base: the lowest page that is loaded, a PE's preferred image base, the address of
+// a Mach-O header.
 package object
 
 import (
