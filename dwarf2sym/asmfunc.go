@@ -6,8 +6,8 @@ import (
 	"sort"
 	"unsafe"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -111,13 +111,13 @@ func (w *worker) tailFunc(lo, hi uint64) {
 // are described only up to the end of their first block, and assembly may have DIEs that are shorter than its symbols.
 func (w *worker) restFunc(lo, hi uint64, labels bool) {
 	rva := w.code.RVA(lo)
-	s, ok := companion.Reaching(w.symbols, rva)
+	s, ok := publics.Reaching(w.symbols, rva)
 	if !ok {
 		return
 	}
 	hi = min(hi, lo+s.Size-uint64(rva-s.RVA))
 	in := w.symbols.In(rva, w.code.RVA(hi))
-	if i := slices.IndexFunc(in, func(s companion.Symbol) bool { return s.HasCode(labels) }); i >= 0 {
+	if i := slices.IndexFunc(in, func(s publics.Symbol) bool { return s.HasCode(labels) }); i >= 0 {
 		hi = w.code.Addr(in[i].RVA)
 	}
 	if w.Spend(uint64(len(in)) * dwarf.SpanCost) {
@@ -126,7 +126,7 @@ func (w *worker) restFunc(lo, hi uint64, labels bool) {
 }
 
 // continued makes a record for [lo, hi), into which the function of an earlier symbol continues.
-func (w *worker) continued(s *companion.Symbol, lo, hi uint64) {
+func (w *worker) continued(s *publics.Symbol, lo, hi uint64) {
 	if lo >= hi || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 		return
 	}

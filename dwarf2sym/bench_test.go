@@ -58,7 +58,7 @@ func libcDebug() string {
 // used only once, as reading uses up the queue of units and the effort.
 func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data) {
 	b.Helper()
-	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: codemap.Of(f), companions: companionsOf(f)}
+	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: codemap.Of(f), files: filesOf(f)}
 	r.readSymbols()
 	d := r.openDebugData()
 	if d == nil {

@@ -19,7 +19,7 @@ func TestBriefScopes(t *testing.T) {
 		if !f.HasDWARF() {
 			continue
 		}
-		r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: codemap.Of(f), companions: companionsOf(f)}
+		r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: codemap.Of(f), files: filesOf(f)}
 		r.readSymbols()
 		d := r.openDebugData()
 		if d == nil {

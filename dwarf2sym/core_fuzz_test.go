@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/symfmt"
@@ -83,11 +83,11 @@ func (c *core) unpackCode(part []byte) {
 	}
 }
 
-// unpackSymbols guarantees what companion.Publics does: one symbol for each address,
+// unpackSymbols guarantees what publics.Read does: one symbol for each address,
 // sorted.
 func (c *core) unpackSymbols(part []byte) {
 	for len(part) > 17 {
-		s := companion.Symbol{RVA: symfmt.RVA(binary.LittleEndian.Uint64(part)), Size: binary.LittleEndian.Uint64(part[8:]), Func: true}
+		s := publics.Symbol{RVA: symfmt.RVA(binary.LittleEndian.Uint64(part)), Size: binary.LittleEndian.Uint64(part[8:]), Func: true}
 		n := min(int(part[16]), len(part)-17)
 		s.Name, part = string(part[17:17+n]), part[17+n:]
 		if n > 0 && (len(c.symbols) == 0 || s.RVA > c.symbols[len(c.symbols)-1].RVA) {
@@ -101,7 +101,7 @@ func coreOfELF(t testing.TB, path string) *core {
 	t.Helper()
 	f := symtest.Open(t, path)
 	c := &core{order: f.Order, sections: make(map[string][]byte), code: f.ExecRanges()}
-	c.symbols, _ = companion.Publics(0, companionsOf(f))
+	c.symbols, _ = publics.Read(0, filesOf(f))
 	for _, name := range packedParts {
 		s := f.Section(name)
 		if s == nil || !s.HasData() {

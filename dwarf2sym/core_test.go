@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -53,7 +53,7 @@ type core struct {
 	order    binary.ByteOrder
 	sections map[string][]byte
 	code     []object.Range
-	symbols  []companion.Symbol
+	symbols  []publics.Symbol
 }
 
 // coreOf makes a core from a text. Code is at 0x1000 to 0x100000 unless the text says

@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/par"
@@ -31,7 +32,7 @@ const objectBits = 40
 // objectReader reads the objects of a debug map.
 type objectReader struct {
 	r     *reader
-	files companion.Objects
+	files debugset.Objects
 	all   []object.MappedObject
 	read  []objectResult // by object
 
@@ -68,7 +69,7 @@ func (r *reader) readObjects(ctx context.Context) error {
 	}
 	o := &objectReader{r: r, all: all, read: make([]objectResult, len(all)), parts: execcode.Parts(r.file), padding: execcode.PaddingOf(r.file)}
 	places := newDwoPlaces(r)
-	o.files = companion.Objects{Limits: r.opts.limits(), AnyTime: r.opts.AnyObjectTime,
+	o.files = debugset.Objects{Limits: r.opts.limits(), AnyTime: r.opts.AnyObjectTime,
 		Paths: func(name string) []string { return places.of(dwoKey{".", name}) }}
 	o.files.Limits.CPU, o.files.Hermetic = r.file.CPU, r.opts.Hermetic
 	if st, err := os.Stat(r.file.Path); err == nil {
@@ -102,9 +103,9 @@ func (r *reader) readObjects(ctx context.Context) error {
 
 // openedObject is an object with its debug information and the problems of its units.
 type openedObject struct {
-	*companion.Linked
+	*debugset.Linked
 	absent  bool
-	symbols []companion.Symbol
+	symbols []publics.Symbol
 	d       *units.Data // nil if there is none
 	found   units.Problems
 }
@@ -114,7 +115,7 @@ func (o *objectReader) open(w *worker, i int) (x openedObject, problems []bin.Pr
 	if x.Linked, x.absent, err = o.files.Open(o.r.file.Path, &o.all[i]); err != nil {
 		return x, nil, err
 	}
-	x.symbols, problems = companion.Publics(x.Base, []companion.File{{File: x.File}})
+	x.symbols, problems = publics.Read(x.Base, []object.Companion{{File: x.File}})
 	d, more := units.Open(x.File, units.Options{Jobs: 1, ISA: x.ISABit, Locations: o.r.opts.Vars.wanted(), Tag: uint64(i) << objectBits})
 	if problems = append(problems, more...); d == nil {
 		return x, problems, nil
@@ -124,7 +125,7 @@ func (o *objectReader) open(w *worker, i int) (x openedObject, problems []bin.Pr
 	w.job = &splitJob{place: uint64(i)}
 	w.turnTo(w.newFileState(d))
 	*w.Meter = dwarf.Meter{Effort: d.Effort}
-	w.code, w.symbols, w.lineWin = codemap.Of(x.File), companion.Sorted(x.symbols), dwarf.NewWindow(d.Line)
+	w.code, w.symbols, w.lineWin = codemap.Of(x.File), publics.Sorted(x.symbols), dwarf.NewWindow(d.Line)
 	return x, problems, nil
 }
 
@@ -201,7 +202,7 @@ func (o *objectReader) trimmed(s dwarf.Span) uint64 {
 }
 
 // move moves the functions of the ith object, from index first on, to where the linker put them.
-func (o *objectReader) move(w *worker, l *companion.Linked, i, first int) {
+func (o *objectReader) move(w *worker, l *debugset.Linked, i, first int) {
 	kept := w.funcs[:first]
 	for _, f := range w.funcs[first:] {
 		to, ok := l.To(f.addr)

@@ -15,7 +15,7 @@ import (
 func decodedDIEs(t *testing.T, path string, o Options) map[uint16]int {
 	t.Helper()
 	f := symtest.Open(t, path)
-	r := &reader{opts: &o, file: f, jobs: 1, code: codemap.Of(f), companions: companionsOf(f)}
+	r := &reader{opts: &o, file: f, jobs: 1, code: codemap.Of(f), files: filesOf(f)}
 	d := r.openDebugData()
 	if d == nil {
 		t.Fatal(path, r.problems)

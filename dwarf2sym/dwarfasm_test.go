@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 )
 
 // dwarfAsm makes the sections of a test from readable lines. It shares no constants
@@ -41,8 +41,8 @@ type dwarfAsm struct {
 	unit     *asmUnit
 	prog     *asmProgram
 
-	code    [][2]uint64        // .code lo hi
-	symbols []companion.Symbol // .symbol address size name: a function; .label address name [size]: untyped
+	code    [][2]uint64      // .code lo hi
+	symbols []publics.Symbol // .symbol address size name: a function; .label address name [size]: untyped
 }
 
 // asmFixup is a place for a label's offset, minus base.
@@ -98,13 +98,13 @@ func (a *dwarfAsm) line(line string) {
 	case word == ".code":
 		a.code = append(a.code, [2]uint64{a.number(words[1]), a.number(words[2])})
 	case word == ".symbol":
-		a.symbols = append(a.symbols, companion.Symbol{RVA: rvaOf(a.number(words[1])), Size: a.number(words[2]), Name: words[3], Func: true, Alone: true})
+		a.symbols = append(a.symbols, publics.Symbol{RVA: rvaOf(a.number(words[1])), Size: a.number(words[2]), Name: words[3], Func: true, Alone: true})
 		if n := len(a.symbols) - 1; n > 0 && a.symbols[n-1].RVA == a.symbols[n].RVA {
 			a.symbols[n-1].Alone = false // the first one counts
 			a.symbols = a.symbols[:n]
 		}
 	case word == ".label":
-		p := companion.Symbol{RVA: rvaOf(a.number(words[1])), Name: words[2]}
+		p := publics.Symbol{RVA: rvaOf(a.number(words[1])), Name: words[2]}
 		if len(words) > 3 {
 			p.Size = a.number(words[3])
 		}

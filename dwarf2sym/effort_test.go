@@ -33,7 +33,7 @@ func TestEffortOfRealFiles(t *testing.T) {
 		if !f.HasDWARF() {
 			continue
 		}
-		r := &reader{opts: &Options{}, file: f, jobs: 2, code: codemap.Of(f), companions: companionsOf(f)}
+		r := &reader{opts: &Options{}, file: f, jobs: 2, code: codemap.Of(f), files: filesOf(f)}
 		r.readSymbols()
 		d := r.openDebugData()
 		if d == nil {

@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -73,25 +76,31 @@ func isBuildID(name string, id []byte) bool {
 	return len(id) > 1 && name == hex.EncodeToString(id[1:])
 }
 
-// findCompanions fills in r.companions.
-func (r *reader) findCompanions() error {
-	files, lost, err := companion.Find(r.file, r.debug)
+// findFiles fills in r.files.
+func (r *reader) findFiles() error {
+	files, lost, err := object.Companions(r.file, r.debug)
 	if err != nil {
 		return err
 	}
-	r.companions = files
+	r.files = files
 	r.fileProblems(lost)
 	return nil
 }
 
 // described returns the file whose debug information is read.
-func (r *reader) described() companion.File {
-	for _, c := range r.companions[1:] {
+func (r *reader) described() object.Companion {
+	for _, c := range r.files[1:] {
 		if c.File == r.debug && c.HasDWARF() {
 			return c
 		}
 	}
-	return r.companions[0]
+	return r.files[0]
+}
+
+// codeMap returns the code of the file whose debug information is read, as RVAs of the binary.
+func (r *reader) codeMap() *codemap.Map {
+	f := r.described()
+	return codemap.Moved(f.File, f.Moved, r.file.Base)
 }
 
 // fileProblems adds problems that concern a file as a whole.
@@ -101,10 +110,10 @@ func (r *reader) fileProblems(problems []bin.Problem) {
 	}
 }
 
-// readSymbols collects the function symbols of the file with its companions, from the better table.
+// readSymbols collects the function symbols of the files, from the better table.
 func (r *reader) readSymbols() {
 	var problems []bin.Problem
-	r.symbols, problems = companion.Publics(r.file.Base, r.companions)
+	r.symbols, problems = publics.Read(r.file.Base, r.files)
 	r.fileProblems(problems)
 }
 
@@ -133,7 +142,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 				Msg: unknownCPU(r.file)})
 		}
 	}
-	c := companion.ReadCFI(ctx, cpu, r.companions, r.opts.CFI.sources())
+	c := callframe.Read(ctx, cpu, r.files, r.opts.CFI.sources())
 	return func() {
 		r.module.CFI = c.Table
 		r.report.Stats.countCFI(&c)
@@ -145,7 +154,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 
 // ErrNoObject is the kind of problem reported if an object that a Mach-O file was linked from is missing or has changed
 // since.
-var ErrNoObject = companion.ErrNoObject
+var ErrNoObject = debugset.ErrNoObject
 
 // ErrNoSupplement is the kind of problem reported if the supplementary file of the debug information was not found.
 var ErrNoSupplement = units.ErrNoSupplement

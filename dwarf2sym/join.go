@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/intern"
@@ -62,12 +62,12 @@ type nameForm struct {
 // finishNames adds the names of the ELF symbols to those of the workers, and demangles them with jobs workers. Only
 // names in use reach this point, each once, as demangling one costs more than reading a unit of C. In the symbols,
 // names are replaced by numbers.
-func finishNames(ctx context.Context, names *intern.Table, symbols []companion.Symbol, form nameForm, jobs int) (*nameJoin, error) {
+func finishNames(ctx context.Context, names *intern.Table, symbols []publics.Symbol, form nameForm, jobs int) (*nameJoin, error) {
 	j := &nameJoin{names: names, form: form}
 	for i := range symbols {
 		s := &symbols[i]
 		s.ID = j.names.InternString(s.Name)
-		s.Linkage, s.Mangled = s.ID, companion.IsMangledName(s.Name) || companion.IsDName(s.Name)
+		s.Linkage, s.Mangled = s.ID, publics.IsMangledName(s.Name) || publics.IsDName(s.Name)
 		// The suffixes are missing from linkage names, too.
 		if s.Mangled && strings.IndexByte(s.Name, '.') >= 0 {
 			s.Linkage = j.names.InternString(text.CutClone(s.Name))

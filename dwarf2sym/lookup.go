@@ -9,8 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
@@ -30,8 +31,8 @@ type Lookup struct {
 	mapped  bool        // the functions are in the objects from which the file was linked
 	split   *splitter
 	extents symfmt.Extents
-	symbols atomic.Pointer[companion.Finder] // a Table, until the outline is exact
-	entries *companion.Entries
+	symbols atomic.Pointer[publics.Finder] // a Table, until the outline is exact
+	entries *publics.Entries
 
 	outline atomic.Pointer[outline]
 	index   *dwarf.CodeIndex // nil if there is none
@@ -76,11 +77,11 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	if err := r.checkTypes(); err != nil {
 		return nil, err
 	}
-	if err := r.findCompanions(); err != nil {
+	if err := r.findFiles(); err != nil {
 		return nil, err
 	}
 	r.identify()
-	r.code = r.described().CodeMap(r.file.Base)
+	r.code = r.codeMap()
 	l.readSymbols()
 	addCode(&l.extents, r.file)
 	if !o.NoFuncs {
@@ -105,16 +106,16 @@ func (l *Lookup) newWorker(e *dwarf.Effort) *worker {
 }
 
 func (l *Lookup) readSymbols() {
-	t, entries, problems := companion.OpenTable(l.r.file.Base, l.r.companions)
+	t, entries, problems := publics.OpenTable(l.r.file.Base, l.r.files)
 	l.entries = entries
 	l.r.fileProblems(problems)
 	l.useSymbols(t)
 }
 
-func (l *Lookup) useSymbols(f companion.Finder) { l.symbols.Store(&f) }
+func (l *Lookup) useSymbols(f publics.Finder) { l.symbols.Store(&f) }
 
 // symbolUpTo returns the last symbol at or before an address. It reports false if there is none.
-func (l *Lookup) symbolUpTo(rva symfmt.RVA) (companion.Symbol, bool) {
+func (l *Lookup) symbolUpTo(rva symfmt.RVA) (publics.Symbol, bool) {
 	return (*l.symbols.Load()).UpTo(rva)
 }
 
@@ -362,7 +363,7 @@ func (l *Lookup) join(w *worker) *symfmt.Module {
 
 // symbolsOf returns the symbols that the functions of an area depend on: those where they start,
 // and those whose functions continue in them.
-func (l *Lookup) symbolsOf(funcs []funcRecord) (out []companion.Symbol) {
+func (l *Lookup) symbolsOf(funcs []funcRecord) (out []publics.Symbol) {
 	for i := range funcs {
 		rva := l.r.code.RVA(funcs[i].addr)
 		if s, ok := l.symbolUpTo(rva); ok && s.RVA == rva {
@@ -371,12 +372,12 @@ func (l *Lookup) symbolsOf(funcs []funcRecord) (out []companion.Symbol) {
 		if !funcs[i].tail {
 			continue
 		}
-		if s, ok := companion.Before(*l.symbols.Load(), rva); ok {
+		if s, ok := publics.Before(*l.symbols.Load(), rva); ok {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b companion.Symbol) int { return cmp.Compare(a.RVA, b.RVA) })
-	return slices.CompactFunc(out, func(a, b companion.Symbol) bool { return a.RVA == b.RVA })
+	slices.SortFunc(out, func(a, b publics.Symbol) int { return cmp.Compare(a.RVA, b.RVA) })
+	return slices.CompactFunc(out, func(a, b publics.Symbol) bool { return a.RVA == b.RVA })
 }
 
 // Public is an ELF symbol that names code: a PUBLIC record in the result of Read, unless a FUNC starts there.
@@ -431,12 +432,12 @@ func (l *Lookup) readFrames() *unwind.Index {
 		l.note([]symfmt.Problem{{Lost: "STACK CFI", Err: &bin.Error{File: r.file.Path, Msg: unknownCPU(r.file)}}})
 		return unwind.NewTableIndex(&symfmt.CFITable{})
 	}
-	in, problems := companion.CFIInput(cpu, r.companions)
+	in, problems := callframe.Input(cpu, r.files)
 	if x := unwind.NewIndex(in); x.HasBlocks() {
 		l.note(problems)
 		return x
 	}
-	c := companion.ReadCFI(context.Background(), cpu, r.companions, CFIAuto.sources())
+	c := callframe.Read(context.Background(), cpu, r.files, CFIAuto.sources())
 	l.note(c.Problems)
 	return unwind.NewTableIndex(&c.Table)
 }

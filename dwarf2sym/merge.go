@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/object"
@@ -21,7 +21,7 @@ import (
 // which unit.
 type merger struct {
 	code    *codemap.Map
-	symbols []companion.Symbol
+	symbols []publics.Symbol
 	workers []*worker
 	names   *nameJoin
 	stats   *Stats
@@ -107,7 +107,7 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 		}
 		rva := m.code.RVA(f.addr)
 		// The linker may have dropped the DIEs of functions that it folded.
-		sym := companion.FindSymbol(m.symbols, rva)
+		sym := publics.FindSymbol(m.symbols, rva)
 		if m.wantPlaces {
 			m.places = append(m.places, varjoin.Place{RVA: rva, FuncID: varjoin.FuncID{Key: f.key, Sub: f.sub}})
 		}
@@ -176,7 +176,7 @@ func foldedFuncs(a, b *funcRecord) bool {
 
 // best returns the index of the function that really exists among funcs[i:k], which are all at the same address.
 func (m *merger) best(i, k int) int {
-	sym := companion.FindSymbol(m.symbols, m.code.RVA(m.funcs[i].addr))
+	sym := publics.FindSymbol(m.symbols, m.code.RVA(m.funcs[i].addr))
 	best, bestScore := i, -1
 	for j := i; j < k; j++ {
 		if score := m.score(&m.funcs[j], sym); score > bestScore {
@@ -188,7 +188,7 @@ func (m *merger) best(i, k int) int {
 
 // score returns the weight of the evidence for f among the functions at its address. sym is the symbol at that
 // address, or nil.
-func (m *merger) score(f *funcRecord, sym *companion.Symbol) int {
+func (m *merger) score(f *funcRecord, sym *publics.Symbol) int {
 	score := btoi(f.named != nameless)
 	if f.inlined {
 		score += 4
@@ -209,7 +209,7 @@ func (m *merger) score(f *funcRecord, sym *companion.Symbol) int {
 }
 
 // isCalled reports whether sym has the name of f. A name composed from scopes has no parameters.
-func (m *merger) isCalled(f *funcRecord, sym *companion.Symbol) bool {
+func (m *merger) isCalled(f *funcRecord, sym *publics.Symbol) bool {
 	switch f.named {
 	case named:
 		return f.name == names.ID(sym.ID)
@@ -226,7 +226,7 @@ func (m *merger) isCalled(f *funcRecord, sym *companion.Symbol) bool {
 // symbol does not extend that far.
 func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
 	rva := m.code.RVA(f.addr)
-	sym, ok := companion.Before(companion.Sorted(m.symbols), rva)
+	sym, ok := publics.Before(publics.Sorted(m.symbols), rva)
 	if !ok {
 		return out
 	}
@@ -377,7 +377,7 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 // funcName returns the name to write: the linkage name in the debug information; otherwise the mangled ELF symbol at
 // the address, which is more precise than a name composed from scopes; otherwise the composed name; otherwise any
 // symbol's. If f is one of several folded functions, the symbol may belong to another one.
-func (m *merger) funcName(f *funcRecord, sym *companion.Symbol, multi bool) string {
+func (m *merger) funcName(f *funcRecord, sym *publics.Symbol, multi bool) string {
 	if f.named == named {
 		return m.names.final(f.name)
 	}

@@ -3,7 +3,7 @@ package dwarf2sym
 import (
 	"fmt"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/text"
@@ -102,8 +102,8 @@ const (
 )
 
 // sources returns the sources that may be read.
-func (s CFISource) sources() companion.Sources {
-	return companion.Sources{DWARF: s != CFISFrame, SFrame: s != CFIDWARF}
+func (s CFISource) sources() callframe.Sources {
+	return callframe.Sources{DWARF: s != CFISFrame, SFrame: s != CFIDWARF}
 }
 
 // Result holds the symbols of a file, and describes what was lost.

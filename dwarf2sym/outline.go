@@ -8,8 +8,8 @@ import (
 	"sort"
 	"sync/atomic"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
@@ -281,7 +281,7 @@ func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
 }
 
 // extended extends code back to a symbol before it.
-func (l *Lookup) extended(s dwarf.Span, to companion.Symbol) dwarf.Span {
+func (l *Lookup) extended(s dwarf.Span, to publics.Symbol) dwarf.Span {
 	if lo := l.r.code.Addr(to.RVA); l.r.code.Together(lo, s.Lo) {
 		s.Lo = min(s.Lo, lo)
 	}
@@ -310,7 +310,7 @@ func (l *Lookup) makeExact() *outline {
 	if o := l.outline.Load(); o.exact() {
 		return o
 	}
-	if t, ok := (*l.symbols.Load()).(*companion.Table); ok {
+	if t, ok := (*l.symbols.Load()).(*publics.Table); ok {
 		l.useSymbols(t.All())
 	}
 	portions := l.allPortions()
@@ -377,7 +377,7 @@ func (l *Lookup) outlineOf(w *worker, p int, at *portion) (found []outlinedFunc)
 func (l *Lookup) codeOf(f *funcRecord) dwarf.Span {
 	code := dwarf.Span{Lo: f.addr, Hi: f.addr + f.size}
 	if f.tail {
-		if sym, ok := companion.Before(*l.symbols.Load(), l.r.code.RVA(f.addr)); ok {
+		if sym, ok := publics.Before(*l.symbols.Load(), l.r.code.RVA(f.addr)); ok {
 			code = l.extended(code, sym)
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -179,7 +180,7 @@ func (s *Stats) countBody(b symfmt.Body) {
 	s.Lines += lines
 }
 
-func (s *Stats) countCFI(c *companion.CFI) {
+func (s *Stats) countCFI(c *callframe.Result) {
 	t := &c.Table
 	s.CFIBlocks, s.CFIRows = len(t.Blocks), t.TextRows()
 	for i := range t.Blocks {
@@ -195,7 +196,7 @@ func (s *Stats) countCFI(c *companion.CFI) {
 }
 
 // addPublic adds the extent of a PUBLIC whose symbol has a size.
-func addPublic(e *symfmt.Extents, s *companion.Symbol) {
+func addPublic(e *symfmt.Extents, s *publics.Symbol) {
 	if s.Size > 0 {
 		e.Publics = append(e.Publics, symfmt.Range{RVA: s.RVA, Size: s.Size})
 	}

@@ -107,9 +107,9 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
@@ -192,7 +192,7 @@ type reader struct {
 	opts        *Options
 	file, debug *object.File
 	supplement  *object.File
-	companions  []companion.File // the binary first
+	files       []object.Companion // the binary first
 	jobs        int
 	partly      bool // only units with certain addresses are read
 
@@ -206,7 +206,7 @@ type reader struct {
 	effortBase uint64 // replaces the constant in tests
 	largeInfo  int64  // likewise
 	code       *codemap.Map
-	symbols    []companion.Symbol
+	symbols    []publics.Symbol
 	workers    []*worker
 	names      *intern.Table   // of the workers, when they are done
 	typeReader *varread.Reader // for the types of all units; nil if variables are not wanted
@@ -218,7 +218,7 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	defer r.reportRelocations()
-	if err := r.findCompanions(); err != nil {
+	if err := r.findFiles(); err != nil {
 		return err
 	}
 	r.identify()
@@ -253,7 +253,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r.report.PackageUnused = r.opts.Package != ""
-	r.code = r.described().CodeMap(r.file.Base)
+	r.code = r.codeMap()
 	r.readSymbols()
 	r.report.NoDebugInfo = !r.file.HasDWARF() && (r.debug == nil || !r.debug.HasDWARF())
 	if d := r.openDebugData(); d != nil {
@@ -365,7 +365,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 			w.names.ReadLater(d, r.jobs)
 		}
 		w.arena = newArena(r.scratch)
-		w.symbols, w.split = companion.Sorted(r.symbols), split
+		w.symbols, w.split = publics.Sorted(r.symbols), split
 		r.workers = append(r.workers, w)
 	}
 	err := par.Each(ctx, len(r.workers), items, func(_ context.Context, worker, i int) error {

@@ -27,7 +27,7 @@ func (r *reader) placeRuntimeTypes(in *vars.Info) {
 			byName[name] = t.Type
 		}
 	}
-	for _, c := range r.companions {
+	for _, c := range r.files {
 		if c.File == nil {
 			continue
 		}

@@ -217,7 +217,7 @@ func TestSplitEffort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: codemap.Of(f), companions: companionsOf(f)}
+	r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: codemap.Of(f), files: filesOf(f)}
 	d := r.openDebugData()
 	d.ReadUnitHeaders()
 	d.Allow(0)

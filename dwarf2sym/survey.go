@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -45,7 +45,7 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.companions = []companion.File{{File: r.file}}
+	r.files = []object.Companion{{File: r.file}}
 	d := r.openDebugData()
 	if d == nil {
 		return &Units{}, ctx.Err()

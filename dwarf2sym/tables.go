@@ -1,7 +1,7 @@
 package dwarf2sym
 
 import (
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -12,7 +12,7 @@ import (
 func (l *Lookup) EachSymbol(own bool, found func(*symfmt.TableSymbol)) { l.entries.Each(own, found) }
 
 // Tables are the symbol tables of a binary.
-type Tables struct{ entries *companion.Entries }
+type Tables struct{ entries *publics.Entries }
 
 // OpenTables returns the symbol tables of an open file, which must stay open until they are no longer used.
 func OpenTables(binary symfmt.Binary) (*Tables, error) {
@@ -20,7 +20,7 @@ func OpenTables(binary symfmt.Binary) (*Tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, _, err := companion.OpenEntries(f, nil)
+	entries, _, err := publics.OpenEntries(f, nil)
 	return &Tables{entries}, err
 }
 

@@ -99,7 +99,7 @@ func TestGradually(t *testing.T) {
 // gradualData opens the debug information of a file as Read does.
 func gradualData(t *testing.T, f *object.File) *units.Data {
 	t.Helper()
-	r := &reader{opts: &Options{}, file: f, jobs: 1, code: codemap.Of(f), companions: companionsOf(f)}
+	r := &reader{opts: &Options{}, file: f, jobs: 1, code: codemap.Of(f), files: filesOf(f)}
 	d := r.openDebugData()
 	if d == nil {
 		t.Fatal(r.problems)

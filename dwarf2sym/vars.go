@@ -144,10 +144,10 @@ func (r *reader) joinVars(places []varjoin.Place) {
 
 // imports returns the words that hold the addresses of functions of other files.
 func (r *reader) imports(seeds *varjoin.Seeds) map[varjoin.Target]uint64 {
-	if len(r.companions) == 0 { // tests have only debug information
+	if len(r.files) == 0 { // tests have only debug information
 		return nil
 	}
-	c := r.companions[0]
+	c := r.files[0]
 	all := map[varjoin.Target]uint64{}
 	// Damage is reported where functions are read from the same symbols; the other relocations are still used.
 	_ = c.Imports(func(word uint64, name []byte) {
@@ -161,7 +161,7 @@ func (r *reader) imports(seeds *varjoin.Seeds) map[varjoin.Target]uint64 {
 
 // addSymbols adds the functions that symbols name.
 func (r *reader) addSymbols(to *varjoin.Records) {
-	if len(r.companions) == 0 {
+	if len(r.files) == 0 {
 		return
 	}
 	c := r.described()
@@ -200,11 +200,11 @@ func ReadGlobals(ctx context.Context, file symfmt.Binary, names []string, o Opti
 	if err := r.checkTypes(); err != nil {
 		return nil, nil, err
 	}
-	if err := r.findCompanions(); err != nil {
+	if err := r.findFiles(); err != nil {
 		return nil, nil, err
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	r.code = r.described().CodeMap(r.file.Base)
+	r.code = r.codeMap()
 	if d := r.openDebugData(); d != nil {
 		r.readGlobals(ctx, d, names)
 		d.Release()

@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/die"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
+	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
@@ -23,9 +23,9 @@ type worker struct {
 	d         *units.Data
 	code      *codemap.Map
 	opts      *Options
-	symbols   companion.Finder // of the whole file
-	split     *splitter        // nil if nothing is split
-	namesOnly bool             // for a unit that others refer to: read no code
+	symbols   publics.Finder // of the whole file
+	split     *splitter      // nil if nothing is split
+	namesOnly bool           // for a unit that others refer to: read no code
 
 	// wants reports whether a function with the given code is wanted; nil means that all are.
 	// Other functions get no names, inlines and lines.
@@ -125,7 +125,7 @@ type funcRecord struct {
 }
 
 func newWorker(d *units.Data, code *codemap.Map, opts *Options) *worker {
-	w := &worker{d: d, code: code, opts: opts, symbols: companion.Sorted(nil), Meter: &dwarf.Meter{Effort: d.Effort}, records: newRecords()}
+	w := &worker{d: d, code: code, opts: opts, symbols: publics.Sorted(nil), Meter: &dwarf.Meter{Effort: d.Effort}, records: newRecords()}
 	w.lineWin = dwarf.NewWindow(d.Line)
 	w.opener = units.NewOpener(w.Meter, &w.u, w.problem)
 	return w

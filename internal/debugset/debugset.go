@@ -1,7 +1,7 @@
 // Package debugset finds the files that belong to a binary: its separate debug file, the supplementary file that dwz
-// wrote, and its PDB, or the program that a debug file describes. They are searched for on this
-// machine and, if they are missing, fetched. All readers of binaries find their files here, so that none knows fewer
-// places than another.
+// wrote, the .dwo files and packages of split DWARF, the objects of a debug map, and its PDB, or the program that a debug
+// file describes. They are searched for on this machine and, if they are missing, fetched. All readers of binaries find
+// their files here, so that none knows fewer places than another.
 package debugset
 
 import (

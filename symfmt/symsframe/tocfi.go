@@ -13,7 +13,7 @@ import (
 // SFrame -> STACK CFI. A function becomes a block, as an FDE of .eh_frame does
 // in dwarf2sym, and the records have the same form, so that symbol files from
 // either can be compared line by line. Rules in addition to those of
-// dwarf2sym/internal/companion/cfi.go:
+// dwarf2sym/internal/callframe:
 //
 //   - SFrame has rules only for the CFA, the return address and the frame pointer.
 //     Walkers treat other callee-saved registers as unchanged, whatever the function does

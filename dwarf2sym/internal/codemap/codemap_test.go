@@ -15,7 +15,7 @@ func TestMoved(t *testing.T) {
 		name       string
 		base       uint64 // of the binary
 		moved      uint64
-		addr, size uint64 // of the code, in the companion
+		addr, size uint64 // of the code, in the other file
 		lo, hi     symfmt.RVA
 	}{
 		{"at its place", 0x400000, 0, 0x401000, 0x10, 0x1000, 0x1010},

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Effort is the work spent on the units of a file and of its companions, with its limit.
+// Effort is the work spent on the units of a file and of the files that belong to it, with its limit.
 type Effort struct {
 	Limit uint64
 	Spent atomic.Uint64

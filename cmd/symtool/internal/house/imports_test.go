@@ -28,7 +28,7 @@ var layers = [][]string{
 	2:  {"internal/unpack", "internal/demangle/itanium", "internal/demangle/msvc", "internal/demangle/rust", "internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
 	3:  {"internal/archive", "internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "internal/oracle", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/machobj", "internal/object/peobj", "walk/internal/cpu"},
 	4:  {"dwarf2sym/internal/codemap", "dwarf2sym/internal/die", "dwarf2sym/internal/units", "dwarf2sym/internal/varjoin", "walk/show", "walk/source", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "internal/flatten", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "internal/coderange", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore", "walk/goroutine", "walk/minidump"},
-	5:  {"dwarf2sym/internal/companion", "internal/debugset", "internal/symtest", "dwarf2sym/internal/names", "dwarf2sym/internal/srcread", "dwarf2sym/internal/varread", "resolve/symserver/internal/catalog", "walk/live", "walk/microdump"},
+	5:  {"dwarf2sym/internal/callframe", "dwarf2sym/internal/publics", "internal/debugset", "internal/symtest", "dwarf2sym/internal/names", "dwarf2sym/internal/srcread", "dwarf2sym/internal/varread", "resolve/symserver/internal/catalog", "walk/live", "walk/microdump"},
 	6:  {"dwarf2sym", "symfmt/symcache", "symfmt/symdiff", "internal/upload", "walk/dumpfile", "lint/finding", "lint/internal/extent", "lint/internal/follow"},
 	7:  {"resolve", "symfmt/symdiff/report", "lint/internal/facts"},
 	8:  {"resolve/internal/resolvetest", "resolve/supplier", "lint/internal/check"},

@@ -1,4 +1,4 @@
-package companion
+package publics
 
 import (
 	"github.com/symtool/symtool/internal/bin"
@@ -8,11 +8,11 @@ import (
 
 // source is one symbol table of a file.
 type source struct {
-	File
+	object.Companion
 	which object.Table
 }
 
-// Entries gives access to the symbols of a binary and its companions as they are in the tables.
+// Entries gives access to the symbols of a binary and its debug files as they are in the tables.
 type Entries struct {
 	base   uint64
 	opd    *opdTable
@@ -20,9 +20,9 @@ type Entries struct {
 	own    []source
 }
 
-// entriesOf returns the entries of the tables from which Publics are chosen. If no table names code, it uses the first
+// entriesOf returns the entries of the tables from which Read chooses. If no table names code, it uses the first
 // table there is.
-func entriesOf(base uint64, files []File, chosen []source) *Entries {
+func entriesOf(base uint64, files []object.Companion, chosen []source) *Entries {
 	e := &Entries{base: base, opd: opdOf(files), chosen: chosen, own: ownTables(files)}
 	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
 		for _, f := range files {
@@ -36,17 +36,17 @@ func entriesOf(base uint64, files []File, chosen []source) *Entries {
 
 // OpenEntries returns the entries of a binary and its debug file, which may be nil.
 func OpenEntries(file, debug *object.File) (*Entries, []bin.Problem, error) {
-	files, lost, err := Find(file, debug)
+	files, lost, err := object.Companions(file, debug)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, problems := collectPublics(file.Base, files)
+	t, problems := collect(file.Base, files)
 	return entriesOf(file.Base, files, t.from), append(lost, problems...), nil
 }
 
 // ownTables returns the binary's own tables: .symtab or, if it is stripped, .dynsym and what .gnu_debugdata adds to
 // it.
-func ownTables(files []File) []source {
+func ownTables(files []object.Companion) []source {
 	if files[0].HasSymbols(object.Symtab) {
 		return []source{{files[0], object.Symtab}}
 	}
@@ -59,7 +59,7 @@ func ownTables(files []File) []source {
 	return own
 }
 
-// Each calls found with each defined symbol, in the order of the tables: the tables from which Publics are chosen or,
+// Each calls found with each defined symbol, in the order of the tables: the tables from which Read chooses or,
 // if own is set, the binary's own. Damaged entries are left out; they were reported when the Publics were read.
 func (e *Entries) Each(own bool, found func(*symfmt.TableSymbol)) {
 	tables := e.chosen
@@ -80,7 +80,7 @@ func (e *Entries) each(t source, found func(*symfmt.TableSymbol)) {
 		if s.Undefined || s.Kind == object.OtherKind {
 			return
 		}
-		entry := symfmt.TableSymbol{Name: s.Name, RVA: e.place(t.File, s), Size: s.Size, Kind: entryKind(s), Bind: entryBind(s.Bind), Absolute: s.Absolute}
+		entry := symfmt.TableSymbol{Name: s.Name, RVA: e.place(t.Companion, s), Size: s.Size, Kind: entryKind(s), Bind: entryBind(s.Bind), Absolute: s.Absolute}
 		if s.Bind == object.Local {
 			entry.File = file
 		}
@@ -94,7 +94,7 @@ func (e *Entries) each(t source, found func(*symfmt.TableSymbol)) {
 }
 
 // place returns the RVA of a symbol in the binary. A function descriptor stands for its code.
-func (e *Entries) place(f File, s *object.Symbol) symfmt.RVA {
+func (e *Entries) place(f object.Companion, s *object.Symbol) symfmt.RVA {
 	if s.Section != nil && e.opd != nil {
 		if addr, ok := e.opd.code(f, s); ok {
 			return symfmt.RVA(addr - e.base)

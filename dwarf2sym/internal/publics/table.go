@@ -1,4 +1,4 @@
-package companion
+package publics
 
 import (
 	"math/bits"
@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -30,8 +31,8 @@ const bucketSize = 16
 
 // OpenTable returns the Table of a binary's symbols, with the same symbols as [Publics], and the entries they
 // are chosen from.
-func OpenTable(base uint64, files []File) (*Table, *Entries, []bin.Problem) {
-	from, problems := collectPublics(base, files)
+func OpenTable(base uint64, files []object.Companion) (*Table, *Entries, []bin.Problem) {
+	from, problems := collect(base, files)
 	return newTable(from), entriesOf(base, files, from.from), problems
 }
 

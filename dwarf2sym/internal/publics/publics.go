@@ -1,4 +1,6 @@
-package companion
+// Package publics reads the symbol tables of a binary and its debug files: the function that each table names at an
+// address, and the symbols as they are in the tables.
+package publics
 
 import (
 	"bytes"
@@ -13,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Publics returns the functions and untyped text symbols of a binary,
+// Read returns the functions and untyped text symbols of a binary,
 // one for each address, sorted by it. base is the binary's load base.
 //
 // They come from the .symtab with the most of them. If neither the binary nor its debug file has
@@ -40,13 +42,13 @@ import (
 // marks the names of half of libc as uncertain. But an alias is the same function. Multiple is
 // set here if two mangled names differ by more than the variant of a constructor or destructor,
 // as after the linker's identical code folding (TestElfPublicsMultiple).
-func Publics(base uint64, files []File) ([]Symbol, []bin.Problem) {
-	t, problems := collectPublics(base, files)
+func Read(base uint64, files []object.Companion) ([]Symbol, []bin.Problem) {
+	t, problems := collect(base, files)
 	return t.pick(t.all), problems
 }
 
-// collectPublics returns the symbols among which Publics picks.
-func collectPublics(base uint64, files []File) (*pubTable, []bin.Problem) {
+// collect returns the symbols among which Read picks.
+func collect(base uint64, files []object.Companion) (*pubTable, []bin.Problem) {
 	c := pubCollector{base: base, opd: opdOf(files)}
 	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
 		for _, f := range files {
@@ -102,7 +104,7 @@ type pubCollector struct {
 }
 
 // collect returns the symbols of one table.
-func (c *pubCollector) collect(f File, which object.Table) pubTable {
+func (c *pubCollector) collect(f object.Companion, which object.Table) pubTable {
 	found := pubTable{from: []source{{f, which}}}
 	var err error
 	if found.names, err = f.SymbolNames(which); err == nil {
@@ -145,7 +147,7 @@ func (t *pubTable) add(other pubTable) {
 	t.from = append(t.from, other.from...)
 }
 
-func (c *pubCollector) candidate(f File, s *object.Symbol) (pubCandidate, bool) {
+func (c *pubCollector) candidate(f object.Companion, s *object.Symbol) (pubCandidate, bool) {
 	p := pubCandidate{size: s.Size, name: s.NameOff, bind: s.Bind, typed: s.IsFunction()}
 	if !p.typed && s.Kind != object.Untyped || s.Section == nil || len(s.Name) == 0 {
 		return p, false
@@ -163,7 +165,7 @@ func (c *pubCollector) candidate(f File, s *object.Symbol) (pubCandidate, bool) 
 
 // place returns the address of a symbol's code in the binary. It reports false if there cannot
 // be code.
-func (c *pubCollector) place(f File, s *object.Symbol) (uint64, bool) {
+func (c *pubCollector) place(f object.Companion, s *object.Symbol) (uint64, bool) {
 	if c.opd != nil {
 		return c.opd.code(f, s)
 	}

@@ -1,4 +1,4 @@
-package companion
+package publics
 
 import (
 	"bytes"
@@ -20,15 +20,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// publicsOf is like Publics, for files that were not moved; nil ones are left out.
+// publicsOf is like Read, for files that were not moved; nil ones are left out.
 func publicsOf(base uint64, files ...*object.File) ([]Symbol, []bin.Problem) {
-	return Publics(base, filesOf(files...))
+	return Read(base, filesOf(files...))
 }
 
-func filesOf(files ...*object.File) (out []File) {
+func filesOf(files ...*object.File) (out []object.Companion) {
 	for _, f := range files {
 		if f != nil {
-			out = append(out, File{File: f})
+			out = append(out, object.Companion{File: f})
 		}
 	}
 	return out

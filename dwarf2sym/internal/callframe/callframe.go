@@ -1,4 +1,5 @@
-package companion
+// Package callframe collects the call frame information of a binary and its debug files, and reads it as STACK CFI.
+package callframe
 
 import (
 	"cmp"
@@ -20,22 +21,22 @@ import (
 // Sources selects the sources that may be read.
 type Sources struct{ DWARF, SFrame bool }
 
-// CFI is the STACK CFI of a file, from one source.
-type CFI struct {
+// Result is the STACK CFI of a file, from one source.
+type Result struct {
 	SFrame   bool // the source is .sframe
 	Table    symfmt.CFITable
 	Stats    unwind.Stats
 	Problems []bin.Problem
 }
 
-// ReadCFI reads STACK CFI from the companions of a binary. Damage in
+// Read reads STACK CFI from the files of a binary. Damage in
 // DWARF is reported even if SFrame replaces it.
-func ReadCFI(ctx context.Context, cpu *arch.Arch, files []File, from Sources) (c CFI) {
+func Read(ctx context.Context, cpu *arch.Arch, files []object.Companion, from Sources) (c Result) {
 	if from.DWARF {
-		in, problems := CFIInput(cpu, files)
+		in, problems := Input(cpu, files)
 		read, err := unwind.Read(ctx, in)
 		for _, f := range files {
-			releaseCFI(f.File)
+			release(f.File)
 		}
 		if err != nil {
 			return c // the context has ended, which ends the reader, too
@@ -58,8 +59,8 @@ func ReadCFI(ctx context.Context, cpu *arch.Arch, files []File, from Sources) (c
 
 // sframeCFI reads the SFrame section from the first file that has one: "objcopy
 // --only-keep-debug" leaves it in the binary.
-func sframeCFI(cpu *arch.Arch, files []File) (CFI, error) {
-	c := CFI{SFrame: true}
+func sframeCFI(cpu *arch.Arch, files []object.Companion) (Result, error) {
+	c := Result{SFrame: true}
 	section, from, err := openSFrame(files)
 	if err != nil {
 		return c, err
@@ -86,7 +87,7 @@ func sframeCFI(cpu *arch.Arch, files []File) (CFI, error) {
 	return c, nil
 }
 
-func openSFrame(files []File) (*sframe.Section, File, error) {
+func openSFrame(files []object.Companion) (*sframe.Section, object.Companion, error) {
 	for _, f := range files {
 		section, err := symsframe.Open(f.File)
 		if !errors.Is(err, symsframe.ErrNone) {
@@ -96,10 +97,10 @@ func openSFrame(files []File) (*sframe.Section, File, error) {
 	return nil, files[0], &bin.Error{File: files[0].Path, Err: symsframe.ErrNone}
 }
 
-// CFIInput collects the call frame information of a binary. files are the binary and the
+// Input collects the call frame information of a binary. files are the binary and the
 // files that belong to it. Each section is taken from the first file that has its bytes:
 // "objcopy --only-keep-debug" leaves an empty .eh_frame.
-func CFIInput(a *arch.Arch, files []File) (*unwind.Input, []bin.Problem) {
+func Input(a *arch.Arch, files []object.Companion) (*unwind.Input, []bin.Problem) {
 	f := files[0]
 	in := &unwind.Input{
 		Arch:    a,
@@ -111,9 +112,9 @@ func CFIInput(a *arch.Arch, files []File) (*unwind.Input, []bin.Problem) {
 
 		CodeBytes: codemap.Of(f.File).Size(),
 	}
-	in.TextAddr = cfiSectionAddr(f.File, ".text")
-	if in.DataAddr = cfiSectionAddr(f.File, ".got"); in.DataAddr == 0 {
-		in.DataAddr = cfiSectionAddr(f.File, ".got.plt")
+	in.TextAddr = sectionAddr(f.File, ".text")
+	if in.DataAddr = sectionAddr(f.File, ".got"); in.DataAddr == 0 {
+		in.DataAddr = sectionAddr(f.File, ".got.plt")
 	}
 	var problems []bin.Problem
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
@@ -134,7 +135,7 @@ func CFIInput(a *arch.Arch, files []File) (*unwind.Input, []bin.Problem) {
 }
 
 // addEHFrame adds an .eh_frame that can be found only through the program headers.
-func addEHFrame(in *unwind.Input, f File) []bin.Problem {
+func addEHFrame(in *unwind.Input, f object.Companion) []bin.Problem {
 	s, err := f.Located(".eh_frame")
 	lost := ".eh_frame"
 	if s != nil {
@@ -151,24 +152,24 @@ func addEHFrame(in *unwind.Input, f File) []bin.Problem {
 
 // firstWithData returns the named sections of the first file that has their bytes, and
 // that file, if there is one.
-func firstWithData(files []File, name string) ([]*object.Section, File) {
+func firstWithData(files []object.Companion, name string) ([]*object.Section, object.Companion) {
 	for _, f := range files {
 		if all := f.SectionsNamed(name); len(all) > 0 {
 			return all, f
 		}
 	}
-	return nil, File{}
+	return nil, object.Companion{}
 }
 
-func cfiSectionAddr(f *object.File, name string) uint64 {
+func sectionAddr(f *object.File, name string) uint64 {
 	if s := f.Section(name); s != nil {
 		return s.Addr
 	}
 	return 0
 }
 
-// releaseCFI releases the contents of the sections that were read.
-func releaseCFI(f *object.File) {
+// release releases the contents of the sections that were read.
+func release(f *object.File) {
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
 		if f == nil {
 			continue

@@ -1,4 +1,4 @@
-package companion
+package publics
 
 import (
 	"github.com/symtool/symtool/internal/object"
@@ -10,14 +10,14 @@ import (
 // the first is the address of the code. The linker writes the addresses into
 // the file even where a relocation will replace them.
 type opdTable struct {
-	file File
+	file object.Companion
 	addr uint64
 	data []byte
 }
 
 // opdOf returns the table of the first file that has its bytes, or nil for other ABIs. A
 // debug file's .opd has no bytes, so its symbols need the binary's.
-func opdOf(files []File) *opdTable {
+func opdOf(files []object.Companion) *opdTable {
 	for _, f := range files {
 		if f.Arch != arch.PPC64 {
 			continue
@@ -35,7 +35,7 @@ func opdOf(files []File) *opdTable {
 
 // code returns the address of a symbol's code in the binary. It reports false if the
 // symbol does not name code. A descriptor moves with the code.
-func (o *opdTable) code(f File, s *object.Symbol) (uint64, bool) {
+func (o *opdTable) code(f object.Companion, s *object.Symbol) (uint64, bool) {
 	off := s.Addr + f.Moved - (o.addr + o.file.Moved)
 	if s.Section.Exec || off >= uint64(len(o.data)) {
 		return s.Addr + f.Moved, inCode(s.Section, s.Addr)

@@ -1,4 +1,4 @@
-package companion
+package publics
 
 import (
 	"testing"
@@ -12,13 +12,13 @@ import (
 // Symbols of .gnu_debugdata are added to those of .dynsym, but not if there is a .symtab.
 func TestMiniDebugPublics(t *testing.T) {
 	f := symtest.Open(t, testenv.Input(t, "minidebug.elf"))
-	dyn, _ := Publics(f.Base, filesOf(f))
-	files, lost, err := Find(f, nil)
+	dyn, _ := Read(f.Base, filesOf(f))
+	files, lost, err := object.Companions(f, nil)
 	if err != nil || len(files) != 2 || len(lost) > 0 {
 		t.Fatalf("%d files, %v, %v", len(files), err, lost)
 	}
-	both, problems := Publics(f.Base, files)
-	mini, _ := Publics(f.Base, []File{files[1]})
+	both, problems := Read(f.Base, files)
+	mini, _ := Read(f.Base, []object.Companion{files[1]})
 	names := map[symfmt.RVA][]string{}
 	for _, p := range append(dyn, mini...) {
 		names[p.RVA] = append(names[p.RVA], p.Name)
@@ -33,7 +33,7 @@ func TestMiniDebugPublics(t *testing.T) {
 		}
 	}
 	whole := &object.File{Container: &withMini{mini: files[1].File}}
-	beside, _, err := Find(whole, &object.File{Container: &withMini{symtab: true}})
+	beside, _, err := object.Companions(whole, &object.File{Container: &withMini{symtab: true}})
 	if err != nil || len(beside) != 2 || beside[1].Mini {
 		t.Errorf("beside a .symtab: %d files, %v", len(beside), err)
 	}
@@ -48,22 +48,3 @@ type withMini struct {
 
 func (c *withMini) HasSymbols(t object.Table) bool  { return t == object.Symtab && c.symtab }
 func (c *withMini) Embedded() (*object.File, error) { return c.mini, nil }
-
-// Symbols of functions that are missing from the list of function starts are reported.
-func TestCheckStarts(t *testing.T) {
-	f := symtest.Open(t, testenv.Input(t, "macho-map"))
-	starts, err := f.FunctionStarts()
-	if err != nil || len(starts) < 3 {
-		t.Fatal(starts, err)
-	}
-	if err := checkStarts(f, starts); err != nil {
-		t.Error(err)
-	}
-	for i := range starts[1:] {
-		starts[i+1] += 4
-	}
-	want := f.Path + ": function starts: 7 of 8 symbols of functions are where none starts, the first at 0x1000002f8"
-	if err := checkStarts(f, starts); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-}

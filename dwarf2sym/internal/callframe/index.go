@@ -1,4 +1,4 @@
-package companion
+package callframe
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 )
 
 // addIndex adds ARM's index tables (a kernel has several) or the exception directory of a Windows binary.
-func addIndex(in *unwind.Input, files []File) (problems []bin.Problem) {
+func addIndex(in *unwind.Input, files []object.Companion) (problems []bin.Problem) {
 	if problems = addCompact(in, files[0]); in.Compact {
 		return problems
 	}
@@ -33,16 +33,16 @@ func addIndex(in *unwind.Input, files []File) (problems []bin.Problem) {
 			in.Index = append(in.Index, unwind.Section{Name: s.Name, Addr: s.Addr, Data: data, File: file.Path})
 		}
 		if len(in.Index) > 0 {
-			in.Tables, in.CodeEnd = cfiDataOf(file.File), cfiCodeOf(files[0].File)
+			in.Tables, in.CodeEnd = dataOf(file.File), codeOf(files[0].File)
 			break
 		}
 	}
 	return problems
 }
 
-// cfiDataOf returns a function that finds the section in memory that contains an address.
-func cfiDataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
-	in := cfiSectionsBy(f, func(s *object.Section) bool { return s.Alloc && s.HasData() })
+// dataOf returns a function that finds the section in memory that contains an address.
+func dataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
+	in := sectionsBy(f, func(s *object.Section) bool { return s.Alloc && s.HasData() })
 	return func(addr uint64) (unwind.Section, bool) {
 		if s := in.at(addr); s != nil {
 			if data, err := s.Data(); err == nil {
@@ -53,9 +53,9 @@ func cfiDataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
 	}
 }
 
-// cfiCodeOf returns a function that finds the end of the code section that contains an address.
-func cfiCodeOf(f *object.File) func(addr uint64) (uint64, bool) {
-	in := cfiSectionsBy(f, (*object.Section).IsCode)
+// codeOf returns a function that finds the end of the code section that contains an address.
+func codeOf(f *object.File) func(addr uint64) (uint64, bool) {
+	in := sectionsBy(f, (*object.Section).IsCode)
 	return func(addr uint64) (uint64, bool) {
 		if s := in.at(addr); s != nil {
 			return s.Addr + s.FileSize, true
@@ -64,10 +64,10 @@ func cfiCodeOf(f *object.File) func(addr uint64) (uint64, bool) {
 	}
 }
 
-// cfiSections are sections in order of address.
-type cfiSections []*object.Section
+// sectionList has sections in order of address.
+type sectionList []*object.Section
 
-func cfiSectionsBy(f *object.File, want func(*object.Section) bool) (list cfiSections) {
+func sectionsBy(f *object.File, want func(*object.Section) bool) (list sectionList) {
 	for _, s := range f.Loaded() {
 		if s.FileSize > 0 && want(s) {
 			list = append(list, s)
@@ -79,7 +79,7 @@ func cfiSectionsBy(f *object.File, want func(*object.Section) bool) (list cfiSec
 
 // at returns the section that contains addr. Where sections overlap, which no linker does, it returns the last
 // one or nil.
-func (l cfiSections) at(addr uint64) *object.Section {
+func (l sectionList) at(addr uint64) *object.Section {
 	i, _ := slices.BinarySearchFunc(l, addr, func(s *object.Section, addr uint64) int {
 		if s.Addr <= addr {
 			return -1
@@ -104,7 +104,7 @@ func indexesOf(f *object.File) []*object.Section {
 const goSymtab = ".symtab"
 
 // addPdata adds the exception directory of a Windows binary, if f has one. Debug files have none.
-func addPdata(in *unwind.Input, f File) []bin.Problem {
+func addPdata(in *unwind.Input, f object.Companion) []bin.Problem {
 	s, err := f.Located(".pdata")
 	if s == nil && err == nil {
 		return nil
@@ -119,7 +119,7 @@ func addPdata(in *unwind.Input, f File) []bin.Problem {
 	in.Pdata = true
 	in.PdataLast = f.Section(goSymtab) != nil
 	in.Index = []unwind.Section{{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}}
-	in.Tables = cfiDataOf(f.File)
+	in.Tables = dataOf(f.File)
 	for _, p := range execcode.Parts(f.File) {
 		in.Code = append(in.Code, unwind.Range{Lo: p.Start, Hi: p.End})
 	}
@@ -129,7 +129,7 @@ func addPdata(in *unwind.Input, f File) []bin.Problem {
 
 // addCompact adds the __unwind_info of a macOS binary, and what is needed to analyse its instructions: kernels,
 // and programs compiled without tables, have nothing but instructions. A dSYM has neither.
-func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
+func addCompact(in *unwind.Input, f object.Companion) (problems []bin.Problem) {
 	if f.Format != "Mach-O" || f.Kind == object.Relocatable || !f.HasCode() {
 		return nil
 	}
@@ -142,7 +142,7 @@ func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 		in.Index = []unwind.Section{{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}}
 	}
 	var err error
-	in.Tables = cfiDataOf(f.File)
+	in.Tables = dataOf(f.File)
 	in.Padding = execcode.PaddingOf(f.File)
 	for _, p := range execcode.Parts(f.File) {
 		in.Code = append(in.Code, unwind.Range{Lo: p.Start, Hi: p.End})
