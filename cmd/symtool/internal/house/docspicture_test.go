@@ -38,7 +38,7 @@ func TestPicture(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
-		t.Errorf("docs/terminal.svg differs from the documents (%v): GOLDIE_UPDATE=1 go test ./cmd/symtool -run TestPicture draws it", err)
+		t.Errorf("docs/terminal.svg differs from the documents (%v): GOLDIE_UPDATE=1 go test ./cmd/symtool/internal/house -run TestPicture draws it", err)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestManuals(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if string(got) != text {
-			t.Errorf("docs/%s does not match the flags: GOLDIE_UPDATE=1 go test ./cmd/symtool -run TestManuals writes it", name)
+			t.Errorf("docs/%s does not match the flags: GOLDIE_UPDATE=1 go test ./cmd/symtool/internal/house -run TestManuals writes it", name)
 		}
 	}
 	there, err := os.ReadDir(filepath.Join(docs, "man"))
