@@ -68,9 +68,9 @@ func (r *reader) readObjects(ctx context.Context) error {
 		return nil
 	}
 	o := &objectReader{r: r, all: all, read: make([]objectResult, len(all)), parts: execcode.Parts(r.file), padding: execcode.PaddingOf(r.file)}
-	places := newDwoPlaces(r)
+	search := r.splitFiles()
 	o.files = debugset.Objects{Limits: r.opts.limits(), AnyTime: r.opts.AnyObjectTime,
-		Paths: func(name string) []string { return places.of(dwoKey{".", name}) }}
+		Paths: func(name string) []string { return search.Objects(".", name) }}
 	o.files.Limits.CPU, o.files.Hermetic = r.file.CPU, r.opts.Hermetic
 	if st, err := os.Stat(r.file.Path); err == nil {
 		o.files.Written = st.ModTime()

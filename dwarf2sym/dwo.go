@@ -4,74 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/object"
 )
 
-// dwoPlaces lists where to look for .dwo files.
-type dwoPlaces struct {
-	beside []string // folders of the binary and of its debug file
-	dirs   []string // Options.DwoDirs
-	only   bool     // Options.Hermetic: look in dirs only
-}
-
-func newDwoPlaces(r *reader) dwoPlaces {
-	p := dwoPlaces{dirs: r.opts.DwoDirs, only: r.opts.Hermetic}
-	for _, f := range []*object.File{r.file, r.debug} {
-		if f == nil || f.Path == "" || p.only {
-			continue
-		}
-		if dir := filepath.Dir(f.Path); !slices.Contains(p.beside, dir) {
-			p.beside = append(p.beside, dir)
-		}
-	}
-	return p
-}
-
-// maxPath is the length of the longest path that Linux accepts.
-const maxPath = 4096
-
-// of lists where a .dwo file may be: where the skeleton says (DWARF 5, 3.1.2), next to the
-// binary, and in the folders that the user named. The latter two are also searched for its base
-// name.
-func (p *dwoPlaces) of(key dwoKey) (paths []string) {
-	if len(key.dir)+len(key.name) >= maxPath {
-		return nil
-	}
-	add := func(dir, name string) {
-		if path := filepath.Join(dir, name); !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	abs, base := filepath.IsAbs(key.name), filepath.Base(key.name)
-	if p.only {
-		// A hermetic search does not look where the skeleton says.
-	} else if abs {
-		add("", key.name)
-	} else if key.dir != "" {
-		add(key.dir, key.name)
-	}
-	for _, dir := range p.beside {
-		if !abs {
-			add(dir, key.name)
-		}
-		add(dir, base)
-	}
-	for _, dir := range p.dirs {
-		if !p.only || abs || filepath.IsLocal(key.name) {
-			add(dir, key.name)
-		}
-		add(dir, base)
-	}
-	return paths
+// splitFiles returns where the .dwo files and packages of the binary may be.
+func (r *reader) splitFiles() debugset.Split {
+	return debugset.Split{Files: []*object.File{r.file, r.debug}, Dirs: r.opts.DwoDirs, Hermetic: r.opts.Hermetic}
 }
 
 // clip shortens a name read from a file, for use in a message.
@@ -85,11 +31,11 @@ func clip(name string) string {
 
 // notFound returns the message for a missing .dwo file of u, with the places searched.
 func (s *splitter) notFound(u *units.Unit) string {
-	paths := s.places.of(dwoKey{u.CompDir, u.DwoName})
-	if len(paths) == 0 && s.places.only && len(s.packages) == 0 {
+	paths := s.search.Objects(u.CompDir, u.DwoName)
+	if len(paths) == 0 && s.search.Hermetic && len(s.packages) == 0 {
 		return "is not found: no folder with .dwo files is named"
 	}
-	if len(paths) == 0 && !s.places.only {
+	if len(paths) == 0 && !s.search.Hermetic {
 		return fmt.Sprintf("is not the name of a file (%d bytes)", len(u.DwoName)+len(u.CompDir))
 	}
 	for i := range paths {
@@ -99,16 +45,6 @@ func (s *splitter) notFound(u *units.Unit) string {
 		paths = append(paths, p.File.Path)
 	}
 	return "is not found: looked for " + strings.Join(paths, ", ")
-}
-
-// regularSize returns the size of the file at path. It reports false if there is no such regular
-// file.
-func regularSize(path string) (int64, bool) {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() {
-		return 0, false
-	}
-	return st.Size(), true
 }
 
 // halvesInFiles reads other halves from the first .dwo file that has them.

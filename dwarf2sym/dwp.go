@@ -2,53 +2,22 @@ package dwarf2sym
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/object"
 )
 
-// openPackages opens the packages that belong to the file: the one that the user named,
-// or those next to the file and its debug file.
+// openPackages opens the packages that belong to the file: the one that the user named, or those that are found.
 func (r *reader) openPackages(main *units.Data) (all []*units.Package) {
 	if name := r.opts.Package; name != "" {
 		return r.openPackage(all, name, main)
 	}
-	for _, path := range r.packagePaths() {
-		if _, ok := regularSize(path); ok {
-			all = r.openPackage(all, path, main)
-		}
+	search := r.splitFiles()
+	for _, path := range search.Packages() {
+		all = r.openPackage(all, path, main)
 	}
 	return all
-}
-
-// packagePaths lists where to look for a package: at FILE.dwp, where FILE is
-// the file's path or the target of a symbolic link, and in the folders with
-// .dwo files. With Options.Hermetic it lists only those folders.
-func (r *reader) packagePaths() (paths []string) {
-	add := func(path string) {
-		if path = filepath.Clean(path) + ".dwp"; !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	for _, f := range []*object.File{r.file, r.debug} {
-		if f == nil || f.Path == "" {
-			continue
-		}
-		if !r.opts.Hermetic {
-			add(f.Path)
-			if real, err := filepath.EvalSymlinks(f.Path); err == nil {
-				add(real)
-			}
-		}
-		for _, dir := range r.opts.DwoDirs {
-			add(filepath.Join(dir, filepath.Base(f.Path)))
-		}
-	}
-	return paths
 }
 
 func (r *reader) openPackage(all []*units.Package, path string, main *units.Data) []*units.Package {

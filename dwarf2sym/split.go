@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/intern"
 )
 
@@ -42,7 +43,7 @@ type splitJob struct {
 // splitter finds the other halves of skeletons.
 type splitter struct {
 	main     *units.Data
-	places   dwoPlaces
+	search   debugset.Split
 	packages []*units.Package
 	jobs     []splitJob
 	size     int64 // total size of all jobs
@@ -62,7 +63,7 @@ func (r *reader) findSplit(d *units.Data) *splitter {
 	if !d.HasSkeletons() {
 		return s
 	}
-	s.places = newDwoPlaces(r)
+	s.search = r.splitFiles()
 	s.packages = r.openPackages(d)
 	allow := int64(0)
 	for _, p := range s.packages {
@@ -149,9 +150,9 @@ func (s *splitter) addPacked(p *units.Package, sk skeleton, u *dwarf.Unit) {
 // addFile makes a job for a .dwo file, if it exists in one of its places. It
 // returns the job's index, or -1.
 func (s *splitter) addFile(key dwoKey, place uint64) int {
-	paths := s.places.of(key)
+	paths := s.search.Objects(key.dir, key.name)
 	for _, path := range paths {
-		size, ok := regularSize(path)
+		size, ok := debugset.RegularSize(path)
 		if !ok {
 			continue
 		}

@@ -18,23 +18,6 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-func TestDwoPlaces(t *testing.T) {
-	p := dwoPlaces{beside: []string{"bin", "dbg"}, dirs: []string{"far"}}
-	for _, c := range []struct {
-		dir, name, want string
-	}{
-		{"/src", "a.dwo", "/src/a.dwo bin/a.dwo dbg/a.dwo far/a.dwo"},
-		{"/src", "obj/a.dwo", "/src/obj/a.dwo bin/obj/a.dwo bin/a.dwo dbg/obj/a.dwo dbg/a.dwo far/obj/a.dwo far/a.dwo"},
-		{"/src", "/obj/a.dwo", "/obj/a.dwo bin/a.dwo dbg/a.dwo far/obj/a.dwo far/a.dwo"},
-		{"", "a.dwo", "bin/a.dwo dbg/a.dwo far/a.dwo"},
-		{"/src", strings.Repeat("x", maxPath), ""},
-	} {
-		if got := strings.Join(p.of(dwoKey{c.dir, c.name}), " "); got != c.want {
-			t.Errorf("%.20s, %.20s: %s, want %s", c.dir, c.name, got, c.want)
-		}
-	}
-}
-
 // copyFixture copies a fixture and the files beside it into a folder. It returns the path
 // of its other half.
 func copyFixture(t testing.TB, dir, name, other string) string {
