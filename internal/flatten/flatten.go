@@ -35,6 +35,8 @@ type Call struct {
 	NoFile bool // the INLINE has the old form; see Outer
 	Line   uint32
 
+	Inline int32 // which of the INLINEs that were added it is, counted from 0
+
 	// Outer is the call that contains this one, an index into Calls, or NoCall if the
 	// call is in the FUNC itself. If NoFile is set, the file is that of Outer's
 	// INLINE_ORIGIN, and it is unknown if there is no Outer.
@@ -67,10 +69,14 @@ type lineRow struct {
 
 // inlineRow is a range of an INLINE record.
 type inlineRow struct {
-	off, end uint32
-	depth    uint32
-	record   int32
+	key    uint64 // the depth and, in the lower half, the offset: sorting by one number is faster
+	end    uint32
+	record int32
 }
+
+func (r inlineRow) depth() uint32 { return uint32(r.key >> 32) }
+
+func (r inlineRow) off() uint32 { return uint32(r.key) }
 
 // inlineRecord is an INLINE and the last call made from it.
 type inlineRecord struct {
@@ -95,15 +101,15 @@ func (p *Flattener) AddLine(l *symfmt.Line) {
 }
 
 // AddInline adds the ranges of an INLINE that Fits accepts. It ignores
-// INLINEs whose depth is symfmt.MaxInlineDepth or more.
+// those of INLINEs whose depth is symfmt.MaxInlineDepth or more.
 func (p *Flattener) AddInline(in *symfmt.Inline) {
-	if in.Depth >= symfmt.MaxInlineDepth {
-		return
-	}
 	p.inlines = slices.Grow(p.inlines, len(in.Ranges))
 	for _, r := range in.Ranges {
+		if in.Depth >= symfmt.MaxInlineDepth {
+			break
+		}
 		if off, end, ok := offsetsFrom(p.start, r.RVA, r.Size); ok {
-			p.inlines = append(p.inlines, inlineRow{off, end, in.Depth, int32(len(p.records))})
+			p.inlines = append(p.inlines, inlineRow{uint64(in.Depth)<<32 | uint64(off), end, int32(len(p.records))})
 		}
 	}
 	p.records = append(p.records, inlineRecord{in.CallLine, in.CallFile, in.NoFile, in.Origin, NoCall})
@@ -159,16 +165,17 @@ func (p *Flattener) sort() {
 	if !slices.IsSortedFunc(p.lines, byOffset) {
 		slices.SortStableFunc(p.lines, byOffset)
 	}
-	slices.SortStableFunc(p.inlines, func(a, b inlineRow) int {
-		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.off, b.off))
-	})
+	byKey := func(a, b inlineRow) int { return cmp.Compare(a.key, b.key) }
+	if !slices.IsSortedFunc(p.inlines, byKey) {
+		slices.SortStableFunc(p.inlines, byKey)
+	}
 	p.depths = p.depths[:0]
 	for i, r := range p.inlines {
-		if int(r.depth) > len(p.depths) {
+		if int(r.depth()) > len(p.depths) {
 			p.inlines = p.inlines[:i]
 			break
 		}
-		if int(r.depth) == len(p.depths) {
+		if int(r.depth()) == len(p.depths) {
 			p.depths = append(p.depths, i)
 		}
 	}
@@ -182,7 +189,7 @@ func (p *Flattener) cut() {
 		p.cuts = append(p.cuts, l.off, l.end)
 	}
 	for _, r := range p.inlines {
-		p.cuts = append(p.cuts, r.off, r.end)
+		p.cuts = append(p.cuts, r.off(), r.end)
 	}
 	if !slices.IsSorted(p.cuts) {
 		slices.Sort(p.cuts)
@@ -201,7 +208,7 @@ func (p *Flattener) findOwnFile() {
 	}
 	next := 0
 	for _, l := range p.lines {
-		for next < len(outermost) && outermost[next].off <= l.off {
+		for next < len(outermost) && outermost[next].off() <= l.off {
 			next++
 		}
 		if next == 0 || l.off >= outermost[next-1].end {
@@ -211,22 +218,30 @@ func (p *Flattener) findOwnFile() {
 	}
 }
 
+// callsPerRange is the limit of calls per range of an INLINE. The calls inside a call that changes are new
+// each time, so without a limit their number could be the product of two depths' ranges.
+const callsPerRange = 16
+
 // chain finds the inlined functions at an offset, and returns the innermost call.
 func (p *Flattener) chain(off uint32, out *Flat) int32 {
 	innermost := int32(NoCall)
 	for depth := 0; depth+1 < len(p.depths); depth++ {
 		k := p.next[depth]
-		for k < p.depths[depth+1] && p.inlines[k].off <= off {
+		for k < p.depths[depth+1] && p.inlines[k].off() <= off {
 			k++
 		}
 		p.next[depth] = k
 		if k == p.depths[depth] || off >= p.inlines[k-1].end {
 			break
 		}
-		r := &p.records[p.inlines[k-1].record]
+		record := p.inlines[k-1].record
+		r := &p.records[record]
 		if r.call == NoCall || out.Calls[r.call].Outer != innermost {
+			if len(out.Calls) >= callsPerRange*(len(p.inlines)+callsPerRange) {
+				break
+			}
 			r.call = int32(len(out.Calls))
-			out.Calls = append(out.Calls, p.call(r, innermost))
+			out.Calls = append(out.Calls, p.call(record, innermost))
 		}
 		innermost = r.call
 	}
@@ -234,8 +249,9 @@ func (p *Flattener) chain(off uint32, out *Flat) int32 {
 }
 
 // call returns the call that an INLINE describes.
-func (p *Flattener) call(r *inlineRecord, outer int32) Call {
-	c := Call{Origin: r.origin, File: r.callFile, NoFile: r.noFile, Line: r.callLine, Outer: outer}
+func (p *Flattener) call(record, outer int32) Call {
+	r := &p.records[record]
+	c := Call{Origin: r.origin, File: r.callFile, NoFile: r.noFile, Line: r.callLine, Inline: record, Outer: outer}
 	if r.noFile && outer == NoCall && p.hasOwn {
 		c.File, c.NoFile = p.own, false
 	}

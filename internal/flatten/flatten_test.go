@@ -54,19 +54,19 @@ func TestFlatten(t *testing.T) {
 			"one INLINE inside of two others is two calls",
 			"FUNC 10 20 0 f\nINLINE 0 1 2 3 10 8\nINLINE 0 4 2 5 18 8\nINLINE 1 6 2 7 14 8\n10 20 9 0\n",
 			[]Segment{{0, 9, 0, false, 0}, {4, 9, 0, false, 1}, {8, 9, 0, false, 3}, {12, 9, 0, false, 2}, {16, 9, 0, false, NoCall}, {32, 0, 0, true, NoCall}},
-			[]Call{{3, 2, false, 1, NoCall}, {7, 2, false, 6, 0}, {5, 2, false, 4, NoCall}, {7, 2, false, 6, 2}},
+			[]Call{{3, 2, false, 1, 0, NoCall}, {7, 2, false, 6, 2, 0}, {5, 2, false, 4, 1, NoCall}, {7, 2, false, 6, 2, 2}},
 		},
 		{
 			"the old form: the file of the FUNC's own line, then that of the origin",
 			"INLINE_ORIGIN 3 1 g\nINLINE_ORIGIN 4 2 h\nFUNC 10 20 0 f\nINLINE 0 1 3 10 10\nINLINE 1 2 4 10 10\n10 10 5 6\n20 10 7 8\n",
 			[]Segment{{0, 5, 6, false, 1}, {16, 7, 8, false, NoCall}, {32, 0, 0, true, NoCall}},
-			[]Call{{3, 8, false, 1, NoCall}, {4, 0, true, 2, 0}},
+			[]Call{{3, 8, false, 1, 0, NoCall}, {4, 0, true, 2, 1, 0}},
 		},
 		{
 			"a depth that is missing ends the chain",
 			"FUNC 10 20 0 f\nINLINE 0 1 2 3 10 8\nINLINE 2 6 2 7 10 8\n",
 			[]Segment{{0, 0, 0, true, 0}, {8, 0, 0, true, NoCall}},
-			[]Call{{3, 2, false, 1, NoCall}},
+			[]Call{{3, 2, false, 1, 0, NoCall}},
 		},
 	}
 	for _, tt := range tests {

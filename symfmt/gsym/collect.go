@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/symtool/symtool/internal/flatten"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -20,10 +21,12 @@ type scratch struct {
 	ranges []codeRange // of the nodes
 	counts counts      // of all FUNCs collected so far
 
-	sorted []depthRange
-	starts []uint32
-	tree   treeMaker
-	deltas deltaCounts
+	sorted    []depthRange
+	starts    []uint32
+	ends      []uint32 // see isTree
+	flattener flatten.Flattener
+	tree      flatten.Tree
+	deltas    deltaCounts
 }
 
 // line is a line record; offsets are from the FUNC's start.
@@ -150,7 +153,33 @@ func (s *scratch) collectInlines(f *symfmt.Func) {
 	}
 	if len(s.nodes) > 0 && !s.isTree() {
 		s.counts.treeless++
-		s.tree.make(s)
+		s.makeTree()
+	}
+}
+
+// makeTree replaces nodes that do not form a tree by a tree of those that package
+// resolve would find for each address.
+func (s *scratch) makeTree() {
+	s.flattener.Reset(s.start)
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		in := symfmt.Inline{Depth: n.depth}
+		for _, r := range s.rangesOf(n) {
+			in.Ranges = append(in.Ranges, symfmt.Range{RVA: s.start + symfmt.RVA(r.off), Size: uint64(r.end - r.off)})
+		}
+		s.flattener.AddInline(&in)
+	}
+	s.flattener.Tree(&s.tree)
+	old := slices.Clone(s.nodes)
+	s.nodes, s.ranges = s.nodes[:0], s.ranges[:0]
+	for i := range s.tree.Nodes {
+		made := &s.tree.Nodes[i]
+		n := old[made.Inline]
+		n.depth, n.ranges = made.Depth, span{uint32(len(s.ranges)), uint32(len(made.Ranges))}
+		for _, r := range made.Ranges {
+			s.ranges = append(s.ranges, codeRange{r.Off, r.End})
+		}
+		s.nodes = append(s.nodes, n)
 	}
 }
 
@@ -163,7 +192,7 @@ func (s *scratch) rangesOf(n *node) []codeRange {
 func (s *scratch) isTree() bool {
 	ascending := true
 	s.starts = s.starts[:0] // the open node of each depth
-	ends := s.tree.ends[:0] // end of the last range of each depth
+	ends := s.ends[:0]      // end of the last range of each depth
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if int(n.depth) > len(s.starts) {
@@ -181,7 +210,7 @@ func (s *scratch) isTree() bool {
 			ends[n.depth] = r.end
 		}
 	}
-	s.tree.ends = ends
+	s.ends = ends
 	return ascending || s.disjoint()
 }
 

@@ -104,9 +104,8 @@ func (b *writer) debugLosses(add addLoss) {
 			continue
 		}
 		next++
-		if d.tree.build(f); len(d.tree.records) > 0 {
-			partly += d.tree.lost()
-		}
+		d.tree.build(f)
+		partly += d.tree.lost()
 	}
 	add("line records", lines, "their FUNC has no code, or the same code as another")
 	add("INLINE records", inlines, "their FUNC has no code, or the same code as another")

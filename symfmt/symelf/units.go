@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/internal/flatten"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -280,53 +281,56 @@ func (d *debugInfo) function(f *symfmt.Func) {
 	w.addr(start)
 	w.uleb(f.Size)
 	if inlines {
-		for i := range d.tree.nodes {
-			if d.tree.nodes[i].parent < 0 {
-				d.inlined(int32(i), start)
-			}
-		}
+		d.inlined(start)
 		w.u8(0)
 	}
 	d.functionLines(f, start)
 }
 
-// inlined writes a node of the tree and its descendants, at most
-// symfmt.MaxInlineDepth levels.
-func (d *debugInfo) inlined(i int32, start uint64) {
-	w, n := &d.info, &d.tree.nodes[i]
-	rec := &d.tree.records[n.record]
-	bits := 0
-	if n.first >= 0 {
-		bits |= inlineChildren
-	}
-	if len(n.pieces) > 1 {
-		bits |= inlineRanges
-	}
-	if rec.noFile {
-		bits |= inlineNoFile
-	}
-	w.uleb(uint64(abbrevInline + bits))
-	w.u32(d.origins[rec.origin])
-	if len(n.pieces) > 1 {
-		w.u32(uint32(len(d.ranges.b)))
-		for _, p := range n.pieces {
-			d.pair(start+p.start, start+p.end)
+// inlined writes the tree of a FUNC that begins at start.
+func (d *debugInfo) inlined(start uint64) {
+	w, depth := &d.info, uint32(0)
+	for i := range d.tree.Nodes {
+		n := &d.tree.Nodes[i]
+		for ; depth > n.Depth; depth-- {
+			w.u8(0)
 		}
-		d.ranges.u8(rleEnd)
-	} else {
-		w.addr(start + n.pieces[0].start)
-		w.uleb(n.pieces[0].end - n.pieces[0].start)
-	}
-	if !rec.noFile {
-		w.uleb(uint64(d.fileNumber(rec.callFile)))
-	}
-	w.uleb(uint64(rec.callLine))
-	if n.first >= 0 {
-		for k := n.first; k >= 0; k = d.tree.nodes[k].next {
-			d.inlined(k, start)
+		bits := 0
+		if !d.tree.Leaf(i) {
+			bits |= inlineChildren
+			depth++
 		}
+		if len(n.Ranges) > 1 {
+			bits |= inlineRanges
+		}
+		if n.NoFile {
+			bits |= inlineNoFile
+		}
+		w.uleb(uint64(abbrevInline + bits))
+		w.u32(d.origins[n.Origin])
+		d.inlinedCode(n.Ranges, start)
+		if !n.NoFile {
+			w.uleb(uint64(d.fileNumber(n.File)))
+		}
+		w.uleb(uint64(n.Line))
+	}
+	for range depth {
 		w.u8(0)
 	}
+}
+
+// inlinedCode writes the ranges of an inlined function.
+func (d *debugInfo) inlinedCode(ranges []flatten.Range, start uint64) {
+	if len(ranges) == 1 {
+		d.info.addr(start + uint64(ranges[0].Off))
+		d.info.uleb(uint64(ranges[0].End - ranges[0].Off))
+		return
+	}
+	d.info.u32(uint32(len(d.ranges.b)))
+	for _, r := range ranges {
+		d.pair(start+uint64(r.Off), start+uint64(r.End))
+	}
+	d.ranges.u8(rleEnd)
 }
 
 // fileNumber returns a file's number in the unit.
