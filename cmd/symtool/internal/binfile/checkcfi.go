@@ -1,15 +1,11 @@
 package binfile
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -21,24 +17,11 @@ type CFICheck struct {
 	Without uint64         `json:"without"` // number of them without STACK CFI
 	Worst   []coverage.Gap `json:"worst,omitempty"`
 
-	blocks int // STACK CFI INIT records
+	Blocks int `json:"-"` // STACK CFI INIT records
 }
 
 // maxNamedGaps is the maximum number of functions that the finding names. JSON lists more.
 const maxNamedGaps = 3
-
-// MeasureCFI measures the symbol file of m. binary is the file from which m was made.
-func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File) (*CFICheck, error) {
-	symbols, _ := m.SplitVars()
-	report, err := lint.Run(ctx, symfmt.NewModuleRecords(symbols), lint.Options{Rules: []*finding.Rule{}, Binary: binary, OwnBinary: true})
-	if err != nil {
-		return nil, err
-	}
-	all := report.Coverage.All
-	c := &CFICheck{Of: "code bytes", Total: all.Total, Without: all.Total - all.Covered, Worst: report.Coverage.Worst, blocks: report.Coverage.Blocks}
-	NameGaps(m, c.Worst)
-	return c, nil
-}
 
 // NameGaps sets, in gaps, the names of the functions that contain them.
 func NameGaps(m *symfmt.Module, gaps []coverage.Gap) {
@@ -61,7 +44,7 @@ func NameGaps(m *symfmt.Module, gaps []coverage.Gap) {
 // code has CFI.
 func (c *CFICheck) Finding(atLeast float64) string {
 	switch {
-	case c.Total == 0 && c.blocks > 0:
+	case c.Total == 0 && c.Blocks > 0:
 		return "the share of the code with STACK CFI is unknown: the file has no code and no names"
 	case c.Total == 0:
 		return "no STACK CFI, and no code but padding"

@@ -7,13 +7,11 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
-	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/symfmt/symdiff"
-	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // compare compares two files. The caller must close the Result.
@@ -69,7 +67,7 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 		}
 		return s, nil
 	}
-	if isBinary(name) {
+	if filekind.Dumped(name) != nil {
 		return d.dump(ctx, name)
 	}
 	if err := filekind.NotSymbolFile(name); err != nil {
@@ -80,12 +78,6 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 		return nil, cli.InputError(name, err)
 	}
 	return s, nil
-}
-
-// isBinary reports whether a file begins like a binary or a PDB.
-func isBinary(name string) bool {
-	head, err := formats.Head(name)
-	return err == nil && formats.OfBinary(head) != nil && !elfcore.Sniff(head)
 }
 
 // dump returns the symbols of a binary or a PDB.

@@ -234,7 +234,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader
 		if err := d.write(ctx, r, b.Module, how); err != nil || !d.checkCFI {
 			return err
 		}
-		check, err := binfile.MeasureCFI(ctx, b.Module, b.File)
+		check, err := measureCFI(ctx, b.Module, b.File)
 		if err != nil {
 			return err
 		}

@@ -209,6 +209,15 @@ func IsBinary(path string) bool {
 	return k == &ELF || k == &MachO || k == &PE
 }
 
+// Dumped returns the kind of the binary or PDB at path, or nil for other and for compressed files.
+func Dumped(path string) *Kind {
+	k, compression := ofFile(path)
+	if compression == "" && (k == &ELF || k == &MachO || k == &PE || k == &PDB) {
+		return k
+	}
+	return nil
+}
+
 // NotSymbols returns the error for a file of another kind where a symbol file is wanted. head is its beginning, which
 // may be compressed. NotSymbols returns nil for texts: readers of symbol files report what is wrong with them.
 func NotSymbols(head []byte) error {

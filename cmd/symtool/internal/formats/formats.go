@@ -126,14 +126,6 @@ func OfContent(head []byte) *Format {
 	return nil
 }
 
-// OfBinary returns the format of a binary or a PDB that begins with head, or nil for other files.
-func OfBinary(head []byte) *Format {
-	if f := OfContent(head); f != nil && f.Binary {
-		return f
-	}
-	return nil
-}
-
 // OfName returns the format that a file name's extension stands for, and the file's compression or
 // "".
 func OfName(path string) (f *Format, compression string) {

@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
-	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/resolve/supplier"
-	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // New returns a Supplier for the places, in this order: symbol files and folders, opened with open; binaries; servers.
@@ -70,9 +69,8 @@ func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err er
 
 // notSymbols returns the error for a file that is not the symbol file that a flag should name.
 func notSymbols(path string, not *supplier.NotSymbolsError) error {
-	head, _ := formats.Head(path) // without a head, the file is not known to be a binary
-	if f := formats.OfBinary(head); f != nil && !elfcore.Sniff(head) {
-		return fmt.Errorf("not a symbol file but %s: use --binaries", f.Title)
+	if k := filekind.Dumped(path); k != nil {
+		return fmt.Errorf("not a symbol file but %s: use --binaries", k.Title)
 	}
 	return cmp.Or(filekind.NotSymbolFile(path), error(not))
 }
@@ -80,7 +78,7 @@ func notSymbols(path string, not *supplier.NotSymbolsError) error {
 // checkBinaries returns an error if one of the paths is a file that is not a binary.
 func checkBinaries(paths []string) error {
 	for _, path := range paths {
-		if head, err := formats.Head(path); err != nil || head == nil || formats.OfBinary(head) != nil && !elfcore.Sniff(head) {
+		if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() || filekind.Dumped(path) != nil {
 			continue // folders are searched; a missing path is reported by the search
 		}
 		if not := filekind.Not(path, "a binary", cli.WantBinary); not != "" {
