@@ -40,7 +40,7 @@ func WriteHTML(w io.Writer, r *Results, maps map[*finding.Report]*lint.Map) erro
 	default:
 		head.Title = text.Count(len(p.Files), "file") + ", " + p.Severities()
 	}
-	scripts := []string{"mapdata.js", "map.js", "mapview.js", "findings.js"}
+	scripts := []string{"dom.js", "mapdata.js", "map.js", "mapview.js", "findings.js"}
 	return page.New(pageText, template.FuncMap{"printable": text.Printable}, scripts...).Write(w, head, &p)
 }
 

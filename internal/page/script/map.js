@@ -1,14 +1,6 @@
 const hex = address => address.toString(16);
 const count = (n, what) => n.toLocaleString("en") + " " + what + (n === 1 ? "" : "s");
 
-// Text from the file goes into the page by textContent alone.
-function element(name, text, className) {
-  const e = document.createElement(name);
-  e.textContent = text;
-  if (className) e.className = className;
-  return e;
-}
-
 const rowHeight = 44, bandHeight = 40, leastHas = 1, leastLacks = 9, leastBytes = 16;
 const bands = ["func", "nofunc", "lines", "nolines", "cfi", "nocfi"];
 

@@ -75,30 +75,32 @@ func (p *walkPrinter) writeSummary() error {
 	if p.verify != nil {
 		tables.Verify = p.tally.Document()
 	}
+	shown := fleet.TextOptions{Crashes: shownSignatures, Modules: shownModules, Verdicts: shownTally}
 	switch p.format {
 	case formatOneJSON:
 		return p.written(cli.PrintJSON(p.out, tables.Document(version.Generator)))
 	case formatHTML:
-		return p.written(tables.WriteHTML(p.out, fleet.HTMLOptions{Generator: version.Generator, Link: p.link}))
+		return p.written(tables.WriteHTML(p.out, fleet.HTMLOptions{Generator: version.Generator, Root: p.root(), Text: shown}))
 	}
-	return p.written(tables.WriteText(p.out, fleet.TextOptions{Crashes: shownSignatures, Modules: shownModules, Verdicts: shownTally}))
+	return p.written(tables.WriteText(p.out, shown))
 }
 
-// link returns the path of a dump for a page in the output's folder.
-func (p *walkPrinter) link(dump string) string {
-	if filepath.IsAbs(dump) {
-		return dump
+// root returns the path from the output's folder to the working directory, for links on a page.
+func (p *walkPrinter) root() string {
+	if p.output == "-" {
+		return "."
 	}
-	dir := "."
-	if p.output != "-" {
-		dir = filepath.Dir(p.output)
+	dir, err := filepath.Abs(filepath.Dir(p.output))
+	if err != nil {
+		return "."
 	}
-	path, err := filepath.Rel(dir, dump)
-	if err != nil { // one of them is absolute
-		if path, err = filepath.Abs(dump); err != nil {
-			return dump
-		}
-		return path
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return "."
 	}
-	return "./" + filepath.ToSlash(path) // a name with a colon is not a scheme
+	path, err := filepath.Rel(dir, here)
+	if err != nil { // they are on different drives
+		return here
+	}
+	return path
 }
