@@ -27,14 +27,14 @@ import (
 // deref". "bytes hex" is any bytes. A wrong field is written in the line:
 // "length=5" and "id=7" replace what is computed.
 
-type cfiAsmCase struct {
+type asmCase struct {
 	arch  *arch.Arch
 	order binary.ByteOrder
 	eh    bool
 	addr  uint64
 }
 
-var cfiAsmOps = map[string]string{ // opcode and operands: u ULEB, s SLEB, 1 2 4 8 bytes, a address, x expression
+var asmOps = map[string]string{ // opcode and operands: u ULEB, s SLEB, 1 2 4 8 bytes, a address, x expression
 	"nop": "00", "set_loc": "01 a", "advance_loc1": "02 1", "advance_loc2": "03 2", "advance_loc4": "04 4",
 	"offset_extended": "05 u u", "restore_extended": "06 u", "undefined": "07 u", "same_value": "08 u",
 	"register": "09 u u", "remember_state": "0a", "restore_state": "0b", "def_cfa": "0c u u",
@@ -45,7 +45,7 @@ var cfiAsmOps = map[string]string{ // opcode and operands: u ULEB, s SLEB, 1 2 4
 	"gnu_negative_offset_extended": "2f u u",
 }
 
-var cfiAsmExprOps = map[string]string{
+var asmExprOps = map[string]string{
 	"addr": "03 a", "deref": "06", "const1u": "08 1", "const1s": "09 1", "const2u": "0a 2", "const2s": "0b 2",
 	"const4u": "0c 4", "const4s": "0d 4", "const8u": "0e 8", "const8s": "0f 8", "constu": "10 u", "consts": "11 s",
 	"dup": "12", "drop": "13", "over": "14", "pick": "15 1", "swap": "16", "rot": "17", "xderef": "18", "abs": "19",
@@ -55,23 +55,23 @@ var cfiAsmExprOps = map[string]string{
 	"deref_size": "94 1", "nop": "96", "push_object_address": "97", "call_frame_cfa": "9c", "stack_value": "9f",
 }
 
-// cfiAsm assembles; the positions of CIEs are known from the previous pass.
-type cfiAsm struct {
-	cfiAsmCase
+// asmEntries assembles; the positions of CIEs are known from the previous pass.
+type asmEntries struct {
+	asmCase
 	t    testing.TB
 	out  []byte
-	cies []cfiAsmCIE // of this pass
-	last []cfiAsmCIE // of the last pass
+	cies []asmCIE // of this pass
+	last []asmCIE // of the last pass
 }
 
-type cfiAsmCIE struct {
+type asmCIE struct {
 	offset uint64
 	z      bool
 }
 
-func (c cfiAsmCase) assemble(t testing.TB, text string) []byte {
+func (c asmCase) assemble(t testing.TB, text string) []byte {
 	t.Helper()
-	a := &cfiAsm{cfiAsmCase: c, t: t}
+	a := &asmEntries{asmCase: c, t: t}
 	for range 3 { // sizes depend on the augmentation, positions on sizes
 		a.out, a.last, a.cies = nil, a.cies, nil
 		a.pass(strings.Split(text, "\n"))
@@ -79,7 +79,7 @@ func (c cfiAsmCase) assemble(t testing.TB, text string) []byte {
 	return a.out
 }
 
-func (a *cfiAsm) pass(lines []string) {
+func (a *asmEntries) pass(lines []string) {
 	for len(lines) > 0 {
 		head := strings.Fields(lines[0])
 		lines = lines[1:]
@@ -87,7 +87,7 @@ func (a *cfiAsm) pass(lines []string) {
 			continue
 		}
 		n := 0
-		for n < len(lines) && !cfiAsmHead(lines[n]) {
+		for n < len(lines) && !asmHead(lines[n]) {
 			n++
 		}
 		a.entry(head, lines[:n])
@@ -95,12 +95,12 @@ func (a *cfiAsm) pass(lines []string) {
 	}
 }
 
-func cfiAsmHead(line string) bool {
+func asmHead(line string) bool {
 	f := strings.Fields(line)
 	return len(f) > 0 && (f[0] == "cie" || f[0] == "fde" || f[0] == "terminator" || f[0] == "raw")
 }
 
-func (a *cfiAsm) entry(head, body []string) {
+func (a *asmEntries) entry(head, body []string) {
 	switch head[0] {
 	case "terminator":
 		a.out = append(a.out, 0, 0, 0, 0)
@@ -131,7 +131,7 @@ func (a *cfiAsm) entry(head, body []string) {
 		idSize = 8
 	}
 	if head[0] == "cie" {
-		a.cies = append(a.cies, cfiAsmCIE{start, strings.HasPrefix(opt["aug"], "z")})
+		a.cies = append(a.cies, asmCIE{start, strings.HasPrefix(opt["aug"], "z")})
 		id := uint64(0)
 		if !a.eh {
 			id = 1<<(8*idSize-1)<<1 - 1
@@ -139,7 +139,7 @@ func (a *cfiAsm) entry(head, body []string) {
 		b = a.fixed(b, a.num(opt, "id", id), idSize)
 		b = a.cie(b, opt)
 	} else {
-		var cie cfiAsmCIE
+		var cie asmCIE
 		if k := a.num(opt, "cie", uint64(max(len(a.cies), 1)-1)); k < uint64(len(a.last)) {
 			cie = a.last[k]
 		}
@@ -165,7 +165,7 @@ func (a *cfiAsm) entry(head, body []string) {
 	a.out = append(a.out, b...)
 }
 
-func (a *cfiAsm) cie(b []byte, opt map[string]string) []byte {
+func (a *asmEntries) cie(b []byte, opt map[string]string) []byte {
 	v := a.num(opt, "v", 1)
 	b = append(b, byte(v))
 	b = append(append(b, opt["aug"]...), 0)
@@ -175,12 +175,12 @@ func (a *cfiAsm) cie(b []byte, opt map[string]string) []byte {
 	if v >= 4 {
 		b = append(b, byte(a.num(opt, "asize", uint64(a.arch.PtrSize))), byte(a.num(opt, "ssize", 0)))
 	}
-	b = cfiAsmULEB(b, a.num(opt, "code", 1))
-	b = cfiAsmSLEB(b, int64(a.num(opt, "data", ^uint64(7))))
+	b = asmULEB(b, a.num(opt, "code", 1))
+	b = asmSLEB(b, int64(a.num(opt, "data", ^uint64(7))))
 	if ra := a.num(opt, "ra", 16); v == 1 {
 		b = append(b, byte(ra))
 	} else {
-		b = cfiAsmULEB(b, ra)
+		b = asmULEB(b, ra)
 	}
 	if !strings.HasPrefix(opt["aug"], "z") {
 		return append(b, a.hex(opt["augdata"])...)
@@ -196,28 +196,28 @@ func (a *cfiAsm) cie(b []byte, opt map[string]string) []byte {
 			data = a.fixed(append(data, 0x1b), 0x4711, 4)
 		}
 	}
-	b = cfiAsmULEB(b, a.num(opt, "auglen", uint64(len(data))))
+	b = asmULEB(b, a.num(opt, "auglen", uint64(len(data))))
 	return append(b, data...)
 }
 
 // fde writes the range, in the encoding given in opt, which must be the CIE's.
-func (a *cfiAsm) fde(b []byte, plain []string, opt map[string]string, at uint64, z bool) []byte {
+func (a *asmEntries) fde(b []byte, plain []string, opt map[string]string, at uint64, z bool) []byte {
 	enc := a.num(opt, "R", 0)
 	if z && opt["R"] == "" {
 		enc = 0x1b
 	}
 	b = append(b, make([]byte, a.num(opt, "ssize", 0))...)
-	lo, size := cfiAsmNum(a.t, plain[0]), cfiAsmNum(a.t, plain[1])
+	lo, size := asmNum(a.t, plain[0]), asmNum(a.t, plain[1])
 	b = a.pointer(b, enc, lo, at)
 	b = a.encoded(b, enc, size)
 	if z {
 		data := a.hex(opt["augdata"])
-		b = append(cfiAsmULEB(b, a.num(opt, "auglen", uint64(len(data)))), data...)
+		b = append(asmULEB(b, a.num(opt, "auglen", uint64(len(data)))), data...)
 	}
 	return b
 }
 
-func (a *cfiAsm) pointer(b []byte, enc, v, at uint64) []byte {
+func (a *asmEntries) pointer(b []byte, enc, v, at uint64) []byte {
 	place := a.addr + at + uint64(len(b))
 	switch enc & 0x70 {
 	case 0x10:
@@ -235,14 +235,14 @@ func (a *cfiAsm) pointer(b []byte, enc, v, at uint64) []byte {
 	return a.encoded(b, enc, v)
 }
 
-func (a *cfiAsm) encoded(b []byte, enc, v uint64) []byte {
+func (a *asmEntries) encoded(b []byte, enc, v uint64) []byte {
 	switch enc & 15 {
 	case 0:
 		return a.fixed(b, v, a.arch.PtrSize)
 	case 1:
-		return cfiAsmULEB(b, v)
+		return asmULEB(b, v)
 	case 9:
-		return cfiAsmSLEB(b, int64(v))
+		return asmSLEB(b, int64(v))
 	case 2, 10:
 		return a.fixed(b, v, 2)
 	case 3, 11:
@@ -251,7 +251,7 @@ func (a *cfiAsm) encoded(b []byte, enc, v uint64) []byte {
 	return a.fixed(b, v, 8)
 }
 
-func (a *cfiAsm) instruction(b []byte, f []string, at uint64) []byte {
+func (a *asmEntries) instruction(b []byte, f []string, at uint64) []byte {
 	if len(f) == 0 {
 		return b
 	}
@@ -259,13 +259,13 @@ func (a *cfiAsm) instruction(b []byte, f []string, at uint64) []byte {
 	case "bytes":
 		return append(b, a.hex(f[1])...)
 	case "advance_loc":
-		return append(b, 0x40|byte(cfiAsmNum(a.t, f[1])))
+		return append(b, 0x40|byte(asmNum(a.t, f[1])))
 	case "offset":
-		return cfiAsmULEB(append(b, 0x80|byte(cfiAsmNum(a.t, f[1]))), cfiAsmNum(a.t, f[2]))
+		return asmULEB(append(b, 0x80|byte(asmNum(a.t, f[1]))), asmNum(a.t, f[2]))
 	case "restore":
-		return append(b, 0xc0|byte(cfiAsmNum(a.t, f[1])))
+		return append(b, 0xc0|byte(asmNum(a.t, f[1])))
 	}
-	form, ok := cfiAsmOps[f[0]]
+	form, ok := asmOps[f[0]]
 	if !ok {
 		a.t.Fatalf("no instruction %q", f[0])
 	}
@@ -273,21 +273,21 @@ func (a *cfiAsm) instruction(b []byte, f []string, at uint64) []byte {
 }
 
 // operation writes an opcode and its operands.
-func (a *cfiAsm) operation(b []byte, form string, operands []string) []byte {
+func (a *asmEntries) operation(b []byte, form string, operands []string) []byte {
 	kinds := strings.Fields(form)
 	b = append(b, a.hex(kinds[0])...)
 	for i, kind := range kinds[1:] {
 		if kind == "x" {
 			x := a.expression(operands[i:])
-			b = append(cfiAsmULEB(b, uint64(len(x))), x...)
+			b = append(asmULEB(b, uint64(len(x))), x...)
 			return b
 		}
-		v := cfiAsmNum(a.t, operands[i])
+		v := asmNum(a.t, operands[i])
 		switch kind {
 		case "u":
-			b = cfiAsmULEB(b, v)
+			b = asmULEB(b, v)
 		case "s":
-			b = cfiAsmSLEB(b, int64(v))
+			b = asmSLEB(b, int64(v))
 		case "a":
 			b = a.fixed(b, v, a.arch.PtrSize)
 		default:
@@ -297,10 +297,10 @@ func (a *cfiAsm) operation(b []byte, form string, operands []string) []byte {
 	return b
 }
 
-func (a *cfiAsm) expression(ops []string) (b []byte) {
+func (a *asmEntries) expression(ops []string) (b []byte) {
 	for _, op := range ops {
 		f := strings.Split(op, ":")
-		if form, ok := cfiAsmExprOps[f[0]]; ok {
+		if form, ok := asmExprOps[f[0]]; ok {
 			b = a.operation(b, form, f[1:])
 			continue
 		}
@@ -310,7 +310,7 @@ func (a *cfiAsm) expression(ops []string) (b []byte) {
 			}
 		}
 		if strings.HasPrefix(f[0], "breg") {
-			b = cfiAsmSLEB(b, int64(cfiAsmNum(a.t, f[1])))
+			b = asmSLEB(b, int64(asmNum(a.t, f[1])))
 		} else if strings.HasPrefix(f[0], "0x") {
 			b = append(b, a.hex(f[0][2:])...)
 		}
@@ -318,14 +318,14 @@ func (a *cfiAsm) expression(ops []string) (b []byte) {
 	return b
 }
 
-func (a *cfiAsm) num(opt map[string]string, key string, def uint64) uint64 {
+func (a *asmEntries) num(opt map[string]string, key string, def uint64) uint64 {
 	if v, ok := opt[key]; ok {
-		return cfiAsmNum(a.t, v)
+		return asmNum(a.t, v)
 	}
 	return def
 }
 
-func (a *cfiAsm) hex(s string) []byte {
+func (a *asmEntries) hex(s string) []byte {
 	b, err := hex.DecodeString(s)
 	if err != nil {
 		a.t.Fatal(err)
@@ -333,7 +333,7 @@ func (a *cfiAsm) hex(s string) []byte {
 	return b
 }
 
-func (a *cfiAsm) fixed(b []byte, v uint64, size int) []byte {
+func (a *asmEntries) fixed(b []byte, v uint64, size int) []byte {
 	for i := range size {
 		shift := 8 * i
 		if a.order == binary.ByteOrder(binary.BigEndian) {
@@ -344,7 +344,7 @@ func (a *cfiAsm) fixed(b []byte, v uint64, size int) []byte {
 	return b
 }
 
-func cfiAsmNum(t testing.TB, s string) uint64 {
+func asmNum(t testing.TB, s string) uint64 {
 	t.Helper()
 	if v, err := strconv.ParseInt(s, 0, 64); err == nil {
 		return uint64(v)
@@ -356,9 +356,9 @@ func cfiAsmNum(t testing.TB, s string) uint64 {
 	return v
 }
 
-func cfiAsmULEB(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
+func asmULEB(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
 
-func cfiAsmSLEB(b []byte, v int64) []byte {
+func asmSLEB(b []byte, v int64) []byte {
 	for {
 		x := byte(v & 0x7f)
 		v >>= 7
@@ -370,10 +370,10 @@ func cfiAsmSLEB(b []byte, v int64) []byte {
 }
 
 // read assembles a section and reads it: blocks, rows and problems as text.
-func (c cfiAsmCase) read(t testing.TB, text string) (string, Stats) {
+func (c asmCase) read(t testing.TB, text string) (string, Stats) {
 	t.Helper()
 	in := c.input(t, text)
-	table, stats, problems := cfiRead(in)
+	table, stats, problems := readTable(in)
 	compareIndex(t, in, &table, problems)
 	out := symtest.CFI(&table)
 	for _, p := range problems {
@@ -383,12 +383,12 @@ func (c cfiAsmCase) read(t testing.TB, text string) (string, Stats) {
 }
 
 // table returns the table that a section yields.
-func (c cfiAsmCase) table(t testing.TB, text string) *symfmt.CFITable {
-	table, _, _ := cfiRead(c.input(t, text))
+func (c asmCase) table(t testing.TB, text string) *symfmt.CFITable {
+	table, _, _ := readTable(c.input(t, text))
 	return &table
 }
 
-func (c cfiAsmCase) input(t testing.TB, text string) *Input {
+func (c asmCase) input(t testing.TB, text string) *Input {
 	t.Helper()
 	name := ".debug_frame"
 	if c.eh {
@@ -403,18 +403,18 @@ func (c cfiAsmCase) input(t testing.TB, text string) *Input {
 // BenchmarkKernel reads a section of the size of a kernel's: 49,000 FDEs with seven rows
 // each.
 func BenchmarkKernel(b *testing.B) {
-	in := cfiKernel(b)
+	in := kernelInput(b)
 	b.SetBytes(int64(len(in.Sections[0].Data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		cfiRead(in)
+		readTable(in)
 	}
 }
 
-// cfiKernel creates a .debug_frame like that of a kernel build: many CIEs, and
+// kernelInput creates a .debug_frame like that of a kernel build: many CIEs, and
 // functions that push registers and pop them.
-func cfiKernel(b *testing.B) *Input {
-	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
+func kernelInput(b *testing.B) *Input {
+	x := asmCase{arch: arch.X86_64, order: binary.LittleEndian}
 	var text strings.Builder
 	for i := range 49000 {
 		if i%20 == 0 {

@@ -8,29 +8,29 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cfiMaxRemember bounds the nesting of DW_CFA_remember_state: compilers use
+// maxRemember bounds the nesting of DW_CFA_remember_state: compilers use
 // two or three levels.
-const cfiMaxRemember = 256
+const maxRemember = 256
 
-// cfiVM executes the instructions of one entry. Its memory is reused for the next entry.
-type cfiVM struct {
+// machine executes the instructions of one entry. Its memory is reused for the next entry.
+type machine struct {
 	r   *reader
 	s   *Section
-	cie *cfiCIE
-	fde *cfiFDE // nil while the instructions of a CIE are executed
+	cie *cieInfo
+	fde *fdeInfo // nil while the instructions of a CIE are executed
 	c   bin.Cursor
 
 	what string // "FDE", or "entry" of an index table
 
 	loc   uint64 // start of the row being built
-	cur   cfiState
-	dirty cfiMask // slots changed since the writer last looked
-	stack []cfiSaved
+	cur   rowState
+	dirty slotMask // slots changed since the writer last looked
+	stack []savedState
 }
 
 // runCIE executes the initial instructions, which are the rest of c, and keeps the rules
 // in cie.
-func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
+func (vm *machine) runCIE(c *bin.Cursor, cie *cieInfo) error {
 	vm.s, vm.cie, vm.fde, vm.c = &vm.r.in.Sections[cie.section], cie, nil, *c
 	vm.cur.clear()
 	vm.run()
@@ -39,7 +39,7 @@ func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
 }
 
 // runFDE passes each row of an FDE to the writer. Rows before damage are kept.
-func (vm *cfiVM) runFDE(f *cfiFDE) {
+func (vm *machine) runFDE(f *fdeInfo) {
 	vm.s, vm.cie, vm.fde, vm.what = &vm.r.in.Sections[f.section], &vm.r.cies[f.cie], f, "FDE"
 	vm.c = bin.NewAt(vm.s.Name, vm.s.Data[f.insOff:f.insEnd], f.insOff, vm.r.in.Order)
 	vm.cur.load(&vm.cie.initial)
@@ -50,14 +50,14 @@ func (vm *cfiVM) runFDE(f *cfiFDE) {
 		if vm.loc > f.lo {
 			lost += fmt.Sprintf(", from %#x on", min(vm.loc, f.hi))
 		}
-		vm.r.problems.add(f.cfiPlace, lost, err)
+		vm.r.problems.add(f.entryPos, lost, err)
 		return
 	}
 	vm.r.w.row(vm.loc, f.hi)
 }
 
 // run executes instructions up to the end or the first damaged one.
-func (vm *cfiVM) run() {
+func (vm *machine) run() {
 	vm.stack = vm.stack[:0]
 	c := &vm.c
 	for c.Len() > 0 {
@@ -80,7 +80,7 @@ func (vm *cfiVM) run() {
 }
 
 // extended executes an instruction whose opcode is in the low six bits.
-func (vm *cfiVM) extended(op uint8, start int) {
+func (vm *machine) extended(op uint8, start int) {
 	c := &vm.c
 	switch op {
 	case dw.CFANop:
@@ -97,9 +97,9 @@ func (vm *cfiVM) extended(op uint8, start int) {
 	case dw.CFARestoreExtended:
 		vm.restore(c.ULEB())
 	case dw.CFAUndefined:
-		vm.set(c.ULEB(), cfiRule{kind: cfiUndef})
+		vm.set(c.ULEB(), regRule{kind: ruleUndef})
 	case dw.CFASameValue:
-		vm.set(c.ULEB(), cfiRule{kind: cfiSame})
+		vm.set(c.ULEB(), regRule{kind: ruleSame})
 	case dw.CFARegister:
 		vm.setRegister(c.ULEB(), c.ULEB())
 	case dw.CFARememberState:
@@ -115,7 +115,7 @@ func (vm *cfiVM) extended(op uint8, start int) {
 	case dw.CFADefCFAExpression:
 		vm.defCFAExpression(c.Bytes(c.ULEB()))
 	case dw.CFAExpression:
-		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), cfiExprAt)
+		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), formAt)
 	case dw.CFAOffsetExtendedSF:
 		vm.setAt(c.ULEB(), uint64(c.SLEB()), 1)
 	case dw.CFADefCFASF:
@@ -127,7 +127,7 @@ func (vm *cfiVM) extended(op uint8, start int) {
 	case dw.CFAValOffsetSF:
 		vm.setIs(c.ULEB(), c.SLEB())
 	case dw.CFAValExpression:
-		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), cfiExprIs)
+		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), formIs)
 	case dw.CFAMIPSAdvanceLoc8:
 		vm.advance(c.U64())
 	case dw.CFAAArch64SetRAState:
@@ -152,17 +152,17 @@ func (vm *cfiVM) extended(op uint8, start int) {
 	}
 }
 
-func (vm *cfiVM) unknown(op uint8, start int) {
+func (vm *machine) unknown(op uint8, start int) {
 	vm.c.Seek(start)
 	vm.c.Fail("unknown call frame instruction %#x", op)
 }
 
 // entry names the current entry in a message.
-func (vm *cfiVM) entry() string {
+func (vm *machine) entry() string {
 	return fmt.Sprintf("%s at %#x for %#x", vm.what, vm.fde.offset, vm.fde.lo)
 }
 
-func (vm *cfiVM) functionStart() uint64 {
+func (vm *machine) functionStart() uint64 {
 	if vm.fde == nil {
 		return 0
 	}
@@ -170,7 +170,7 @@ func (vm *cfiVM) functionStart() uint64 {
 }
 
 // advance ends the row; the next one starts delta code units later.
-func (vm *cfiVM) advance(delta uint64) {
+func (vm *machine) advance(delta uint64) {
 	if vm.fde == nil {
 		vm.c.Fail("advance in the instructions of a CIE")
 		return
@@ -189,7 +189,7 @@ func (vm *cfiVM) advance(delta uint64) {
 }
 
 // setLoc ends the row; the next one starts at loc.
-func (vm *cfiVM) setLoc(loc uint64) {
+func (vm *machine) setLoc(loc uint64) {
 	if vm.fde == nil {
 		vm.c.Fail("DW_CFA_set_loc in the instructions of a CIE")
 	}
@@ -206,7 +206,7 @@ func (vm *cfiVM) setLoc(loc uint64) {
 }
 
 // to ends the row, if it has begun before loc.
-func (vm *cfiVM) to(loc uint64) {
+func (vm *machine) to(loc uint64) {
 	if loc > vm.loc {
 		vm.r.w.row(vm.loc, loc)
 		vm.loc = loc
@@ -214,19 +214,19 @@ func (vm *cfiVM) to(loc uint64) {
 }
 
 // last ends the row where the FDE ends.
-func (vm *cfiVM) last() { vm.to(vm.fde.hi) }
+func (vm *machine) last() { vm.to(vm.fde.hi) }
 
 // slotOf returns the slot of a column. It reports false for a register without a name.
-func (vm *cfiVM) slotOf(column uint64) (slot int, ok bool) {
+func (vm *machine) slotOf(column uint64) (slot int, ok bool) {
 	if column == vm.cie.ra {
-		return cfiSlotRA, true
+		return slotRA, true
 	}
 	slot = vm.cie.regs.slot(column)
 	return slot, slot != 0
 }
 
 // set sets the rule of a column.
-func (vm *cfiVM) set(column uint64, rule cfiRule) {
+func (vm *machine) set(column uint64, rule regRule) {
 	slot, ok := vm.slotOf(column)
 	switch {
 	case vm.c.Err() != nil:
@@ -238,32 +238,32 @@ func (vm *cfiVM) set(column uint64, rule cfiRule) {
 	}
 }
 
-func (vm *cfiVM) setAt(column, factored uint64, sign int64) {
+func (vm *machine) setAt(column, factored uint64, sign int64) {
 	val := sign * int64(factored) * vm.cie.dataAlign
-	vm.set(column, cfiRule{kind: cfiAt, val: vm.cie.regs.wrap(val)})
+	vm.set(column, regRule{kind: ruleAt, val: vm.cie.regs.wrap(val)})
 }
 
-func (vm *cfiVM) setIs(column uint64, factored int64) {
-	vm.set(column, cfiRule{kind: cfiIs, val: vm.cie.regs.wrap(factored * vm.cie.dataAlign)})
+func (vm *machine) setIs(column uint64, factored int64) {
+	vm.set(column, regRule{kind: ruleIs, val: vm.cie.regs.wrap(factored * vm.cie.dataAlign)})
 }
 
-func (vm *cfiVM) setRegister(column, source uint64) {
+func (vm *machine) setRegister(column, source uint64) {
 	if vm.c.Err() != nil {
 		return
 	}
 	if _, ok := vm.slotOf(column); ok && vm.cie.regs.slot(source) == 0 {
 		vm.lost(column, "value is in "+vm.cie.regs.describe(source)+", which has no name")
-		vm.set(column, cfiRule{kind: cfiLost})
+		vm.set(column, regRule{kind: ruleLost})
 		return
 	}
-	rule := cfiRule{kind: cfiReg, ref: uint32(source)}
+	rule := regRule{kind: ruleReg, ref: uint32(source)}
 	if column == source && column != vm.cie.ra {
-		rule = cfiRule{kind: cfiSame}
+		rule = regRule{kind: ruleSame}
 	}
 	vm.set(column, rule)
 }
 
-func (vm *cfiVM) setExpression(column uint64, expr []byte, form cfiForm) {
+func (vm *machine) setExpression(column uint64, expr []byte, form exprForm) {
 	if vm.c.Err() != nil {
 		return
 	}
@@ -279,35 +279,35 @@ func (vm *cfiVM) setExpression(column uint64, expr []byte, form cfiForm) {
 }
 
 // restore gives a column the rule that the CIE's instructions gave it.
-func (vm *cfiVM) restore(column uint64) {
+func (vm *machine) restore(column uint64) {
 	slot, ok := vm.slotOf(column)
 	if vm.c.Err() != nil || !ok {
 		return
 	}
 	vm.dirty.add(slot)
 	if vm.fde == nil {
-		vm.cur.put(slot, cfiRule{})
+		vm.cur.put(slot, regRule{})
 		return
 	}
 	vm.cur.put(slot, vm.cie.initial.rule(slot))
 }
 
-func (vm *cfiVM) remember() {
-	if len(vm.stack) == cfiMaxRemember {
-		vm.c.Fail("%d nested DW_CFA_remember_state", cfiMaxRemember+1)
+func (vm *machine) remember() {
+	if len(vm.stack) == maxRemember {
+		vm.c.Fail("%d nested DW_CFA_remember_state", maxRemember+1)
 		return
 	}
 	if n := len(vm.stack); n < cap(vm.stack) {
 		vm.stack = vm.stack[:n+1]
 	} else {
-		vm.stack = append(vm.stack, cfiSaved{})
+		vm.stack = append(vm.stack, savedState{})
 	}
 	vm.cur.save(&vm.stack[len(vm.stack)-1])
 }
 
 // restoreState also restores the CFA, as GCC, LLVM and gdb do (DWARF 5, 6.4.2.4: all
 // rules).
-func (vm *cfiVM) restoreState() {
+func (vm *machine) restoreState() {
 	n := len(vm.stack)
 	if n == 0 {
 		vm.c.Fail("DW_CFA_restore_state without DW_CFA_remember_state")
@@ -319,7 +319,7 @@ func (vm *cfiVM) restoreState() {
 	vm.stack = vm.stack[:n-1]
 }
 
-func (vm *cfiVM) defCFA(column uint64, offset int64) {
+func (vm *machine) defCFA(column uint64, offset int64) {
 	if vm.c.Err() != nil {
 		return
 	}
@@ -327,21 +327,21 @@ func (vm *cfiVM) defCFA(column uint64, offset int64) {
 		vm.lostCFA("it is relative to " + vm.cie.regs.describe(column) + ", which has no name")
 	}
 	// A column above all known numbers stays unnamed.
-	vm.cur.cfa = cfiRule{kind: cfiReg, ref: uint32(min(column, 1<<32-1)), val: vm.cie.regs.wrap(offset)}
+	vm.cur.cfa = regRule{kind: ruleReg, ref: uint32(min(column, 1<<32-1)), val: vm.cie.regs.wrap(offset)}
 }
 
 // defCFARegister keeps the offset. It is 0 if there is no CFA yet: the CIEs that GNU as
 // writes for MIPS and RISC-V begin with this instruction.
-func (vm *cfiVM) defCFARegister(column uint64) {
-	if k := vm.cur.cfa.kind; k != cfiReg && k != cfiNone {
+func (vm *machine) defCFARegister(column uint64) {
+	if k := vm.cur.cfa.kind; k != ruleReg && k != ruleNone {
 		vm.c.Fail("DW_CFA_def_cfa_register where the CFA is not a register and an offset")
 		return
 	}
 	vm.defCFA(column, vm.cur.cfa.val)
 }
 
-func (vm *cfiVM) defCFAOffset(offset int64) {
-	if vm.cur.cfa.kind != cfiReg {
+func (vm *machine) defCFAOffset(offset int64) {
+	if vm.cur.cfa.kind != ruleReg {
 		vm.c.Fail("DW_CFA_def_cfa_offset where the CFA is not a register and an offset")
 		return
 	}
@@ -350,11 +350,11 @@ func (vm *cfiVM) defCFAOffset(offset int64) {
 	}
 }
 
-func (vm *cfiVM) defCFAExpression(expr []byte) {
+func (vm *machine) defCFAExpression(expr []byte) {
 	if vm.c.Err() != nil {
 		return
 	}
-	rule, err := vm.r.eval.rule(vm.cie.regs, expr, cfiExprCFA)
+	rule, err := vm.r.eval.rule(vm.cie.regs, expr, formCFA)
 	if err != nil {
 		vm.lostCFA(err.Error())
 	}
@@ -362,7 +362,7 @@ func (vm *cfiVM) defCFAExpression(expr []byte) {
 }
 
 // lost reports a rule that cannot be written as postfix.
-func (vm *cfiVM) lost(column uint64, why string) {
+func (vm *machine) lost(column uint64, why string) {
 	vm.r.stats.LostRules++
 	name := vm.cie.regs.describe(column)
 	if column == vm.cie.ra {
@@ -371,15 +371,15 @@ func (vm *cfiVM) lost(column uint64, why string) {
 	vm.report("rule of "+name, why)
 }
 
-func (vm *cfiVM) lostCFA(why string) {
+func (vm *machine) lostCFA(why string) {
 	vm.r.stats.LostCFA++
 	vm.report("CFA", why)
 }
 
 // lostAt reports an expression that depends on the pc and that cannot be written as
 // postfix for one of its values.
-func (vm *cfiVM) lostAt(form cfiForm, err error) {
-	if form == cfiExprCFA {
+func (vm *machine) lostAt(form exprForm, err error) {
+	if form == formCFA {
 		vm.lostCFA(err.Error())
 		return
 	}
@@ -387,10 +387,10 @@ func (vm *cfiVM) lostAt(form cfiForm, err error) {
 	vm.report("rule", err.Error())
 }
 
-func (vm *cfiVM) report(what, why string) {
-	place, lost := vm.cie.cfiPlace, fmt.Sprintf("%s in CIE at %#x", what, vm.cie.offset)
+func (vm *machine) report(what, why string) {
+	place, lost := vm.cie.entryPos, fmt.Sprintf("%s in CIE at %#x", what, vm.cie.offset)
 	if vm.fde != nil {
-		place = vm.fde.cfiPlace
+		place = vm.fde.entryPos
 		lost = fmt.Sprintf("%s from %#x on in %s", what, vm.loc, vm.entry())
 	}
 	vm.r.problems.add(place, lost, errorf(vm.s.Name, vm.c.Offset(), "no postfix: %s", why))

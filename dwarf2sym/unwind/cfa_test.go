@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cfiTrim removes the indentation of Go source from an expected text.
-func cfiTrim(s string) string {
+// trimLines removes the indentation of Go source from an expected text.
+func trimLines(s string) string {
 	var out []string
 	for _, line := range strings.Split(s, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -190,9 +190,9 @@ func TestCFIInstructions(t *testing.T) {
 			problem: .debug_frame+0x38: advance by 18446744073709551612 units of 1 bytes from 0x1008, past the end of the FDE at 0x1020 (lost: FDE at 0x14 for 0x1000, from 0x1020 on)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
+			x := asmCase{arch: arch.X86_64, order: binary.LittleEndian}
 			got, _ := x.read(t, cie+"fde 0x1000 0x20\n"+c.in)
-			if want := cfiTrim(c.want); got != want {
+			if want := trimLines(c.want); got != want {
 				t.Errorf("got\n%swant\n%s", got, want)
 			}
 		})

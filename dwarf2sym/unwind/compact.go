@@ -71,7 +71,7 @@ func (r *reader) newFollower(section *Section) *compactReader {
 	}
 	c.flow.outlined, c.flow.starting = map[uint64]bool{}, map[uint64]startEvidence{}
 	c.section = section
-	c.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
+	c.cie = cieInfo{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
 	c.flow.fp = c.framePointer()
 	switch r.in.Arch {
 	case arch.X86_64:
@@ -88,7 +88,7 @@ func (r *reader) newFollower(section *Section) *compactReader {
 func (r *reader) readCompact() {
 	c := r.compact
 	if c == nil {
-		place := cfiPlace{len(r.in.Sections), 0}
+		place := entryPos{len(r.in.Sections), 0}
 		switch {
 		case !r.in.Compact:
 		case len(r.in.Index) > 0:

@@ -92,7 +92,7 @@ func TestCompact(t *testing.T) {
 		{"arm64 outlined frame pointer", arch.ARM64, 0, string(words(0x910043fd, 0xaa0103f3, 0xd65f03c0)), ".cfa: sp 0 + .ra: x30"},
 	} {
 		info := compactInfo(c.encoding, 0x2000+uint32(len(c.code)))
-		table, _, problems := cfiRead(compactInput(info, []byte(c.code), c.cpu))
+		table, _, problems := readTable(compactInput(info, []byte(c.code), c.cpu))
 		if text := rowsText(&table, 0x2000); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
@@ -102,19 +102,19 @@ func TestCompact(t *testing.T) {
 // Compact unwind information is reported as unread for CPUs whose instructions are not followed.
 func TestCompactUnread(t *testing.T) {
 	in := compactInput(compactInfo(0x01010001, 0x2001), []byte("\xc3"), arch.X86)
-	_, _, problems := cfiRead(in)
+	_, _, problems := readTable(in)
 	if len(problems) != 1 || !strings.Contains(problems[0].String(), "__unwind_info+0x0: compact unwind information of x86 is not read") {
 		t.Errorf("problems %v", problems)
 	}
 	in.Index, in.Arch = nil, arch.ARM
-	_, _, problems = cfiRead(in)
+	_, _, problems = readTable(in)
 	if len(problems) != 1 || !strings.Contains(problems[0].String(), "code+0x0: no call frame information, and the instructions of arm are not followed") {
 		t.Errorf("without a table: %v", problems)
 	}
-	x := cfiAsmCase{arch: arch.X86, order: binary.LittleEndian, eh: true, addr: 0x500}
+	x := asmCase{arch: arch.X86, order: binary.LittleEndian, eh: true, addr: 0x500}
 	in = x.input(t, "cie aug=zR ra=8 data=-4 code=1\n def_cfa 4 4\n offset 8 1\nfde 0x2000 1\nterminator")
 	in.Compact, in.Code = true, []Range{{0x2000, 0x2001}}
-	if _, _, problems = cfiRead(in); len(problems) > 0 {
+	if _, _, problems = readTable(in); len(problems) > 0 {
 		t.Errorf("with __eh_frame: %v", problems)
 	}
 }
@@ -163,13 +163,13 @@ func TestCompactFDE(t *testing.T) {
 		},
 	} {
 		code := append(words(0xa9bf7bfd, 0xa9bf4ff4), words(c.code...)...) // stp x29, x30, [sp, #-16]!; stp x20, x19, [sp, #-16]!
-		x := cfiAsmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
+		x := asmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
 		in := x.input(t, fmt.Sprintf("cie aug=zR ra=30 data=-8 code=1\n def_cfa 31 0\nfde 0x2000 %d\n %s\nterminator", len(code), c.ops))
 		text := Section{Name: "__text", Addr: 0x2000, Data: code}
 		in.Code = []Range{{text.Addr, text.Addr + uint64(len(code))}}
 		in.Compact, in.Starts, in.Padding = true, []uint64{text.Addr}, compactInput(nil, code, arch.ARM64).Padding
 		in.Tables = func(addr uint64) (Section, bool) { return text, addr-text.Addr < uint64(len(code)) }
-		table, _, problems := cfiRead(in)
+		table, _, problems := readTable(in)
 		if got := rowsText(&table, 0x2000); got != c.want || len(problems) > 0 {
 			t.Errorf("%s: %s\nwant %s\n%v", c.name, got, c.want, problems)
 		}
@@ -199,13 +199,13 @@ func TestCompactMisplaced(t *testing.T) {
 		{"a function that is listed", leaf + frame, 0, 0, "0 " + entry + "; +7 .cfa: $rsp 32 +", 0},
 	} {
 		code, size := []byte(c.code), len(frame)
-		x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: true, addr: 0x500}
+		x := asmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: true, addr: 0x500}
 		in := x.input(t, fmt.Sprintf("cie aug=zR ra=16 data=-8 code=1\n def_cfa 7 8\n offset 16 1\nfde %d %d\n advance_loc 4\n def_cfa_offset 32\nterminator", 0x2000+c.fde, size))
 		text := Section{Name: "__text", Addr: 0x2000, Data: code}
 		in.Compact, in.Starts, in.Padding = true, slices.Compact([]uint64{text.Addr, text.Addr + c.start}), compactInput(nil, code, arch.X86_64).Padding
 		in.Tables = func(addr uint64) (Section, bool) { return text, addr-text.Addr < uint64(len(code)) }
 		in.Code = []Range{{text.Addr, text.Addr + uint64(len(code))}}
-		table, _, problems := cfiRead(in)
+		table, _, problems := readTable(in)
 		if text := blocksText(&table); text != c.want || len(problems) != c.lost {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
@@ -239,7 +239,7 @@ func TestCompactFunctions(t *testing.T) {
 		lo := in.Starts[0]
 		in.Starts = append(in.Starts, lo+c.second)
 		in.Code = []Range{{lo, lo + uint64(len(c.code))}}
-		table, _, problems := cfiRead(in)
+		table, _, problems := readTable(in)
 		if text := blocksText(&table); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
@@ -273,7 +273,7 @@ func TestCompactIndirect(t *testing.T) {
 		lo := in.Starts[0]
 		in.Starts = append(in.Starts, lo+uint64(len(first)))
 		in.Code = []Range{{lo, lo + uint64(len(code))}}
-		table, _, problems := cfiRead(in)
+		table, _, problems := readTable(in)
 		if text := blocksText(&table); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
@@ -314,7 +314,7 @@ func TestCompactMany(t *testing.T) {
 		if info == nil {
 			in.Index = nil
 		}
-		table, _, problems := cfiRead(in)
+		table, _, problems := readTable(in)
 		if len(table.Blocks) != n || len(problems) > 0 {
 			t.Errorf("%d blocks, want %d; %v", len(table.Blocks), n, problems)
 			continue
@@ -337,7 +337,7 @@ func TestCompactSwitches(t *testing.T) {
 		"\x31\xc0\xe8\x00\x10\x00\x00\xc3" + "\x31\xc0\xe8\x00\x10\x00\x00\x5b\x5d\xc3" // the same with calls before the returns
 	in := compactInput(compactInfo(0x01010001, 0x2000+uint32(len(code))), []byte(code), arch.X86_64)
 	in.Code = []Range{{in.Starts[0], in.Starts[0] + uint64(len(code))}}
-	table, _, problems := cfiRead(in)
+	table, _, problems := readTable(in)
 	const frame = ".cfa: $rbp 16 + $rbx: .cfa -24 + ^ $rbp: .cfa -16 + ^"
 	want := "0 .cfa: $rsp 8 + .ra: .cfa -8 + ^; +5 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +8 .cfa: $rbp 16 +; +9 $rbx: .cfa -24 + ^; " +
 		"+e .cfa: $rsp 8 + $rbx: $rbx $rbp: $rbp; +16 " + frame + "; +19 $rbx: $rbx; +1a .cfa: $rsp 8 + $rbp: $rbp; " +
@@ -380,7 +380,7 @@ func TestCompactLabels(t *testing.T) {
 			in.Starts = append(in.Starts, lo+start)
 		}
 		in.Code = []Range{{lo, lo + uint64(len(c.code))}}
-		table, _, problems := cfiRead(in)
+		table, _, problems := readTable(in)
 		if text := blocksText(&table); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
@@ -420,7 +420,7 @@ func TestCompactInterpreter(t *testing.T) {
 			lo += uint64(len(p))
 			in.Starts = append(in.Starts, lo)
 		}
-		table, _, problems := cfiRead(in)
+		table, _, problems := readTable(in)
 		if text := blocksText(&table); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
@@ -443,7 +443,7 @@ func TestCompactCases(t *testing.T) {
 	} {
 		// sub sp, sp, #32; add x9, x9, x10, lsl #2; ...; br x9; nop; add sp, sp, #32; ret
 		code := words(0xd10083ff, 0x8b0a0929, c.jump, 0xd61f0120, 0xd503201f, 0x910083ff, 0xd65f03c0)
-		table, _, problems := cfiRead(compactInput(compactInfo(0, 0x2000+uint32(len(code))), code, arch.ARM64))
+		table, _, problems := readTable(compactInput(compactInfo(0, 0x2000+uint32(len(code))), code, arch.ARM64))
 		if got := rowsText(&table, 0x2000); got != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, got, c.want, problems)
 		}
@@ -465,7 +465,7 @@ func TestCompactStubs(t *testing.T) {
 	} {
 		in := compactInput(compactInfo(0, 0x2000), []byte(c.code), arch.X86_64)
 		in.Stubs = []Range{{in.Starts[0], in.Starts[0] + uint64(len(c.code))}}
-		table, _, problems := cfiRead(in)
+		table, _, problems := readTable(in)
 		var got []string
 		for _, b := range table.Blocks {
 			got = append(got, fmt.Sprintf("%x %s", uint64(b.RVA)-0x2000, table.Rules.Text(b.Init)))
@@ -484,7 +484,7 @@ func TestCompactCodeProblem(t *testing.T) {
 	code := bytes.Repeat([]byte("\x50\xe8\x00\x00\x00\x00"), 50000) // push %rax; call to the next
 	in := compactInput(nil, code, arch.X86_64)
 	in.Index, in.Code = nil, []Range{{in.Starts[0], in.Starts[0] + uint64(len(code))}}
-	_, _, problems := cfiRead(in)
+	_, _, problems := readTable(in)
 	if len(problems) != 1 || !strings.Contains(problems[0].Err.Error(), "code+0x0: rule sets of more than") {
 		t.Error(problems)
 	}
@@ -552,7 +552,7 @@ func TestCompactDamage(t *testing.T) {
 		if name == "frame" || name == "frameless" {
 			cpu = arch.ARM64
 		}
-		_, _, problems := cfiRead(compactInput(c.info, make([]byte, 4), cpu))
+		_, _, problems := readTable(compactInput(c.info, make([]byte, 4), cpu))
 		if len(problems) != 1 || !strings.Contains(problems[0].Err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, problems, c.want)
 		}
@@ -564,16 +564,16 @@ func TestCompactDamage(t *testing.T) {
 func TestCompactDisagrees(t *testing.T) {
 	in := compactInput(compactInfo(0x01000000, 0x2004), []byte("\x55\x48\x89\xe5"), arch.X86_64)
 	in.AllStarts = true
-	if _, _, problems := cfiRead(in); len(problems) != 0 {
+	if _, _, problems := readTable(in); len(problems) != 0 {
 		t.Error(problems)
 	}
 	in.Starts[0]++
-	_, _, problems := cfiRead(in)
+	_, _, problems := readTable(in)
 	if want := "__unwind_info+0x0: 1 of 1 entries begin where the list of functions has none, the first at 0x100002000"; len(problems) != 1 || problems[0].Err.Error() != want {
 		t.Errorf("%v, want %s", problems, want)
 	}
 	in.AllStarts = false
-	if _, _, problems := cfiRead(in); len(problems) != 0 {
+	if _, _, problems := readTable(in); len(problems) != 0 {
 		t.Errorf("starts of some functions: %v", problems)
 	}
 
@@ -586,11 +586,11 @@ func TestCompactDisagrees(t *testing.T) {
 		{0x1fff, 2, "no code from 0x1fff to 0x2001"},
 		{0x3000, 8, "no code from 0x3000 to 0x3008"},
 	} {
-		x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: true, addr: 0x500}
+		x := asmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: true, addr: 0x500}
 		in := x.input(t, fmt.Sprintf("cie aug=zR ra=16 data=-8 code=1\n def_cfa 7 8\n offset 16 1\nfde %#x %d\nterminator", c.lo, c.size))
 		in.Compact, in.Code, in.Padding = true, []Range{{0x2000, 0x2008}}, compactInput(nil, nil, arch.X86_64).Padding
 		in.Tables = func(uint64) (Section, bool) { return Section{}, false }
-		table, stats, problems := cfiRead(in)
+		table, stats, problems := readTable(in)
 		if c.want == "" {
 			if len(table.Blocks) != 1 || len(problems) > 0 {
 				t.Errorf("%d blocks, %v", len(table.Blocks), problems)
@@ -617,7 +617,7 @@ func FuzzCompact(f *testing.F) {
 		in.Stubs = []Range{{in.Starts[0], in.Starts[0] + uint64(len(code))}}
 		in.Code = in.Stubs
 		in.Starts = append(in.Starts, in.Starts[0]+uint64(len(code)/2))
-		table, _, _ := cfiRead(in)
+		table, _, _ := readTable(in)
 		var end uint64
 		for _, b := range table.Blocks {
 			if uint64(b.RVA) < end || b.Size == 0 {

@@ -23,7 +23,7 @@ type takenRow struct {
 }
 
 // runFDE writes the rows of an FDE.
-func (r *reader) runFDE(f *cfiFDE, pieces []cfiPiece) {
+func (r *reader) runFDE(f *fdeInfo, pieces []codePiece) {
 	w := &r.w
 	blocks, rows := len(w.table.Blocks), len(w.table.Rows)
 	if c := r.compact; c != nil && !r.cies[f.cie].signal {
@@ -38,7 +38,7 @@ func (r *reader) runFDE(f *cfiFDE, pieces []cfiPiece) {
 			if c.until == f.lo || len(r.problems.list) > problems {
 				return
 			}
-			before := cfiFDE{cfiPlace: f.cfiPlace, lo: f.lo, hi: c.until}
+			before := fdeInfo{entryPos: f.entryPos, lo: f.lo, hi: c.until}
 			if c.retake(&before, cut(pieces, f.lo, c.until), blocks, rows) {
 				r.stats = stats // those rows are not counted
 				r.writeFDE(f, cut(pieces, c.until, f.hi))
@@ -50,14 +50,14 @@ func (r *reader) runFDE(f *cfiFDE, pieces []cfiPiece) {
 }
 
 // writeFDE writes the FDE's own rows for pieces of its range.
-func (r *reader) writeFDE(f *cfiFDE, pieces []cfiPiece) {
+func (r *reader) writeFDE(f *fdeInfo, pieces []codePiece) {
 	r.w.start(pieces)
 	r.vm.runFDE(f)
 	r.w.close()
 }
 
 // cut returns the parts of pieces in [lo, hi).
-func cut(pieces []cfiPiece, lo, hi uint64) (out []cfiPiece) {
+func cut(pieces []codePiece, lo, hi uint64) (out []codePiece) {
 	for _, p := range pieces {
 		if p.lo, p.hi = max(p.lo, lo), min(p.hi, hi); p.lo < p.hi {
 			out = append(out, p)
@@ -70,11 +70,11 @@ func cut(pieces []cfiPiece, lo, hi uint64) (out []cfiPiece) {
 func (c *compactReader) take(lo uint64) {
 	vm := &c.r.vm
 	b := compactBody{pdataFrame: pdataFrame{base: uint8(vm.cur.cfa.ref), off: vm.cur.cfa.val}}
-	known := vm.cur.cfa.kind == cfiReg && vm.cur.cfa.ref < 32 && vm.cur.perPC.empty()
+	known := vm.cur.cfa.kind == ruleReg && vm.cur.cfa.ref < 32 && vm.cur.perPC.empty()
 	for i, m := range vm.cur.set {
 		for ; m != 0; m &= m - 1 {
 			rule := vm.cur.regs[64*i+bits.TrailingZeros64(m)]
-			known = known && (rule.kind == cfiAt || rule.kind == cfiSame)
+			known = known && (rule.kind == ruleAt || rule.kind == ruleSame)
 		}
 	}
 	if c.plain && !known {
@@ -85,17 +85,17 @@ func (c *compactReader) take(lo uint64) {
 	}
 	for reg := range uint8(32) {
 		slot := vm.cie.regs.slot(uint64(reg))
-		if rule := vm.cur.regs[slot]; slot != cfiSlotRA && rule.kind == cfiAt {
+		if rule := vm.cur.regs[slot]; slot != slotRA && rule.kind == ruleAt {
 			b.save(reg, rule.val)
 		}
 	}
-	b.ra = vm.cur.regs[cfiSlotRA].val
+	b.ra = vm.cur.regs[slotRA].val
 	c.taken = append(c.taken, takenRow{lo, b})
 }
 
 // retake replaces the rows written for an FDE, which start at the given block and row numbers, by the rows of its
 // instructions if these reach all rows of the FDE. It reports whether it replaced them.
-func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) bool {
+func (c *compactReader) retake(f *fdeInfo, pieces []codePiece, blocks, rows int) bool {
 	sp := c.leafFrame().base
 	impossible := slices.ContainsFunc(c.taken, func(r takenRow) bool { return r.body.base == sp && r.body.off < 0 })
 	c.taken = slices.DeleteFunc(c.taken, func(r takenRow) bool { return impossible || r.body.early(sp) })
@@ -112,11 +112,11 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) b
 }
 
 // entryOf returns an entry with the range of an FDE.
-func entryOf(f *cfiFDE) *pdataEntry { return &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset} }
+func entryOf(f *fdeInfo) *pdataEntry { return &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset} }
 
 // confirms reports whether the instructions of an FDE reach all of its rows. impossible means that it also had rows
 // that cannot be right, and so does not say what is saved.
-func (c *compactReader) confirms(f *cfiFDE, impossible bool) bool {
+func (c *compactReader) confirms(f *fdeInfo, impossible bool) bool {
 	e := entryOf(f)
 	if c.code = c.codeAt(e); len(c.code) == 0 {
 		return false
@@ -151,23 +151,23 @@ func (r *reader) dropMisplaced() {
 	if c == nil || len(r.in.Starts) == 0 {
 		return
 	}
-	r.fdes = slices.DeleteFunc(r.fdes, func(f cfiFDE) bool {
+	r.fdes = slices.DeleteFunc(r.fdes, func(f fdeInfo) bool {
 		if _, found := slices.BinarySearch(r.in.Starts, f.lo); found || !f.eh || r.cies[f.cie].signal || !c.refutes(&f) {
 			return false
 		}
-		r.problems.add(f.cfiPlace, fmt.Sprintf("STACK CFI of the function of the FDE at %#x", f.offset), errorf(r.in.Sections[f.section].Name, f.offset,
+		r.problems.add(f.entryPos, fmt.Sprintf("STACK CFI of the function of the FDE at %#x", f.offset), errorf(r.in.Sections[f.section].Name, f.offset,
 			"FDE for %#x bytes at %#x, where no function begins and the instructions have no such frame", f.hi-f.lo, f.lo))
 		return true
 	})
 }
 
 // refutes reports whether the instructions of an FDE fail to reach its rows before the next function begins.
-func (c *compactReader) refutes(f *cfiFDE) bool {
+func (c *compactReader) refutes(f *fdeInfo) bool {
 	r, w := c.r, &c.r.w
 	stats, problems, blocks, rows := r.stats, len(r.problems.list), len(w.table.Blocks), len(w.table.Rows)
 	c.taken, c.plain = c.taken[:0], true
 	w.taken = c.take
-	r.writeFDE(f, []cfiPiece{{lo: f.lo, hi: f.hi}})
+	r.writeFDE(f, []codePiece{{lo: f.lo, hi: f.hi}})
 	w.taken = nil
 	known := c.plain && len(r.problems.list) == problems
 	w.table.Blocks, w.table.Rows = w.table.Blocks[:blocks], w.table.Rows[:rows]

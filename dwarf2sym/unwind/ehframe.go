@@ -9,25 +9,25 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// cfiCIE is a common information entry (DWARF 5, 6.4.1).
-type cfiCIE struct {
-	cfiPlace
+// cieInfo is a common information entry (DWARF 5, 6.4.1).
+type cieInfo struct {
+	entryPos
 	codeAlign uint64
 	dataAlign int64
 	ra        uint64 // return address column
-	regs      *cfiRegs
+	regs      *regTable
 	ptrSize   int
 	segSize   int
 	encoding  uint8 // of code addresses
 	augmented bool  // FDEs have augmentation data (z)
 	signal    bool  // S
 	keyB      bool  // B
-	initial   cfiSaved
+	initial   savedState
 }
 
-// cfiFDE is a frame description entry; addresses are those of the ELF file.
-type cfiFDE struct {
-	cfiPlace
+// fdeInfo is a frame description entry; addresses are those of the ELF file.
+type fdeInfo struct {
+	entryPos
 	lo, hi uint64
 	insOff uint64 // offset of the instructions from the start of the section
 	insEnd uint64
@@ -35,9 +35,9 @@ type cfiFDE struct {
 	eh     bool
 }
 
-// cfiPending is an FDE that precedes its CIE.
-type cfiPending struct {
-	cfiPlace
+// pendingFDE is an FDE that precedes its CIE.
+type pendingFDE struct {
+	entryPos
 	cie      uint64
 	pos, end uint64 // of what follows the CIE pointer
 }
@@ -48,7 +48,7 @@ func (r *reader) walk(section int) {
 	s := &r.in.Sections[section]
 	c := bin.New(s.Name, s.Data, r.in.Order)
 	for c.Len() >= 4 {
-		place := cfiPlace{section, c.Offset()}
+		place := entryPos{section, c.Offset()}
 		length, wide := uint64(c.U32()), false
 		if length == 0xffffffff {
 			length, wide = c.U64(), true
@@ -71,13 +71,13 @@ func (r *reader) walk(section int) {
 		r.entry(s, place, c.Offset(), end, wide)
 		c.Skip(length)
 	}
-	if rest := c.Bytes(uint64(c.Len())); !cfiAllZero(rest) {
-		place := cfiPlace{section, uint64(len(s.Data) - len(rest))}
+	if rest := c.Bytes(uint64(c.Len())); !allZero(rest) {
+		place := entryPos{section, uint64(len(s.Data) - len(rest))}
 		r.problems.add(place, "", errorf(s.Name, place.offset, "%d bytes after the last entry", len(rest)))
 	}
 }
 
-func cfiAllZero(b []byte) bool {
+func allZero(b []byte) bool {
 	for _, x := range b {
 		if x != 0 {
 			return false
@@ -87,7 +87,7 @@ func cfiAllZero(b []byte) bool {
 }
 
 // entry reads the CIE or FDE whose id field is at pos.
-func (r *reader) entry(s *Section, place cfiPlace, pos, end uint64, wide bool) {
+func (r *reader) entry(s *Section, place entryPos, pos, end uint64, wide bool) {
 	c := bin.NewAt(s.Name, s.Data[pos:end], pos, r.in.Order)
 	size, cieID := 4, uint64(0)
 	if !s.EH {
@@ -111,7 +111,7 @@ func (r *reader) entry(s *Section, place cfiPlace, pos, end uint64, wide bool) {
 			cie = long
 			c.Skip(4)
 		}
-		r.fdeOf(cfiPending{place, cie, c.Offset(), end}, false)
+		r.fdeOf(pendingFDE{place, cie, c.Offset(), end}, false)
 	}
 }
 
@@ -127,23 +127,23 @@ func (r *reader) longPointer(s *Section, section int, pos, end uint64) (cie uint
 		return 0, false
 	}
 	cie, lo, size := word(0), word(8)+s.Moved, word(16)
-	_, known := r.lastCIE(cfiPlace{section, cie})
+	_, known := r.lastCIE(entryPos{section, cie})
 	ok = known && size > 0 && r.in.Exec(lo) && r.in.Exec(lo+size-1)
 	// With a 4-byte pointer, and if the linker dropped the code, half of the word at 8 belongs to an address of 0.
 	if start := word(8); !ok && known && uint32(start) != 0 && start < r.mask-1 && lo >= r.in.Base {
-		r.noteOdd(cfiPlace{section, pos - 4}, lo)
+		r.noteOdd(entryPos{section, pos - 4}, lo)
 	}
 	return cie, ok
 }
 
 // oddFDEs counts the FDEs of a section that describe no code, whichever size their CIE pointers have.
 type oddFDEs struct {
-	first cfiPlace
+	first entryPos
 	start uint64 // where the code of the first one would begin
 	count int
 }
 
-func (r *reader) noteOdd(place cfiPlace, start uint64) {
+func (r *reader) noteOdd(place entryPos, start uint64) {
 	if n := len(r.odd); n == 0 || r.odd[n-1].first.section != place.section {
 		r.odd = append(r.odd, oddFDEs{first: place, start: start})
 	}
@@ -169,8 +169,8 @@ func countBack(pos, pointer uint64) uint64 {
 }
 
 // fdeOf reads an FDE if its CIE is known, and otherwise keeps it for later.
-func (r *reader) fdeOf(p cfiPending, last bool) {
-	key := cfiPlace{p.section, p.cie}
+func (r *reader) fdeOf(p pendingFDE, last bool) {
+	key := entryPos{p.section, p.cie}
 	cie, ok := r.lastCIE(key)
 	switch {
 	case ok && cie >= 0:
@@ -180,14 +180,14 @@ func (r *reader) fdeOf(p cfiPending, last bool) {
 	case !last:
 		r.later = append(r.later, p)
 	default:
-		r.problems.add(p.cfiPlace, fmt.Sprintf("FDE at %#x", p.offset),
+		r.problems.add(p.entryPos, fmt.Sprintf("FDE at %#x", p.offset),
 			errorf(r.in.Sections[p.section].Name, p.offset, "no CIE at %#x, where the CIE pointer leads", p.cie))
 	}
 }
 
 // lastCIE looks up a CIE; the FDEs of one CIE usually follow each other.
-func (r *reader) lastCIE(key cfiPlace) (int32, bool) {
-	if n := len(r.cies); n > 0 && r.cies[n-1].cfiPlace == key {
+func (r *reader) lastCIE(key entryPos) (int32, bool) {
+	if n := len(r.cies); n > 0 && r.cies[n-1].entryPos == key {
 		return int32(n - 1), true
 	}
 	i, ok := r.byOff[key]
@@ -206,16 +206,16 @@ func (r *reader) resolveLater() {
 func (r *reader) reportBroken() {
 	for i := range r.problems.list {
 		p := &r.problems.list[i]
-		if n := r.broken[p.cfiPlace]; n > 0 {
+		if n := r.broken[p.entryPos]; n > 0 {
 			p.Lost = fmt.Sprintf("%s and its %d FDEs", p.Lost, n)
 		}
 	}
 }
 
 // addCIE reads a CIE after its id and runs its instructions.
-func (r *reader) addCIE(c *bin.Cursor, s *Section, place cfiPlace) {
+func (r *reader) addCIE(c *bin.Cursor, s *Section, place entryPos) {
 	r.stats.CIEs++
-	cie := cfiCIE{cfiPlace: place, ptrSize: r.in.PtrSize}
+	cie := cieInfo{entryPos: place, ptrSize: r.in.PtrSize}
 	cie.read(c, s.Name, r.in)
 	err := c.Err()
 	if err == nil {
@@ -234,18 +234,18 @@ func (r *reader) addCIE(c *bin.Cursor, s *Section, place cfiPlace) {
 	r.cies = append(r.cies, cie)
 }
 
-// cfiMaxAugmentation bounds the augmentation string; known ones have up to eight letters.
-const cfiMaxAugmentation = 32
+// maxAugmentation bounds the augmentation string; known ones have up to eight letters.
+const maxAugmentation = 32
 
 // read reads the fields up to the initial instructions. Errors are left in the cursor.
-func (cie *cfiCIE) read(c *bin.Cursor, section string, in *Input) {
+func (cie *cieInfo) read(c *bin.Cursor, section string, in *Input) {
 	version := c.U8()
 	if c.Err() == nil && version != 1 && version != 3 && version != 4 {
 		c.Fail("CIE version %d, want 1, 3 or 4", version)
 		return
 	}
 	aug := c.CStr()
-	if len(aug) > cfiMaxAugmentation {
+	if len(aug) > maxAugmentation {
 		c.Fail("augmentation of %d letters", len(aug))
 		return
 	}
@@ -255,7 +255,7 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *Input) {
 	}
 	if version == 4 {
 		cie.ptrSize, cie.segSize = int(c.U8()), int(c.U8())
-		if c.Err() == nil && (!cfiIsFieldSize(cie.ptrSize) || cie.segSize != 0 && !cfiIsFieldSize(cie.segSize)) {
+		if c.Err() == nil && (!isFieldSize(cie.ptrSize) || cie.segSize != 0 && !isFieldSize(cie.segSize)) {
 			c.Fail("address of %d bytes, segment selector of %d", cie.ptrSize, cie.segSize)
 		}
 	}
@@ -268,11 +268,11 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *Input) {
 	cie.augmentation(c, section, string(aug), in)
 }
 
-func cfiIsFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
+func isFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
 
 // augmentation reads what the augmentation string announces (LSB 10.6.1.1). Unknown letters after "z" are skipped by
 // the length; without "z" the start of the instructions cannot be determined.
-func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *Input) {
+func (cie *cieInfo) augmentation(c *bin.Cursor, section, aug string, in *Input) {
 	data := *c
 	if len(aug) > 0 && aug[0] == 'z' {
 		cie.augmented = true
@@ -314,7 +314,7 @@ func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *Input) {
 }
 
 // skipPersonality skips the address of the personality routine.
-func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *Input) {
+func (cie *cieInfo) skipPersonality(c *bin.Cursor, in *Input) {
 	enc := c.U8()
 	if enc == dw.EHOmit {
 		return
@@ -325,11 +325,11 @@ func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *Input) {
 			c.Skip(uint64(in.PtrSize) - over)
 		}
 	}
-	cfiEncoded(c, enc, cie.ptrSize)
+	encodedPointer(c, enc, cie.ptrSize)
 }
 
-// cfiEncoded reads a value in a DW_EH_PE format, sign-extended if the format is signed.
-func cfiEncoded(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
+// encodedPointer reads a value in a DW_EH_PE format, sign-extended if the format is signed.
+func encodedPointer(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
 	switch enc & dw.EHFormat {
 	case dw.EHAbsPtr:
 		return c.Uint(ptrSize)
@@ -354,7 +354,7 @@ func cfiEncoded(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
 
 // address reads an encoded code address; fn is the start of the function. A zero that is pcrel, textrel or datarel is
 // the null pointer.
-func (r *reader) address(c *bin.Cursor, s *Section, cie *cfiCIE, fn uint64) uint64 {
+func (r *reader) address(c *bin.Cursor, s *Section, cie *cieInfo, fn uint64) uint64 {
 	enc := cie.encoding
 	if enc == dw.EHOmit || enc&dw.EHInd != 0 {
 		c.Fail("code address with encoding %#x", enc)
@@ -366,7 +366,7 @@ func (r *reader) address(c *bin.Cursor, s *Section, cie *cfiCIE, fn uint64) uint
 		c.Skip((size - place%size) % size)
 		return c.Uint(r.in.PtrSize)
 	}
-	v := cfiEncoded(c, enc, cie.ptrSize)
+	v := encodedPointer(c, enc, cie.ptrSize)
 	if v == 0 || c.Err() != nil {
 		return 0
 	}
@@ -397,7 +397,7 @@ func (r *reader) moved(addr uint64, section int) uint64 {
 }
 
 // addFDE reads what follows an FDE's CIE pointer, up to the instructions.
-func (r *reader) addFDE(p cfiPending, index int32) {
+func (r *reader) addFDE(p pendingFDE, index int32) {
 	s, cie := &r.in.Sections[p.section], &r.cies[index]
 	c := bin.NewAt(s.Name, s.Data[p.pos:p.end], p.pos, r.in.Order)
 	c.Skip(uint64(cie.segSize))
@@ -406,16 +406,16 @@ func (r *reader) addFDE(p cfiPending, index int32) {
 	}
 	lo := r.address(&c, s, cie, 0)
 	// The size has the format of the address, but is not relative.
-	size := cfiEncoded(&c, cie.encoding, cie.ptrSize) & r.mask
+	size := encodedPointer(&c, cie.encoding, cie.ptrSize) & r.mask
 	if cie.augmented {
 		c.Skip(c.ULEB())
 	}
 	if err := c.Err(); err != nil {
-		r.problems.add(p.cfiPlace, fmt.Sprintf("FDE at %#x", p.offset), err)
+		r.problems.add(p.entryPos, fmt.Sprintf("FDE at %#x", p.offset), err)
 		return
 	}
 	lo &^= r.in.Arch.ISABit
-	f := cfiFDE{cfiPlace: p.cfiPlace, lo: lo, hi: lo + size, insOff: c.Offset(), insEnd: p.end, cie: index, eh: s.EH}
+	f := fdeInfo{entryPos: p.entryPos, lo: lo, hi: lo + size, insOff: c.Offset(), insEnd: p.end, cie: index, eh: s.EH}
 	if r.wanted(&f, size) {
 		r.fdes = append(r.fdes, f)
 	}
@@ -423,7 +423,7 @@ func (r *reader) addFDE(p cfiPending, index int32) {
 
 // wanted reports whether an FDE describes code of this module. If not, it counts the FDE. Linkers mark the FDEs of
 // dropped functions with an address of 0, -1 or -2.
-func (r *reader) wanted(f *cfiFDE, size uint64) bool {
+func (r *reader) wanted(f *fdeInfo, size uint64) bool {
 	switch {
 	case r.in.Compact && f.eh && size > 0 && !r.linked(f):
 	case f.lo == r.mask || f.lo == r.mask-1, r.in.Exec == nil && f.lo == 0, f.lo < r.in.Base:
@@ -432,7 +432,7 @@ func (r *reader) wanted(f *cfiFDE, size uint64) bool {
 		r.stats.Empty++
 	case size > r.mask-f.lo:
 		s := &r.in.Sections[f.section]
-		r.problems.add(f.cfiPlace, fmt.Sprintf("FDE at %#x for %#x", f.offset, f.lo),
+		r.problems.add(f.entryPos, fmt.Sprintf("FDE at %#x for %#x", f.offset, f.lo),
 			errorf(s.Name, f.offset, "%#x bytes of code at %#x pass the end of the address space", size, f.lo))
 	case r.in.Exec != nil && !r.in.Exec(f.lo):
 		r.stats.Dead++
@@ -444,7 +444,7 @@ func (r *reader) wanted(f *cfiFDE, size uint64) bool {
 
 // linked reports whether the code of an FDE of a linked macOS file lies in one range of code. If not, it reports the
 // FDE as damage: linkers drop the FDEs of dropped functions there.
-func (r *reader) linked(f *cfiFDE) bool {
+func (r *reader) linked(f *fdeInfo) bool {
 	i, found := slices.BinarySearchFunc(r.in.Code, f.lo, func(c Range, addr uint64) int { return cmp.Compare(c.Lo, addr) })
 	if !found {
 		i--
@@ -453,6 +453,6 @@ func (r *reader) linked(f *cfiFDE) bool {
 		return true
 	}
 	s := &r.in.Sections[f.section]
-	r.problems.add(f.cfiPlace, fmt.Sprintf("FDE at %#x", f.offset), errorf(s.Name, f.offset, "no code from %#x to %#x", f.lo, f.hi))
+	r.problems.add(f.entryPos, fmt.Sprintf("FDE at %#x", f.offset), errorf(s.Name, f.offset, "no code from %#x to %#x", f.lo, f.hi))
 	return false
 }

@@ -23,7 +23,7 @@ func TestCFIEncodings(t *testing.T) {
 		0x23, 0x24, 0x2b, 0x2c, 0x33, 0x34, 0x3b, 0x3c, // to .text, .got
 		0x50, // aligned
 	} {
-		for _, c := range []cfiAsmCase{
+		for _, c := range []asmCase{
 			{arch: arch.X86_64, order: binary.LittleEndian, eh: true, addr: 0x500},
 			{arch: arch.X86, order: binary.LittleEndian, eh: true, addr: 0x500},
 			{arch: arch.PPC64, order: binary.BigEndian, eh: true, addr: 0x501},
@@ -117,9 +117,9 @@ func TestCFIEntries(t *testing.T) {
 			"STACK CFI 1010 .cfa: $rsp 16 +"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: c.eh, addr: 0x500}
+			x := asmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: c.eh, addr: 0x500}
 			got, _ := x.read(t, c.in)
-			if want := cfiTrim(c.want); got != want {
+			if want := trimLines(c.want); got != want {
 				t.Errorf("got\n%swant\n%s", got, want)
 			}
 		})
@@ -129,7 +129,7 @@ func TestCFIEntries(t *testing.T) {
 // Only SFrame can represent key B, and where a return address is signed. This
 // state is remembered and restored with the rules.
 func TestCFISigned(t *testing.T) {
-	x := cfiAsmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
+	x := asmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
 	got := symtest.Marked(x.table(t, `cie aug=zRB code=4 data=-8 ra=30
 		 def_cfa 31 0
 		fde 0x1000 0x20
@@ -163,7 +163,7 @@ func TestCFISigned(t *testing.T) {
 
 // TestCFIStats counts what is left out.
 func TestCFIStats(t *testing.T) {
-	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: true, addr: 0x500}
+	x := asmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: true, addr: 0x500}
 	_, got := x.read(t, `cie aug=zR
 		 def_cfa 7 8
 		 offset 16 1
@@ -222,10 +222,10 @@ func TestCFIMerge(t *testing.T) {
 						text += fmt.Sprintf("advance_loc %d\n bytes 3f\n", f.bad-f.lo)
 					}
 				}
-				x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: k == 0}
+				x := asmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: k == 0}
 				in.Sections = append(in.Sections, Section{Name: "s", Data: x.assemble(t, text), EH: k == 0})
 			}
-			table, _, problems := cfiRead(in)
+			table, _, problems := readTable(in)
 			compareIndex(t, in, &table, problems)
 			got := ""
 			for _, b := range table.Blocks {
@@ -243,15 +243,15 @@ func TestCFIMerge(t *testing.T) {
 // TestCFIProblems has more problems than are kept, in two sections, and a
 // cancelled context.
 func TestCFIProblems(t *testing.T) {
-	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
+	x := asmCase{arch: arch.X86_64, order: binary.LittleEndian}
 	bad := x.assemble(t, "cie\n def_cfa 7 8\n"+strings.Repeat("fde 0x1000 0x20 id=4\n", 800))
 	good := x.assemble(t, "cie\n def_cfa 7 8\nfde 0x1000 0x20")
 	in := &Input{Arch: x.arch, Order: x.order, PtrSize: 8, Sections: []Section{{Name: ".a", Data: bad, File: "f"}, {Name: ".b", Data: bad}, {Name: ".c", Data: good}}}
-	table, _, problems := cfiRead(in)
-	if len(problems) != cfiMaxProblems+1 || len(table.Blocks) != 1 {
+	table, _, problems := readTable(in)
+	if len(problems) != maxProblems+1 || len(table.Blocks) != 1 {
 		t.Errorf("%d problems, %d blocks", len(problems), len(table.Blocks))
 	}
-	if got, want := problems[cfiMaxProblems].String(), "f: .a+0x0: and 600 more problems in call frame information"; got != want {
+	if got, want := problems[maxProblems].String(), "f: .a+0x0: and 600 more problems in call frame information"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -385,9 +385,9 @@ func TestCFIArch(t *testing.T) {
 			STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .undef`},
 	} {
 		t.Run(c.arch.Name, func(t *testing.T) {
-			x := cfiAsmCase{arch: c.arch, order: c.order}
+			x := asmCase{arch: c.arch, order: c.order}
 			got, _ := x.read(t, c.in)
-			if want := cfiTrim(c.want); got != want {
+			if want := trimLines(c.want); got != want {
 				t.Errorf("got\n%swant\n%s", got, want)
 			}
 		})
@@ -426,7 +426,7 @@ func TestLongPointers(t *testing.T) {
 		return "raw " + hex.EncodeToString(b) + "\n"
 	}
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		x := cfiAsmCase{arch: arch.X86_64, order: order}
+		x := asmCase{arch: arch.X86_64, order: order}
 		second := uint64(len(x.assemble(t, cies))) / 2
 		const dead = "STACK CFI INIT 2000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^"
 		for _, c := range []struct{ name, in, want string }{
@@ -440,7 +440,7 @@ func TestLongPointers(t *testing.T) {
 		} {
 			in := x.input(t, cies+c.in)
 			in.Exec = func(addr uint64) bool { return 0x1000 <= addr && addr < 0x3000 }
-			table, _, problems := cfiRead(in)
+			table, _, problems := readTable(in)
 			odd := strings.Contains(c.name, "no code") // "dead" is not reported as damage
 			said := len(problems) == 1 && strings.Contains(problems[0].Lost, "and 0 more such FDEs") && strings.Contains(problems[0].Err.Error(), "which is no code")
 			if got := strings.TrimSpace(symtest.CFI(&table)); got != c.want || odd != said || !odd && len(problems) > 0 {

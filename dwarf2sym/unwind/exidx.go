@@ -54,8 +54,8 @@ import (
 type exidxReader struct {
 	r       *reader
 	entries []exidxEntry
-	cie     cfiCIE // provides what FDEs have from theirs
-	fde     cfiFDE
+	cie     cieInfo // provides what FDEs have from theirs
+	fde     fdeInfo
 	words   []byte // bytes of a table, in the order of execution
 	frame   exidxFrame
 	known   map[string]exidxRules // by instructions
@@ -72,7 +72,7 @@ type exidxEntry struct {
 
 // exidxRules is the result of executing instructions.
 type exidxRules struct {
-	rules   cfiSaved
+	rules   savedState
 	unnamed int // number of registers without a name
 	refused bool
 }
@@ -94,7 +94,7 @@ func (r *reader) readIndex() {
 		return
 	}
 	x := exidxReader{r: r, work: exidxMinWork, known: make(map[string]exidxRules)}
-	x.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
+	x.cie = cieInfo{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
 	for i := range r.in.Index {
 		x.walk(i)
 	}
@@ -103,8 +103,8 @@ func (r *reader) readIndex() {
 }
 
 // place orders problems after those of the other sections.
-func (x *exidxReader) place(section int, offset uint64) cfiPlace {
-	return cfiPlace{len(x.r.in.Sections) + section, offset}
+func (x *exidxReader) place(section int, offset uint64) entryPos {
+	return entryPos{len(x.r.in.Sections) + section, offset}
 }
 
 // walk reads the entries of a section.
@@ -136,10 +136,10 @@ func prel31(word uint32, place uint64) uint32 {
 }
 
 // pieces sorts the entries and returns the code of those that may have rules.
-func (x *exidxReader) pieces() []cfiPiece {
+func (x *exidxReader) pieces() []codePiece {
 	r := x.r
 	slices.SortStableFunc(x.entries, func(a, b exidxEntry) int { return cmp.Compare(a.lo, b.lo) })
-	pieces := make([]cfiPiece, 0, len(x.entries))
+	pieces := make([]codePiece, 0, len(x.entries))
 	for i := range x.entries {
 		e := &x.entries[i]
 		lo := uint64(e.lo)
@@ -155,14 +155,14 @@ func (x *exidxReader) pieces() []cfiPiece {
 		case lo == hi:
 			r.stats.Empty++
 		default:
-			pieces = append(pieces, cfiPiece{lo, hi, int32(i)})
+			pieces = append(pieces, codePiece{lo, hi, int32(i)})
 		}
 	}
 	return pieces
 }
 
 // write writes the blocks of entries; the pieces of one entry follow each other.
-func (x *exidxReader) write(pieces []cfiPiece) {
+func (x *exidxReader) write(pieces []codePiece) {
 	w := &x.r.w
 	for k := 0; k < len(pieces); {
 		end := k + 1
@@ -185,19 +185,19 @@ func (x *exidxReader) write(pieces []cfiPiece) {
 // has rules.
 func (x *exidxReader) setRules(e *exidxEntry) bool {
 	vm, s := &x.r.vm, &x.r.in.Index[e.section]
-	x.fde = cfiFDE{cfiPlace: x.place(int(e.section), uint64(e.offset)), lo: uint64(e.lo)}
+	x.fde = fdeInfo{entryPos: x.place(int(e.section), uint64(e.offset)), lo: uint64(e.lo)}
 	vm.s, vm.cie, vm.fde, vm.what = s, &x.cie, &x.fde, "entry"
 	vm.cur.clear()
-	vm.dirty = cfiMask{}
+	vm.dirty = slotMask{}
 	code, err := x.code(e)
 	if err == nil {
 		err = x.run(&code)
 	}
 	if err != nil {
-		x.r.problems.add(x.fde.cfiPlace, vm.entry(), err)
+		x.r.problems.add(x.fde.entryPos, vm.entry(), err)
 		return false
 	}
-	return vm.cur.cfa.kind != cfiNone
+	return vm.cur.cfa.kind != ruleNone
 }
 
 // run translates instructions, once for all entries with the same instructions.

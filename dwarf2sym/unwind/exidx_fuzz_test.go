@@ -50,8 +50,8 @@ func FuzzExidx(f *testing.F) {
 		if b[0]&2 != 0 { // the tables are DWARF, too
 			in.Sections = []Section{{Name: "d", Data: tables.Data}}
 		}
-		table, _, _ := cfiRead(in)
-		if err := cfiCheckTable(arch.ARM, &table); err != nil {
+		table, _, _ := readTable(in)
+		if err := checkTable(arch.ARM, &table); err != nil {
 			t.Error(err)
 		}
 	})
@@ -60,7 +60,7 @@ func FuzzExidx(f *testing.F) {
 // exidxSeed makes a seed from the first entries of a file; entries with a table
 // keep it.
 func exidxSeed(f *testing.F, path string) []byte {
-	in := cfiOpen(f, path)
+	in := openInput(f, path)
 	s := in.Index[0]
 	n := min(len(s.Data)/exidxEntrySize, 60)
 	seed := []byte{0, byte(n), 0}

@@ -22,7 +22,7 @@ type exidxCase struct {
 	index []exidxWords
 	table []uint32
 	extra []byte // bytes after the index
-	debug string // .debug_frame, in the syntax of cfiAsm
+	debug string // .debug_frame, in the syntax of asmEntries
 }
 
 // exidxWords is an entry: the start of a function, and a word that is written
@@ -78,15 +78,15 @@ func (c exidxCase) input(t testing.TB) *Input {
 			return 0, false
 		}}
 	if c.debug != "" {
-		x := cfiAsmCase{arch: arch.ARM, order: c.order}
+		x := asmCase{arch: arch.ARM, order: c.order}
 		in.Sections = []Section{{Name: ".debug_frame", Data: x.assemble(t, c.debug), File: "f"}}
 	}
 	return in
 }
 
 func (c exidxCase) read(t testing.TB) (string, Stats) {
-	table, stats, problems := cfiRead(c.input(t))
-	if err := cfiCheckTable(arch.ARM, &table); err != nil {
+	table, stats, problems := readTable(c.input(t))
+	if err := checkTable(arch.ARM, &table); err != nil {
 		t.Error(err)
 	}
 	out := symtest.CFI(&table)
@@ -282,14 +282,14 @@ func TestExidxBounds(t *testing.T) {
 	input := in.input(t)
 	input.CodeEnd = func(addr uint64) (uint64, bool) { return 1 << 32, true }
 	watch := testenv.StartWatch()
-	table, _, problems := cfiRead(input)
+	table, _, problems := readTable(input)
 	if took := watch.Took(); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
-	if err := cfiCheckTable(arch.ARM, &table); err != nil {
+	if err := checkTable(arch.ARM, &table); err != nil {
 		t.Error(err)
 	}
-	if len(table.Blocks) == 0 || len(table.Blocks) > 0x800 || len(problems) > cfiMaxProblems+1 {
+	if len(table.Blocks) == 0 || len(table.Blocks) > 0x800 || len(problems) > maxProblems+1 {
 		t.Errorf("%d blocks, %d problems", len(table.Blocks), len(problems))
 	}
 	for i := range in.index {
@@ -297,9 +297,9 @@ func TestExidxBounds(t *testing.T) {
 	}
 	input = in.input(t)
 	input.CodeEnd = func(addr uint64) (uint64, bool) { return 1 << 32, true }
-	_, _, problems = cfiRead(input)
+	_, _, problems = readTable(input)
 	const want = "entries share tables so often that they have too many instructions"
-	if n := len(problems); n != cfiMaxProblems+1 || !strings.Contains(problems[0].String(), want) {
+	if n := len(problems); n != maxProblems+1 || !strings.Contains(problems[0].String(), want) {
 		t.Errorf("%d problems, want %s: %.300v", n, want, problems)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

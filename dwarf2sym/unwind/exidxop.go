@@ -209,7 +209,7 @@ func (f *exidxFrame) popOther(n int, size int64) {
 
 // rules sets the current rules of the VM to the frame's state. It returns false if a rule
 // cannot be written as postfix, which is reported.
-func (f *exidxFrame) rules(vm *cfiVM, code *exidxCode) bool {
+func (f *exidxFrame) rules(vm *machine, code *exidxCode) bool {
 	p := exidxPrinter{f: f, vm: vm, code: code}
 	vm.cur.cfa = p.cfa()
 	regs := vm.cie.regs
@@ -219,7 +219,7 @@ func (f *exidxFrame) rules(vm *cfiVM, code *exidxCode) bool {
 	}
 	for m := f.core; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros16(m)
-		slot := cfiSlotRA
+		slot := slotRA
 		if i != ra {
 			slot = regs.slot(uint64(i))
 		}
@@ -235,14 +235,14 @@ func (f *exidxFrame) rules(vm *cfiVM, code *exidxCode) bool {
 // exidxPrinter converts addresses to rules.
 type exidxPrinter struct {
 	f    *exidxFrame
-	vm   *cfiVM
+	vm   *machine
 	code *exidxCode
 	lost bool
 }
 
 // cfa returns the rule of the CFA.
-func (p *exidxPrinter) cfa() cfiRule {
-	rule, err := p.value(p.f.vsp, cfiExprCFA)
+func (p *exidxPrinter) cfa() regRule {
+	rule, err := p.value(p.f.vsp, formCFA)
 	if err != nil {
 		p.vm.r.stats.LostCFA++
 		p.report("CFA", err)
@@ -251,12 +251,12 @@ func (p *exidxPrinter) cfa() cfiRule {
 }
 
 // saved returns the rule of a register that is saved at a.
-func (p *exidxPrinter) saved(a exidxAddr) cfiRule {
+func (p *exidxPrinter) saved(a exidxAddr) regRule {
 	if a.base == p.f.vsp.base {
-		return cfiRule{kind: cfiAt, val: p.vm.cie.regs.wrap(a.off - p.f.vsp.off)}
+		return regRule{kind: ruleAt, val: p.vm.cie.regs.wrap(a.off - p.f.vsp.off)}
 	}
 	p.f.bases = append(p.f.bases, exidxBase{load: true, from: a})
-	rule, err := p.value(exidxAddr{base: len(p.f.bases) - 1}, cfiExprIs)
+	rule, err := p.value(exidxAddr{base: len(p.f.bases) - 1}, formIs)
 	if err != nil {
 		p.vm.r.stats.LostRules++
 		p.report("rule", err)
@@ -265,16 +265,16 @@ func (p *exidxPrinter) saved(a exidxAddr) cfiRule {
 }
 
 // value returns the rule for the value a.
-func (p *exidxPrinter) value(a exidxAddr, form cfiForm) (cfiRule, error) {
+func (p *exidxPrinter) value(a exidxAddr, form exprForm) (regRule, error) {
 	e := &p.vm.r.eval
 	e.regs, e.form, e.known, e.terms = p.vm.cie.regs, form, false, e.terms[:0]
 	term, err := p.term(a)
 	if err != nil {
-		return cfiRule{kind: cfiLost}, err
+		return regRule{kind: ruleLost}, err
 	}
 	rule, err := e.result(term)
 	if err != nil {
-		rule = cfiRule{kind: cfiLost}
+		rule = regRule{kind: ruleLost}
 	}
 	return rule, err
 }
@@ -285,7 +285,7 @@ func (p *exidxPrinter) term(a exidxAddr) (term int32, err error) {
 	if !b.load {
 		return e.register(b.reg, a.off)
 	}
-	if len(e.terms) > cfiMaxTerms {
+	if len(e.terms) > maxTerms {
 		return 0, errors.New("takes too many steps")
 	}
 	if term, err = p.term(b.from); err == nil {
@@ -297,5 +297,5 @@ func (p *exidxPrinter) term(a exidxAddr) (term int32, err error) {
 func (p *exidxPrinter) report(what string, err error) {
 	p.lost = true
 	f := p.vm.fde
-	p.vm.r.problems.add(f.cfiPlace, fmt.Sprintf("%s in %s", what, p.vm.entry()), p.code.errorf(0, "no postfix: %v", err))
+	p.vm.r.problems.add(f.entryPos, fmt.Sprintf("%s in %s", what, p.vm.entry()), p.code.errorf(0, "no postfix: %v", err))
 }

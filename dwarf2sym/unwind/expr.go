@@ -18,30 +18,30 @@ import (
 // executed again for each pc. In a file that may be loaded anywhere, only the low 12 bits of the
 // pc are known, as segments move by pages.
 
-// cfiForm says what an expression's value means.
-type cfiForm uint8
+// exprForm says what an expression's value means.
+type exprForm uint8
 
 const (
-	cfiExprCFA cfiForm = iota // the CFA
-	cfiExprAt                 // where the register is saved; starts with the CFA on the stack
-	cfiExprIs                 // the register's value; starts with the CFA on the stack
+	formCFA exprForm = iota // the CFA
+	formAt                  // where the register is saved; starts with the CFA on the stack
+	formIs                  // the register's value; starts with the CFA on the stack
 )
 
 // Limits for one expression. Compilers write up to ten operations.
 const (
-	cfiMaxStack  = 64  // terms on the stack
-	cfiMaxTerms  = 512 // terms created
-	cfiMaxSteps  = 256 // operations, including repeated ones
-	cfiMaxTokens = 128 // words of postfix
-	cfiPageBits  = 12
+	maxStack  = 64  // terms on the stack
+	maxTerms  = 512 // terms created
+	maxSteps  = 256 // operations, including repeated ones
+	maxTokens = 128 // words of postfix
+	pageBits  = 12
 
-	// cfiMaxWork bounds the operations that a module's size does not bound: those of expressions
+	// maxWork bounds the operations that a module's size does not bound: those of expressions
 	// that depend on the pc, and of loops.
-	cfiMaxWork = 1 << 24
+	maxWork = 1 << 24
 )
 
-// cfiTerm is a node of an expression; a and b are indices of terms.
-type cfiTerm struct {
+// exprTerm is a node of an expression; a and b are indices of terms.
+type exprTerm struct {
 	op   byte   // 'k' constant, 'r' register + val, 'c' CFA + val, or Breakpad's operator
 	pc   bool   // depends on the pc
 	a, b int32  // operands
@@ -53,71 +53,71 @@ type cfiTerm struct {
 }
 
 var (
-	errCFINeedPC = errors.New("depends on the pc")
-	errCFICFA    = errors.New("the CFA depends on itself")
+	errNeedPC = errors.New("depends on the pc")
+	errOwnCFA = errors.New("the CFA depends on itself")
 )
 
-// cfiEval translates expressions.
-type cfiEval struct {
+// evaluator translates expressions.
+type evaluator struct {
 	order binary.ByteOrder
 	fixed bool
 
-	regs  *cfiRegs // for the expression being translated
-	form  cfiForm
+	regs  *regTable // for the expression being translated
+	form  exprForm
 	known bool // the pc is known
 	pc    uint64
 	used  uint8 // number of its lowest bits that were used
 
 	work  int // operations left
-	terms []cfiTerm
+	terms []exprTerm
 	stack []int32
 	build cfi.Builder
 	key   []byte
 
-	byKey map[string]cfiRule // translated expressions, with their errors in errs
+	byKey map[string]regRule // translated expressions, with their errors in errs
 	errs  map[string]error
-	byPC  []cfiPCExpr
+	byPC  []pcExpr
 	codes map[string]uint32
 	exprs []cfi.Expr // by number
 }
 
-// cfiPCExpr is an expression that depends on the pc.
-type cfiPCExpr struct {
-	regs  *cfiRegs
-	form  cfiForm
+// pcExpr is an expression that depends on the pc.
+type pcExpr struct {
+	regs  *regTable
+	form  exprForm
 	data  []byte
 	bits  uint8              // the number of low bits of the pc that results depended on
-	cache map[uint64]cfiRule // by these bits
+	cache map[uint64]regRule // by these bits
 	err   error              // the first error, until it is reported
 	bad   bool               // had an error
 }
 
-func (e *cfiEval) init(in *Input, names *cfi.Names) {
+func (e *evaluator) init(in *Input, names *cfi.Names) {
 	e.build = names.Builder()
-	e.order, e.fixed, e.work = in.Order, in.Fixed, cfiMaxWork
+	e.order, e.fixed, e.work = in.Order, in.Fixed, maxWork
 	for i := range in.Sections {
 		e.work += len(in.Sections[i].Data)
 	}
-	e.byKey, e.errs = make(map[string]cfiRule), make(map[string]error)
+	e.byKey, e.errs = make(map[string]regRule), make(map[string]error)
 	e.codes = make(map[string]uint32)
 }
 
-// rule translates an expression. If it cannot be written, rule returns a cfiLost rule and an
+// rule translates an expression. If it cannot be written, rule returns a ruleLost rule and an
 // error with the reason and the expression.
-func (e *cfiEval) rule(regs *cfiRegs, data []byte, form cfiForm) (cfiRule, error) {
+func (e *evaluator) rule(regs *regTable, data []byte, form exprForm) (regRule, error) {
 	e.key = append(append(e.key[:0], byte(form), byte(regs.id)), data...)
 	if rule, ok := e.byKey[string(e.key)]; ok {
 		return rule, e.errs[string(e.key)]
 	}
 	rule, err := e.translate(regs, data, form, 0, false)
-	if err == errCFINeedPC {
-		rule = cfiRule{kind: cfiPC, ref: uint32(len(e.byPC))}
-		e.byPC = append(e.byPC, cfiPCExpr{regs: regs, form: form, data: data, cache: make(map[uint64]cfiRule)})
+	if err == errNeedPC {
+		rule = regRule{kind: rulePC, ref: uint32(len(e.byPC))}
+		e.byPC = append(e.byPC, pcExpr{regs: regs, form: form, data: data, cache: make(map[uint64]regRule)})
 		err = nil
 	}
 	if err != nil {
-		rule = cfiRule{kind: cfiLost}
-		err = fmt.Errorf("%w: %s", err, cfiPrintExpr(data, e.order, regs))
+		rule = regRule{kind: ruleLost}
+		err = fmt.Errorf("%w: %s", err, printExpr(data, e.order, regs))
 		e.errs[string(e.key)] = err
 	}
 	e.byKey[string(e.key)] = rule
@@ -125,67 +125,67 @@ func (e *cfiEval) rule(regs *cfiRegs, data []byte, form cfiForm) (cfiRule, error
 }
 
 // at returns the rule of an expression that depends on the pc, for one pc.
-func (e *cfiEval) at(ref uint32, pc uint64) cfiRule {
+func (e *evaluator) at(ref uint32, pc uint64) regRule {
 	x := &e.byPC[ref]
-	if rule, ok := x.cache[pc&cfiLowMask(x.bits)]; ok {
+	if rule, ok := x.cache[pc&lowMask(x.bits)]; ok {
 		return rule
 	}
 	rule, err := e.translate(x.regs, x.data, x.form, pc, true)
 	if err != nil {
-		rule = cfiRule{kind: cfiLost}
+		rule = regRule{kind: ruleLost}
 		if !x.bad {
-			x.bad, x.err = true, fmt.Errorf("%w: %s", err, cfiPrintExpr(x.data, e.order, x.regs))
+			x.bad, x.err = true, fmt.Errorf("%w: %s", err, printExpr(x.data, e.order, x.regs))
 		}
 	}
-	if e.used > x.bits || len(x.cache) >= 1<<cfiPageBits {
+	if e.used > x.bits || len(x.cache) >= 1<<pageBits {
 		clear(x.cache)
 		x.bits = max(x.bits, e.used)
 	}
-	x.cache[pc&cfiLowMask(x.bits)] = rule
+	x.cache[pc&lowMask(x.bits)] = rule
 	return rule
 }
 
-func (e *cfiEval) translate(regs *cfiRegs, data []byte, form cfiForm, pc uint64, known bool) (cfiRule, error) {
+func (e *evaluator) translate(regs *regTable, data []byte, form exprForm, pc uint64, known bool) (regRule, error) {
 	e.regs, e.form, e.pc, e.known, e.used = regs, form, pc, known, 0
 	e.terms, e.stack = e.terms[:0], e.stack[:0]
-	if form != cfiExprCFA {
-		e.push(e.term(cfiTerm{op: 'c'}))
+	if form != formCFA {
+		e.push(e.term(exprTerm{op: 'c'}))
 	}
 	if err := e.run(data); err != nil {
-		return cfiRule{}, err
+		return regRule{}, err
 	}
 	if len(e.stack) == 0 {
-		return cfiRule{}, errors.New("leaves nothing on the stack")
+		return regRule{}, errors.New("leaves nothing on the stack")
 	}
 	return e.result(e.stack[len(e.stack)-1])
 }
 
 // result converts the term to a rule: a plain one if possible, so that equal rules are equal
 // values.
-func (e *cfiEval) result(i int32) (cfiRule, error) {
+func (e *evaluator) result(i int32) (regRule, error) {
 	t := &e.terms[i]
 	val := e.regs.wrap(int64(t.val))
 	switch {
-	case t.op == 'c' && e.form == cfiExprAt:
-		return cfiRule{kind: cfiAt, val: val}, nil
-	case t.op == 'c' && e.form == cfiExprIs:
-		return cfiRule{kind: cfiIs, val: val}, nil
-	case t.op == 'r' && e.form != cfiExprAt:
-		return cfiRule{kind: cfiReg, ref: t.reg, val: val}, nil
+	case t.op == 'c' && e.form == formAt:
+		return regRule{kind: ruleAt, val: val}, nil
+	case t.op == 'c' && e.form == formIs:
+		return regRule{kind: ruleIs, val: val}, nil
+	case t.op == 'r' && e.form != formAt:
+		return regRule{kind: ruleReg, ref: t.reg, val: val}, nil
 	}
 	tokens := 0
 	err := e.postfix(i, 1, &tokens)
-	if e.form == cfiExprAt {
+	if e.form == formAt {
 		e.build.Apply('^')
 	}
 	expr := e.build.Expr()
 	if err != nil {
-		return cfiRule{}, err
+		return regRule{}, err
 	}
-	return cfiRule{kind: cfiExpr, ref: e.intern(expr)}, nil
+	return regRule{kind: ruleExpr, ref: e.intern(expr)}, nil
 }
 
-func (e *cfiEval) intern(expr cfi.Expr) uint32 {
+func (e *evaluator) intern(expr cfi.Expr) uint32 {
 	code := expr.AppendCode(nil)
 	id, ok := e.codes[string(code)]
 	if !ok {
@@ -198,9 +198,9 @@ func (e *cfiEval) intern(expr cfi.Expr) uint32 {
 
 // postfix adds the operations of a term to e.build, for an evaluation that has depth values on
 // its stack including this one.
-func (e *cfiEval) postfix(i int32, depth int, tokens *int) error {
-	if *tokens++; *tokens > cfiMaxTokens || depth >= cfi.MaxDepth {
-		return fmt.Errorf("more than %d terms or %d deep", cfiMaxTokens, cfi.MaxDepth)
+func (e *evaluator) postfix(i int32, depth int, tokens *int) error {
+	if *tokens++; *tokens > maxTokens || depth >= cfi.MaxDepth {
+		return fmt.Errorf("more than %d terms or %d deep", maxTokens, cfi.MaxDepth)
 	}
 	t := &e.terms[i]
 	switch t.op {
@@ -210,8 +210,8 @@ func (e *cfiEval) postfix(i int32, depth int, tokens *int) error {
 		e.build.Value(e.regs.reg(uint64(t.reg)))
 		e.plus(t.val)
 	case 'c':
-		if e.form == cfiExprCFA {
-			return errCFICFA
+		if e.form == formCFA {
+			return errOwnCFA
 		}
 		e.build.Value(cfi.CFA)
 		e.plus(t.val)
@@ -229,33 +229,33 @@ func (e *cfiEval) postfix(i int32, depth int, tokens *int) error {
 	return nil
 }
 
-func (e *cfiEval) plus(val uint64) {
+func (e *evaluator) plus(val uint64) {
 	if e.regs.wrap(int64(val)) != 0 {
 		e.build.Const(val)
 		e.build.Apply('+')
 	}
 }
 
-func (e *cfiEval) push(i int32) { e.stack = append(e.stack, i) }
+func (e *evaluator) push(i int32) { e.stack = append(e.stack, i) }
 
 // pop returns the top of the stack; run has checked the depth.
-func (e *cfiEval) pop() int32 {
+func (e *evaluator) pop() int32 {
 	i := e.stack[len(e.stack)-1]
 	e.stack = e.stack[:len(e.stack)-1]
 	return i
 }
 
 // run executes an expression.
-func (e *cfiEval) run(data []byte) error {
+func (e *evaluator) run(data []byte) error {
 	c := bin.New("", data, e.order)
 	for steps := 0; c.Len() > 0; steps++ {
 		e.work--
-		if steps == cfiMaxSteps || e.work < 0 || len(e.stack) > cfiMaxStack || len(e.terms) > cfiMaxTerms {
+		if steps == maxSteps || e.work < 0 || len(e.stack) > maxStack || len(e.terms) > maxTerms {
 			return errors.New("takes too many steps")
 		}
 		op := c.U8()
-		if need := cfiOperands(op); len(e.stack) < need {
-			return fmt.Errorf("%s with %d of %d operands", cfiOpName(op), len(e.stack), need)
+		if need := operandCount(op); len(e.stack) < need {
+			return fmt.Errorf("%s with %d of %d operands", opName(op), len(e.stack), need)
 		}
 		err := e.step(op, &c)
 		if c.Err() != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cfiMachine evaluates DWARF expressions. It has nothing in common with the
+// exprMachine evaluates DWARF expressions. It has nothing in common with the
 // translator: it computes values.
-type cfiMachine struct {
+type exprMachine struct {
 	a     *arch.Arch
 	order binary.ByteOrder
 	regs  map[uint64]uint64
@@ -20,11 +20,11 @@ type cfiMachine struct {
 	stack []uint64
 }
 
-func (m *cfiMachine) mask() uint64 { return 1<<(8*m.a.PtrSize-1)<<1 - 1 }
+func (m *exprMachine) mask() uint64 { return 1<<(8*m.a.PtrSize-1)<<1 - 1 }
 
 // load returns invented memory contents: each byte is a function of its
 // address.
-func (m *cfiMachine) load(addr uint64, size int) uint64 {
+func (m *exprMachine) load(addr uint64, size int) uint64 {
 	b := make([]byte, 8)
 	for i := range size {
 		h := ((addr+uint64(i))&m.mask() + m.seed) * 0x9e3779b97f4a7c15
@@ -37,9 +37,9 @@ func (m *cfiMachine) load(addr uint64, size int) uint64 {
 }
 
 // ReadWord implements cfi.Memory.
-func (m *cfiMachine) ReadWord(addr uint64) (uint64, bool) { return m.load(addr, m.a.PtrSize), true }
+func (m *exprMachine) ReadWord(addr uint64) (uint64, bool) { return m.load(addr, m.a.PtrSize), true }
 
-func (m *cfiMachine) signed(v uint64) int64 {
+func (m *exprMachine) signed(v uint64) int64 {
 	if m.a.PtrSize == 4 {
 		return int64(int32(v))
 	}
@@ -47,7 +47,7 @@ func (m *cfiMachine) signed(v uint64) int64 {
 }
 
 // run executes the operations. ok is false if DWARF defines no value.
-func (m *cfiMachine) run(ops []string) (result uint64, ok bool) {
+func (m *exprMachine) run(ops []string) (result uint64, ok bool) {
 	defer func() {
 		if recover() != nil { // stack underflow, division by zero
 			ok = false
@@ -68,7 +68,7 @@ func (m *cfiMachine) run(ops []string) (result uint64, ok bool) {
 	}
 	for _, op := range ops {
 		name, arg, _ := strings.Cut(op, ":")
-		n := uint64(cfiAtoi(arg))
+		n := uint64(atoi(arg))
 		switch name {
 		case "plus_uconst":
 			push(pop() + n)
@@ -147,17 +147,17 @@ func (m *cfiMachine) run(ops []string) (result uint64, ok bool) {
 			}
 		default:
 			if strings.HasPrefix(name, "lit") {
-				push(uint64(cfiAtoi(name[3:])))
+				push(uint64(atoi(name[3:])))
 			} else {
-				push(m.regs[uint64(cfiAtoi(name[4:]))] + n)
+				push(m.regs[uint64(atoi(name[4:]))] + n)
 			}
 		}
 	}
 	return m.stack[len(m.stack)-1], true
 }
 
-// cfiRandomOps returns expressions like those that compilers write, and worse.
-func cfiRandomOps(rng *rand.Rand, pc uint64) []string {
+// randomOps returns expressions like those that compilers write, and worse.
+func randomOps(rng *rand.Rand, pc uint64) []string {
 	regs := []uint64{0, 1, 3, 5, pc}
 	var ops []string
 	depth := 0
@@ -182,7 +182,7 @@ func cfiRandomOps(rng *rand.Rand, pc uint64) []string {
 	return ops
 }
 
-func cfiAtoi(s string) int64 {
+func atoi(s string) int64 {
 	v, _ := strconv.ParseInt(s, 0, 64)
 	return v
 }

@@ -66,17 +66,17 @@ func TestCFIExpressionText(t *testing.T) {
 		{strings.Repeat("breg6:0 breg3:0 mul ", 1) + strings.Repeat("dup mul ", 8),
 			"error: more than 128 terms or 32 deep: (DW_OP_breg6 ($rbp): 0; DW_OP_breg3 ($rbx): 0; DW_OP_mul" + strings.Repeat("; DW_OP_dup; DW_OP_mul", 8) + ")", ""},
 	} {
-		for form, want := range map[cfiForm]string{cfiExprCFA: c.cfa, cfiExprIs: c.is} {
+		for form, want := range map[exprForm]string{formCFA: c.cfa, formIs: c.is} {
 			if want == "" {
 				continue
 			}
-			x := newCFIExprTest(t, arch.X86_64, binary.LittleEndian)
+			x := newExprTest(t, arch.X86_64, binary.LittleEndian)
 			rule, err := x.r.eval.rule(x.r.regs[0], x.asm(c.in), form)
 			got := ""
 			switch {
 			case err != nil:
 				got = "error: " + err.Error()
-			case rule.kind == cfiPC:
+			case rule.kind == rulePC:
 				got = needs
 			default:
 				got = strings.TrimPrefix(x.text(rule, 0xff), ".cfa: ")
@@ -92,7 +92,7 @@ func TestCFIExpressionText(t *testing.T) {
 // a file that may be loaded anywhere and for one that may not.
 func TestCFIExpressionPC(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
-		x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
+		x := asmCase{arch: arch.X86_64, order: binary.LittleEndian}
 		in := &Input{Arch: x.arch, Order: x.order, PtrSize: 8, Fixed: fixed, Sections: []Section{{Name: ".debug_frame", Data: x.assemble(t, `
 			cie
 			 def_cfa 7 8
@@ -108,7 +108,7 @@ func TestCFIExpressionPC(t *testing.T) {
 			 val_expression 3 breg16:0 const2u:0x2002 ge lit3 shl
 			fde 0x3000 0x4
 			 val_expression 3 breg16:0 const2u:0x3002 ge lit3 shl`)}}}
-		table, stats, problems := cfiRead(in)
+		table, stats, problems := readTable(in)
 		got := symtest.CFI(&table)
 		for _, p := range problems {
 			got += fmt.Sprintln("problem:", p)
@@ -133,7 +133,7 @@ func TestCFIExpressionPC(t *testing.T) {
 			problem: .debug_frame+0x6c: no postfix: cannot write DW_OP_ge: ` + ge + `) (lost: CFA from 0x2000 on in FDE at 0x40 for 0x2000)
 			problem: .debug_frame+0x90: no postfix: cannot write DW_OP_ge: ` + strings.Replace(ge, "8194", "12290", 1) + `; DW_OP_lit3; DW_OP_shl) (lost: rule from 0x3000 on in FDE at 0x6c for 0x3000)`
 		}
-		if want = cfiTrim(want); got != want {
+		if want = trimLines(want); got != want {
 			t.Errorf("fixed %v: got\n%swant\n%s", fixed, got, want)
 		}
 		if stats.PerPC != 0x20+4+4 {
@@ -142,28 +142,28 @@ func TestCFIExpressionPC(t *testing.T) {
 	}
 }
 
-// cfiExprTest translates expressions outside a section.
-type cfiExprTest struct {
+// exprTest translates expressions outside a section.
+type exprTest struct {
 	t   testing.TB
 	r   *reader
 	a   *arch.Arch
-	opt cfiAsmCase
+	opt asmCase
 }
 
-func newCFIExprTest(t testing.TB, a *arch.Arch, order binary.ByteOrder) *cfiExprTest {
+func newExprTest(t testing.TB, a *arch.Arch, order binary.ByteOrder) *exprTest {
 	in := &Input{Arch: a, Order: order, PtrSize: a.PtrSize}
-	x := &cfiExprTest{t: t, a: a, r: newReader(t.Context(), in), opt: cfiAsmCase{arch: a, order: order}}
-	x.r.vm.cie = &cfiCIE{regs: x.r.regs[0], ra: a.ReturnAddress}
+	x := &exprTest{t: t, a: a, r: newReader(t.Context(), in), opt: asmCase{arch: a, order: order}}
+	x.r.vm.cie = &cieInfo{regs: x.r.regs[0], ra: a.ReturnAddress}
 	return x
 }
 
-func (x *cfiExprTest) asm(ops string) []byte {
-	a := &cfiAsm{cfiAsmCase: x.opt, t: x.t}
+func (x *exprTest) asm(ops string) []byte {
+	a := &asmEntries{asmCase: x.opt, t: x.t}
 	return a.expression(strings.Fields(ops))
 }
 
 // text prints a rule; slot 0xff is the CFA.
-func (x *cfiExprTest) text(rule cfiRule, slot int) string {
+func (x *exprTest) text(rule regRule, slot int) string {
 	return cfi.Rules{x.r.w.rule(slot, rule)}.String()
 }
 
@@ -182,7 +182,7 @@ func TestCFIExpressionValues(t *testing.T) {
 	} {
 		t.Run(c.a.Name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
-			x := newCFIExprTest(t, c.a, c.order)
+			x := newExprTest(t, c.a, c.order)
 			names := cfi.NewNames(c.a)
 			pcReg, ok := c.a.RegNumber(c.a.PC)
 			if !ok || pcReg > 31 {
@@ -190,14 +190,14 @@ func TestCFIExpressionValues(t *testing.T) {
 			}
 			done, perPC := 0, 0
 			for range 8000 {
-				ops := cfiRandomOps(rng, pcReg)
-				form := cfiForm(rng.IntN(3))
+				ops := randomOps(rng, pcReg)
+				form := exprForm(rng.IntN(3))
 				rule, err := x.r.eval.rule(x.r.regs[0], x.asm(strings.Join(ops, " ")), form)
 				if err != nil {
 					continue
 				}
 				for range 4 {
-					m := &cfiMachine{a: c.a, order: c.order, seed: rng.Uint64(), regs: map[uint64]uint64{}}
+					m := &exprMachine{a: c.a, order: c.order, seed: rng.Uint64(), regs: map[uint64]uint64{}}
 					regs := names.NewRegs()
 					for n := range uint64(32) {
 						if name, ok := c.a.RegName(n); ok {
@@ -206,19 +206,19 @@ func TestCFIExpressionValues(t *testing.T) {
 						}
 					}
 					cfa := rng.Uint64() & m.mask()
-					if form != cfiExprCFA {
+					if form != formCFA {
 						m.stack = []uint64{cfa}
 					}
 					want, ok := m.run(ops)
 					if !ok {
 						continue
 					}
-					if form == cfiExprAt {
+					if form == formAt {
 						want = m.load(want, c.a.PtrSize)
 					}
 					r := rule
-					if r.kind == cfiPC {
-						if r = x.r.eval.at(r.ref, m.regs[pcReg]); r.kind == cfiLost {
+					if r.kind == rulePC {
+						if r = x.r.eval.at(r.ref, m.regs[pcReg]); r.kind == ruleLost {
 							continue
 						}
 						perPC++
@@ -247,26 +247,26 @@ func TestCFIExpressionValues(t *testing.T) {
 // PLT, signal frames, realigned stacks.
 func TestCFIExpressionsOfFiles(t *testing.T) {
 	for path, n := range map[string]int{
-		cfiLibc(t):                         19,
-		cfiLoader(t):                       1,
+		libcPath(t):                        19,
+		loaderPath(t):                      1,
 		realigned(t, "gcc"):                1,
 		realigned(t, "i686-linux-gnu-gcc"): 1,
 	} {
-		in := cfiOpen(t, path)
+		in := openInput(t, path)
 		r := newReader(t.Context(), in)
 		for i := range in.Sections {
 			r.walk(i)
 		}
 		r.merge()
-		x := &cfiExprTest{t: t, r: r, a: in.Arch}
-		r.vm.cie = &cfiCIE{regs: r.regs[0]}
+		x := &exprTest{t: t, r: r, a: in.Arch}
+		r.vm.cie = &cieInfo{regs: r.regs[0]}
 		names := cfi.NewNames(in.Arch)
 		rng := rand.New(rand.NewPCG(3, 4))
 		for key, rule := range r.eval.byKey {
-			form, data := cfiForm(key[0]), []byte(key[2:])
-			ops := cfiDisassemble(t, data)
+			form, data := exprForm(key[0]), []byte(key[2:])
+			ops := disassemble(t, data)
 			for range 50 {
-				m := &cfiMachine{a: in.Arch, order: in.Order, seed: rng.Uint64(), regs: map[uint64]uint64{}}
+				m := &exprMachine{a: in.Arch, order: in.Order, seed: rng.Uint64(), regs: map[uint64]uint64{}}
 				regs := names.NewRegs()
 				for c := range uint64(17) {
 					if name, ok := in.Arch.RegName(c); ok {
@@ -275,15 +275,15 @@ func TestCFIExpressionsOfFiles(t *testing.T) {
 					}
 				}
 				cfa := rng.Uint64() & m.mask()
-				if form != cfiExprCFA {
+				if form != formCFA {
 					m.stack = []uint64{cfa}
 				}
 				want, ok := m.run(ops)
-				if form == cfiExprAt {
+				if form == formAt {
 					want = m.load(want, in.PtrSize)
 				}
 				one := rule
-				if one.kind == cfiPC {
+				if one.kind == rulePC {
 					pc, _ := in.Arch.RegNumber(in.Arch.PC)
 					one = r.eval.at(rule.ref, m.regs[pc])
 				}
@@ -321,14 +321,14 @@ int f(int n) { vector v; use(&v); return v[0] + n; }`
 	return out
 }
 
-// cfiDisassemble supports the operations in the files above.
-func cfiDisassemble(t *testing.T, data []byte) (ops []string) {
+// disassemble supports the operations in the files above.
+func disassemble(t *testing.T, data []byte) (ops []string) {
 	for i := 0; i < len(data); {
 		op := data[i]
 		i++
 		switch {
 		case op >= 0x70 && op < 0x90:
-			v, n := cfiSLEBOf(data[i:])
+			v, n := slebOf(data[i:])
 			i += n
 			ops = append(ops, fmt.Sprintf("breg%d:%d", op-0x70, v))
 		case op >= 0x30 && op < 0x50:
@@ -348,7 +348,7 @@ func cfiDisassemble(t *testing.T, data []byte) (ops []string) {
 	return ops
 }
 
-func cfiSLEBOf(b []byte) (v int64, n int) {
+func slebOf(b []byte) (v int64, n int) {
 	for shift := 0; ; shift += 7 {
 		x := b[n]
 		n++

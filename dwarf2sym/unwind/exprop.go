@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// cfiOperands returns the number of stack entries that an operation needs.
-func cfiOperands(op uint8) int {
+// operandCount returns the number of stack entries that an operation needs.
+func operandCount(op uint8) int {
 	switch op {
 	case dw.OpDeref, dw.OpDerefSize, dw.OpDup, dw.OpDrop, dw.OpAbs, dw.OpNeg, dw.OpNot, dw.OpPlusUconst, dw.OpBra:
 		return 1
@@ -24,14 +24,14 @@ func cfiOperands(op uint8) int {
 }
 
 // step executes one operation, whose operands must be on the stack.
-func (e *cfiEval) step(op uint8, c *bin.Cursor) error {
+func (e *evaluator) step(op uint8, c *bin.Cursor) error {
 	switch {
 	case op >= dw.OpLit0 && op < dw.OpReg0:
 		e.push(e.constant(uint64(op - dw.OpLit0)))
 		return nil
 	case op >= dw.OpBreg0 && op < dw.OpBreg0+32:
 		return e.pushed(e.register(uint64(op-dw.OpBreg0), c.SLEB()))
-	case cfiOperands(op) == 2 && op != dw.OpOver && op != dw.OpSwap:
+	case operandCount(op) == 2 && op != dw.OpOver && op != dw.OpSwap:
 		b, a := e.pop(), e.pop()
 		return e.pushed(e.arithmetic(op, a, b))
 	}
@@ -96,24 +96,24 @@ func (e *cfiEval) step(op uint8, c *bin.Cursor) error {
 		return e.pushed(e.register(c.ULEB(), c.SLEB()))
 	case dw.OpNop:
 	case dw.OpCallFrameCFA:
-		if e.form == cfiExprCFA {
-			return errCFICFA
+		if e.form == formCFA {
+			return errOwnCFA
 		}
-		e.push(e.term(cfiTerm{op: 'c'}))
+		e.push(e.term(exprTerm{op: 'c'}))
 	default:
-		return errors.New("cannot write " + cfiOpName(op))
+		return errors.New("cannot write " + opName(op))
 	}
 	return nil
 }
 
-func (e *cfiEval) pushed(i int32, err error) error {
+func (e *evaluator) pushed(i int32, err error) error {
 	if err == nil {
 		e.push(i)
 	}
 	return err
 }
 
-func (e *cfiEval) pick(depth int) error {
+func (e *evaluator) pick(depth int) error {
 	if depth >= len(e.stack) {
 		return fmt.Errorf("entry %d of a stack of %d", depth, len(e.stack))
 	}
@@ -122,7 +122,7 @@ func (e *cfiEval) pick(depth int) error {
 }
 
 // jump continues at another offset. The condition, if any, must be known.
-func (e *cfiEval) jump(op uint8, by int, c *bin.Cursor) error {
+func (e *evaluator) jump(op uint8, by int, c *bin.Cursor) error {
 	if op == dw.OpBra {
 		i := e.pop()
 		v, ok := e.isConst(i)
@@ -138,10 +138,10 @@ func (e *cfiEval) jump(op uint8, by int, c *bin.Cursor) error {
 }
 
 // nonnegative reports whether a term is never negative as a signed word.
-func (e *cfiEval) nonnegative(i int32) bool { return e.terms[i].max <= e.mask()>>1 }
+func (e *evaluator) nonnegative(i int32) bool { return e.terms[i].max <= e.mask()>>1 }
 
 // arithmetic returns the term of an operation with two operands; b was on top.
-func (e *cfiEval) arithmetic(op uint8, a, b int32) (int32, error) {
+func (e *evaluator) arithmetic(op uint8, a, b int32) (int32, error) {
 	switch op {
 	case dw.OpPlus:
 		return e.add(a, b), nil
@@ -156,7 +156,7 @@ func (e *cfiEval) arithmetic(op uint8, a, b int32) (int32, error) {
 	case dw.OpMod:
 		k, ok := e.isConst(b)
 		if !ok && !e.terms[a].pc && !e.terms[b].pc {
-			return e.binary('%', a, b, cfiTerm{}), nil
+			return e.binary('%', a, b, exprTerm{}), nil
 		}
 		if !ok || k == 0 {
 			return 0, e.no("DW_OP_mod", a, b)
@@ -171,7 +171,7 @@ func (e *cfiEval) arithmetic(op uint8, a, b int32) (int32, error) {
 }
 
 // signedDiv divides signed words (DWARF 5, 2.5.1.4). Breakpad's division is unsigned.
-func (e *cfiEval) signedDiv(a, b int32) (int32, error) {
+func (e *evaluator) signedDiv(a, b int32) (int32, error) {
 	k, ok := e.isConst(b)
 	d := e.regs.wrap(int64(k))
 	if !ok || d == 0 {
@@ -179,7 +179,7 @@ func (e *cfiEval) signedDiv(a, b int32) (int32, error) {
 	}
 	if v, ok := e.isConst(a); ok {
 		n := e.regs.wrap(int64(v))
-		return e.term(cfiTerm{op: 'k', val: uint64(n / d), pc: e.terms[a].pc || e.terms[b].pc}), nil
+		return e.term(exprTerm{op: 'k', val: uint64(n / d), pc: e.terms[a].pc || e.terms[b].pc}), nil
 	}
 	if d == 1 {
 		return a, nil
@@ -190,17 +190,17 @@ func (e *cfiEval) signedDiv(a, b int32) (int32, error) {
 	return e.divide(a, k), nil
 }
 
-func (e *cfiEval) shift(op uint8, a, b int32) (int32, error) {
+func (e *evaluator) shift(op uint8, a, b int32) (int32, error) {
 	k, ok := e.isConst(b)
 	v, isConst := e.isConst(a)
 	switch {
 	case !ok:
-		return 0, e.no(cfiOpName(op), a, b)
+		return 0, e.no(opName(op), a, b)
 	case op == dw.OpShra && isConst:
 		n := e.regs.wrap(int64(v)) >> min(k, 63)
-		return e.term(cfiTerm{op: 'k', val: uint64(n), pc: e.terms[a].pc || e.terms[b].pc}), nil
+		return e.term(exprTerm{op: 'k', val: uint64(n), pc: e.terms[a].pc || e.terms[b].pc}), nil
 	case op == dw.OpShra && !e.nonnegative(a):
-		return 0, e.no(cfiOpName(op), a, b)
+		return 0, e.no(opName(op), a, b)
 	case k >= uint64(e.regs.bits):
 		return e.constant(0), nil
 	case op == dw.OpShl:
@@ -211,7 +211,7 @@ func (e *cfiEval) shift(op uint8, a, b int32) (int32, error) {
 
 // orXor returns the term for an OR or XOR. It folds constants; an operation with 0 or -1
 // can be written in other ways, and one whose operands have no common bit is a sum.
-func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
+func (e *evaluator) orXor(op uint8, a, b int32) (int32, error) {
 	if _, ok := e.isConst(a); ok {
 		a, b = b, a
 	}
@@ -222,7 +222,7 @@ func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
 		if op == dw.OpXor {
 			v = x.val ^ y.val
 		}
-		return e.term(cfiTerm{op: 'k', val: v, pc: x.pc || y.pc}), nil
+		return e.term(exprTerm{op: 'k', val: v, pc: x.pc || y.pc}), nil
 	case y.op == 'k' && y.val == 0:
 		return a, nil
 	case y.op == 'k' && y.val == e.mask() && op == dw.OpXor:
@@ -232,12 +232,12 @@ func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
 	case e.disjoint(x, y) || e.disjoint(y, x):
 		return e.add(a, b), nil
 	}
-	return 0, e.no(cfiOpName(op), a, b)
+	return 0, e.no(opName(op), a, b)
 }
 
 // disjoint reports whether x has zeros where y can have ones: y is small, and the low
 // bits of x are zero by alignment.
-func (e *cfiEval) disjoint(x, y cfiTerm) bool {
+func (e *evaluator) disjoint(x, y exprTerm) bool {
 	if x.op != '@' && x.op != '*' {
 		return false
 	}
@@ -246,11 +246,11 @@ func (e *cfiEval) disjoint(x, y cfiTerm) bool {
 }
 
 // compare compares signed words (DWARF 5, 2.5.1.5), which must be known.
-func (e *cfiEval) compare(op uint8, a, b int32) (int32, error) {
+func (e *evaluator) compare(op uint8, a, b int32) (int32, error) {
 	v, ok1 := e.isConst(a)
 	w, ok2 := e.isConst(b)
 	if !ok1 || !ok2 {
-		return 0, e.no(cfiOpName(op), a, b)
+		return 0, e.no(opName(op), a, b)
 	}
 	x, y := e.regs.wrap(int64(v)), e.regs.wrap(int64(w))
 	holds := false
@@ -272,5 +272,5 @@ func (e *cfiEval) compare(op uint8, a, b int32) (int32, error) {
 	if holds {
 		bit = 1
 	}
-	return e.term(cfiTerm{op: 'k', val: bit, pc: e.terms[a].pc || e.terms[b].pc}), nil
+	return e.term(exprTerm{op: 'k', val: bit, pc: e.terms[a].pc || e.terms[b].pc}), nil
 }

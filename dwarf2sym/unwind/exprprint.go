@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// cfiMaxPrinted bounds the operations that a message shows.
-const cfiMaxPrinted = 24
+// maxPrinted bounds the operations that a message shows.
+const maxPrinted = 24
 
-// cfiOps maps operations to their names and the forms of their operands, one letter each:
+// exprOps maps operations to their names and the forms of their operands, one letter each:
 // 1 2 4 8 unsigned bytes, b h w d signed ones, u ULEB128, s SLEB128, a address, o section
 // offset of 4 bytes, l ULEB128 length and that many bytes, r ULEB128 register.
-var cfiOps = map[uint8]string{
+var exprOps = map[uint8]string{
 	0x03: "addr a", 0x06: "deref", 0x08: "const1u 1", 0x09: "const1s b", 0x0a: "const2u 2", 0x0b: "const2s h",
 	0x0c: "const4u 4", 0x0d: "const4s w", 0x0e: "const8u 8", 0x0f: "const8s d", 0x10: "constu u", 0x11: "consts s",
 	0x12: "dup", 0x13: "drop", 0x14: "over", 0x15: "pick 1", 0x16: "swap", 0x17: "rot", 0x18: "xderef",
@@ -31,9 +31,9 @@ var cfiOps = map[uint8]string{
 	0xf3: "GNU_entry_value l",
 }
 
-// cfiOpName returns the name of an operation.
-func cfiOpName(op uint8) string {
-	form := cfiOps[op]
+// opName returns the name of an operation.
+func opName(op uint8) string {
+	form := exprOps[op]
 	switch {
 	case op >= dw.OpLit0 && op < dw.OpReg0:
 		return fmt.Sprintf("DW_OP_lit%d", op-dw.OpLit0)
@@ -48,8 +48,8 @@ func cfiOpName(op uint8) string {
 	return "DW_OP_" + name
 }
 
-// cfiPrintExpr formats an expression for a message, as readelf does.
-func cfiPrintExpr(data []byte, order binary.ByteOrder, regs *cfiRegs) string {
+// printExpr formats an expression for a message, as readelf does.
+func printExpr(data []byte, order binary.ByteOrder, regs *regTable) string {
 	var b strings.Builder
 	b.WriteByte('(')
 	c := bin.New("", data, order)
@@ -57,11 +57,11 @@ func cfiPrintExpr(data []byte, order binary.ByteOrder, regs *cfiRegs) string {
 		if n > 0 {
 			b.WriteString("; ")
 		}
-		if n == cfiMaxPrinted {
+		if n == maxPrinted {
 			b.WriteString("...")
 			break
 		}
-		if !cfiPrintOp(&b, &c, regs) {
+		if !printOp(&b, &c, regs) {
 			break
 		}
 	}
@@ -69,24 +69,24 @@ func cfiPrintExpr(data []byte, order binary.ByteOrder, regs *cfiRegs) string {
 	return b.String()
 }
 
-// cfiPrintOp formats one operation. It returns false if the next one cannot be found.
-func cfiPrintOp(b *strings.Builder, c *bin.Cursor, regs *cfiRegs) bool {
+// printOp formats one operation. It returns false if the next one cannot be found.
+func printOp(b *strings.Builder, c *bin.Cursor, regs *regTable) bool {
 	op := c.U8()
-	b.WriteString(cfiOpName(op))
+	b.WriteString(opName(op))
 	switch {
 	case op >= dw.OpLit0 && op < dw.OpBreg0:
 		return true
 	case op >= dw.OpBreg0 && op < dw.OpBreg0+32:
 		fmt.Fprintf(b, " (%s): %d", regs.describe(uint64(op-dw.OpBreg0)), c.SLEB())
 	default:
-		form, ok := cfiOps[op]
+		form, ok := exprOps[op]
 		if !ok {
 			return false
 		}
 		_, operands, _ := strings.Cut(form, " ")
 		for _, kind := range strings.Fields(operands) {
 			b.WriteByte(' ')
-			b.WriteString(cfiOperand(c, kind[0], regs))
+			b.WriteString(printOperand(c, kind[0], regs))
 		}
 	}
 	if c.Err() != nil {
@@ -96,7 +96,7 @@ func cfiPrintOp(b *strings.Builder, c *bin.Cursor, regs *cfiRegs) bool {
 	return true
 }
 
-func cfiOperand(c *bin.Cursor, kind byte, regs *cfiRegs) string {
+func printOperand(c *bin.Cursor, kind byte, regs *regTable) string {
 	switch kind {
 	case '1', '2', '4', '8':
 		return fmt.Sprint(c.Uint(int(kind - '0')))

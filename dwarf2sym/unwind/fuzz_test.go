@@ -16,10 +16,10 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// cfiCheckTable checks what must hold for any input: blocks are sorted and do
+// checkTable checks what must hold for any input: blocks are sorted and do
 // not overlap, rows are inside their block and ascending, and each rule set
 // parses and has .cfa and .ra in force.
-func cfiCheckTable(a *arch.Arch, table *symfmt.CFITable) error {
+func checkTable(a *arch.Arch, table *symfmt.CFITable) error {
 	names := cfi.NewNames(a)
 	rules := make([]cfi.Rules, table.Rules.Len())
 	for i := range rules {
@@ -76,7 +76,7 @@ func TestCFIDamaged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
 	}
-	all := cfiOpen(t, cfiLoader(t))
+	all := openInput(t, loaderPath(t))
 	whole := all.Sections[0].Data
 	n := 2500
 	if testing.Short() {
@@ -88,12 +88,12 @@ func TestCFIDamaged(t *testing.T) {
 		in := *all
 		in.Sections = []Section{{Name: ".eh_frame", Addr: all.Sections[0].Addr, Data: data, EH: true}}
 		watch := testenv.StartWatch()
-		table, _, problems := cfiRead(&in)
+		table, _, problems := readTable(&in)
 		if d := watch.Took(); d > 5*time.Second {
 			t.Errorf("%s: %v", what, d)
 		}
 		lost += len(problems)
-		if err := cfiCheckTable(in.Arch, &table); err != nil {
+		if err := checkTable(in.Arch, &table); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -127,7 +127,7 @@ func TestCFIBounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
 	}
-	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
+	x := asmCase{arch: arch.X86_64, order: binary.LittleEndian}
 	const cie = "cie\n def_cfa 7 8\n offset 16 1\n"
 	for _, c := range []struct {
 		name  string
@@ -137,7 +137,7 @@ func TestCFIBounds(t *testing.T) {
 	}{
 		{"expression for each address of a gigabyte", cie + "fde 0x1000 0x40000000\n val_expression 3 breg16:0 lit1 and lit1 ge", 1, 1<<21 + 10},
 		{"loop", cie + "fde 0x1000 0x1000\n def_cfa_expression lit1 skip:-4", 2000, 2100},
-		{"rule sets", cfiLongRules(), 1, 400},
+		{"rule sets", longRules(), 1, 400},
 		{"overlapping FDEs", cie + "fde 0x1000 0x10000000", 20000, 10},
 		{"expressions that double", cie + "fde 0x1000 0x1000\n val_expression 3 breg3:1 breg6:0 mul dup plus dup plus dup plus dup plus dup plus dup plus dup plus", 2000, 2100},
 	} {
@@ -150,17 +150,17 @@ func TestCFIBounds(t *testing.T) {
 			}
 			in := &Input{Arch: x.arch, Order: x.order, PtrSize: 8, Sections: []Section{{Name: ".debug_frame", Data: data}}}
 			watch := testenv.StartWatch()
-			table, _, problems := cfiRead(in)
+			table, _, problems := readTable(in)
 			if d := watch.Took(); d > 30*time.Second {
 				t.Errorf("took %v", d)
 			}
 			if n := len(table.Blocks) + len(table.Rows); n > c.lines {
 				t.Errorf("%d lines", n)
 			}
-			if err := cfiCheckTable(in.Arch, &table); err != nil {
+			if err := checkTable(in.Arch, &table); err != nil {
 				t.Error(err)
 			}
-			if len(problems) > cfiMaxProblems+1 {
+			if len(problems) > maxProblems+1 {
 				t.Errorf("%d problems", len(problems))
 			}
 		})
@@ -169,18 +169,18 @@ func TestCFIBounds(t *testing.T) {
 
 // A file cannot cause more evaluations than it has code.
 func TestCFIPerPCIsBoundedByCode(t *testing.T) {
-	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
+	x := asmCase{arch: arch.X86_64, order: binary.LittleEndian}
 	data := x.assemble(t, "cie\n def_cfa 7 8\n offset 16 1\nfde 0x1000 0x40000000\n val_expression 3 breg16:0 lit1 and lit1 ge")
 	in := &Input{Arch: x.arch, Order: x.order, PtrSize: 8, CodeBytes: 1000, Sections: []Section{{Name: ".debug_frame", Data: data}}}
-	table, stats, problems := cfiRead(in)
+	table, stats, problems := readTable(in)
 	if stats.PerPC != 1000 || len(table.Rows) > 1000 || len(problems) != 1 || !strings.Contains(problems[0].String(), "1000 addresses with expressions") {
 		t.Errorf("evaluated at %d addresses, %d rows, problems %v", stats.PerPC, len(table.Rows), problems)
 	}
 }
 
-// cfiLongRules returns rule sets whose texts are many times longer than their
+// longRules returns rule sets whose texts are many times longer than their
 // encodings.
-func cfiLongRules() string {
+func longRules() string {
 	var b strings.Builder
 	b.WriteString("cie\n def_cfa 7 8\n offset 16 1\n")
 	for i := range 400 {
@@ -203,12 +203,12 @@ func FuzzCFI(f *testing.F) {
 		{81, "cie aug=zPLRS\n def_cfa 7 8\n offset 16 1\nfde 0x1000 0x20\n def_cfa_expression breg7:8 breg16:0 lit15 and lit11 ge lit3 shl plus\nterminator\nfde 0x1010 0x20 cie=0"},
 		{9, "cie aug=zR\n def_cfa 31 0\nfde 0x1000 0x20\n negate_ra_state\n def_cfa_offset 32\n offset 30 3\n advance_loc1 4\n restore 30"},
 	} {
-		x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: c.first&1 != 0}
+		x := asmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: c.first&1 != 0}
 		f.Add(append([]byte{c.first}, x.assemble(f, c.text)...))
 	}
 	const loader = "/lib64/ld-linux-x86-64.so.2"
 	if _, err := os.Stat(loader); err == nil {
-		in := cfiOpen(f, loader)
+		in := openInput(f, loader)
 		f.Add(append([]byte{81}, in.Sections[0].Data[:3000]...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -222,8 +222,8 @@ func FuzzCFI(f *testing.F) {
 		}
 		in := &Input{Arch: a, Order: order, PtrSize: a.PtrSize, Fixed: b[0]&4 != 0, Base: 0x400, CodeBytes: 1 << 12,
 			Sections: []Section{{Name: "s", Addr: 0x100000, Data: b[1:], EH: b[0]&1 != 0}, {Name: "t", Data: b[1+len(b[1:])/2:], EH: b[0]&1 == 0}}}
-		table, _, _ := cfiRead(in)
-		if err := cfiCheckTable(a, &table); err != nil {
+		table, _, _ := readTable(in)
+		if err := checkTable(a, &table); err != nil {
 			t.Error(err)
 		}
 	})

@@ -24,13 +24,13 @@ type Index struct {
 	mu    sync.Mutex
 	r     *reader          // nil if everything is in table
 	table *symfmt.CFITable // its blocks are in the order in which FDEs were executed
-	from  [2][]cfiPiece    // from .eh_frame and .debug_frame, by address
-	runs  []cfiRun         // by FDE
+	from  [2][]codePiece   // from .eh_frame and .debug_frame, by address
+	runs  []fdeRun         // by FDE
 	full  bool             // everything was executed: the blocks are in order of address
 }
 
-// cfiRun locates the blocks of an FDE.
-type cfiRun struct {
+// fdeRun locates the blocks of an FDE.
+type fdeRun struct {
 	first, count uint32
 	done         bool
 }
@@ -46,11 +46,11 @@ func NewIndex(in *Input) *Index {
 		return x
 	}
 	eh := r.sortFDEs()
-	x.from = [2][]cfiPiece{r.pieces(0, eh), r.pieces(eh, len(r.fdes))}
+	x.from = [2][]codePiece{r.pieces(0, eh), r.pieces(eh, len(r.fdes))}
 	for _, pieces := range x.from {
-		slices.SortFunc(pieces, func(a, b cfiPiece) int { return cmp.Compare(a.lo, b.lo) })
+		slices.SortFunc(pieces, func(a, b codePiece) int { return cmp.Compare(a.lo, b.lo) })
 	}
-	x.runs = make([]cfiRun, len(r.fdes))
+	x.runs = make([]fdeRun, len(r.fdes))
 	return x
 }
 
@@ -132,7 +132,7 @@ func (x *Index) Problems() []symfmt.Problem {
 		return nil
 	}
 	found := x.r.problems.sorted(slices.Concat(x.r.in.Sections, x.r.in.Index))
-	x.r.problems = cfiProblems{}
+	x.r.problems = problemList{}
 	return found
 }
 
@@ -175,13 +175,13 @@ func (x *Index) blocksOf(from int, fde int32) []symfmt.CFIBlock {
 		}
 		first := len(t.Blocks)
 		x.r.write(pieces)
-		*run = cfiRun{uint32(first), uint32(len(t.Blocks) - first), true}
+		*run = fdeRun{uint32(first), uint32(len(t.Blocks) - first), true}
 	}
 	return t.Blocks[run.first:][:run.count]
 }
 
 // piecesOf returns the code that an FDE applies to.
-func (x *Index) piecesOf(from int, fde int32) (own []cfiPiece) {
+func (x *Index) piecesOf(from int, fde int32) (own []codePiece) {
 	all, f := x.from[from], &x.r.fdes[fde]
 	i := sort.Search(len(all), func(i int) bool { return all[i].lo >= f.lo })
 	for ; i < len(all) && all[i].lo < f.hi; i++ {

@@ -26,8 +26,8 @@ func TestIndex(t *testing.T) {
 	blocks := 0
 	for _, path := range append(files, testenv.SharedGlob(t, "crashes", "*", "prog")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			in := cfiOpen(t, path)
-			table, _, problems := cfiRead(in)
+			in := openInput(t, path)
+			table, _, problems := readTable(in)
 			blocks += len(table.Blocks)
 			compareIndex(t, in, &table, problems)
 		})

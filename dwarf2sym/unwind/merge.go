@@ -73,10 +73,10 @@ func (r *reader) sortFDEs() (eh int) {
 		case a.lo != b.lo:
 			return cmp.Compare(a.lo, b.lo)
 		}
-		x, y := &r.fdes[a.index].cfiPlace, &r.fdes[b.index].cfiPlace
+		x, y := &r.fdes[a.index].entryPos, &r.fdes[b.index].entryPos
 		return cmp.Or(cmp.Compare(x.section, y.section), cmp.Compare(x.offset, y.offset))
 	})
-	sorted := make([]cfiFDE, len(keys))
+	sorted := make([]fdeInfo, len(keys))
 	for i, k := range keys {
 		sorted[i] = r.fdes[k.index]
 	}
@@ -96,11 +96,11 @@ func (r *reader) sortBlocks() []symfmt.CFIBlock {
 
 // pieces cuts overlaps of r.fdes[from:to], which must be sorted by start. The result is ordered by FDE, then
 // by address.
-func (r *reader) pieces(from, to int) []cfiPiece {
-	pieces := make([]cfiPiece, 0, to-from)
+func (r *reader) pieces(from, to int) []codePiece {
+	pieces := make([]codePiece, 0, to-from)
 	add := func(lo, hi uint64, i int) {
 		if lo < hi {
-			pieces = append(pieces, cfiPiece{lo, hi, int32(i)})
+			pieces = append(pieces, codePiece{lo, hi, int32(i)})
 		}
 	}
 	var open []int // FDEs that contain the current address; the last one wins
@@ -130,7 +130,7 @@ func (r *reader) pieces(from, to int) []cfiPiece {
 		i = next
 	}
 	advance(^uint64(0))
-	slices.SortFunc(pieces, func(a, b cfiPiece) int {
+	slices.SortFunc(pieces, func(a, b codePiece) int {
 		if a.fde != b.fde {
 			return cmp.Compare(a.fde, b.fde)
 		}
@@ -141,7 +141,7 @@ func (r *reader) pieces(from, to int) []cfiPiece {
 }
 
 // countCuts counts FDEs that other FDEs cover, wholly or in part.
-func (r *reader) countCuts(pieces []cfiPiece, from, to int) {
+func (r *reader) countCuts(pieces []codePiece, from, to int) {
 	k := 0
 	for i := from; i < to; i++ {
 		var left uint64
@@ -158,11 +158,11 @@ func (r *reader) countCuts(pieces []cfiPiece, from, to int) {
 }
 
 // uncovered removes the code of blocks from pieces. blocks must be sorted.
-func (r *reader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
+func (r *reader) uncovered(pieces []codePiece, blocks []symfmt.CFIBlock) []codePiece {
 	if len(blocks) == 0 {
 		return pieces
 	}
-	var out []cfiPiece
+	var out []codePiece
 	for k := 0; k < len(pieces); {
 		fde := pieces[k].fde
 		var had, left uint64
@@ -185,7 +185,7 @@ func (r *reader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfiPie
 }
 
 // subtract appends what remains of a piece.
-func (r *reader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
+func (r *reader) subtract(out []codePiece, p codePiece, blocks []symfmt.CFIBlock) []codePiece {
 	base := r.in.Base
 	i, found := slices.BinarySearchFunc(blocks, symfmt.RVA(p.lo-base), func(b symfmt.CFIBlock, rva symfmt.RVA) int {
 		return cmp.Compare(b.RVA, rva)
@@ -203,7 +203,7 @@ func (r *reader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) 
 			continue
 		}
 		if p.lo < lo {
-			out = append(out, cfiPiece{p.lo, lo, p.fde})
+			out = append(out, codePiece{p.lo, lo, p.fde})
 		}
 		p.lo = hi
 	}
@@ -214,7 +214,7 @@ func (r *reader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) 
 }
 
 // write executes the FDEs that have pieces. The pieces of one FDE follow each other.
-func (r *reader) write(pieces []cfiPiece) {
+func (r *reader) write(pieces []codePiece) {
 	r.w.table.Blocks = slices.Grow(r.w.table.Blocks, len(pieces))
 	for k := 0; k < len(pieces); {
 		end := k + 1

@@ -49,8 +49,8 @@ type pdataReader struct {
 	r       *reader
 	section *Section // .pdata
 	entries []pdataEntry
-	cie     cfiCIE // provides what FDEs have from theirs
-	fde     cfiFDE
+	cie     cieInfo // provides what FDEs have from theirs
+	fde     fdeInfo
 	work    int // number of steps that may still be executed
 	scan    uint64
 	stopped bool
@@ -110,7 +110,7 @@ func (r *reader) readPdata() *pdataReader {
 	}
 	p := &pdataReader{r: r, section: &r.in.Index[0], scan: 4*r.in.CodeBytes + pdataMinWork}
 	p.work = pdataMinWork + pdataWork*len(p.section.Data)
-	p.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
+	p.cie = cieInfo{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
 	run := p.x64
 	switch r.in.Arch {
 	case arch.X86_64:
@@ -128,8 +128,8 @@ func (r *reader) readPdata() *pdataReader {
 }
 
 // place orders problems after those of the other sections.
-func (p *pdataReader) place(offset uint64) cfiPlace {
-	return cfiPlace{len(p.r.in.Sections), offset}
+func (p *pdataReader) place(offset uint64) entryPos {
+	return entryPos{len(p.r.in.Sections), offset}
 }
 
 // readEntries reads the entries, of size bytes each. entry sets the end of the code, or leaves it 0 for an entry
@@ -167,16 +167,16 @@ func (p *pdataReader) problem(e *pdataEntry, err error) {
 }
 
 // pieces sorts the entries and returns the code of each entry without the code of entries nested in it.
-func (p *pdataReader) pieces() []cfiPiece {
+func (p *pdataReader) pieces() []codePiece {
 	// Of entries with the same start, the one that ends first is the inner one.
 	slices.SortStableFunc(p.entries, func(a, b pdataEntry) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
 	})
 	r := p.r
 	own := r.fdes
-	r.fdes = make([]cfiFDE, len(p.entries))
+	r.fdes = make([]fdeInfo, len(p.entries))
 	for i, e := range p.entries {
-		r.fdes[i] = cfiFDE{cfiPlace: p.place(e.offset), lo: e.lo, hi: e.hi}
+		r.fdes[i] = fdeInfo{entryPos: p.place(e.offset), lo: e.lo, hi: e.hi}
 	}
 	pieces := r.pieces(0, len(r.fdes))
 	r.fdes = own
@@ -184,7 +184,7 @@ func (p *pdataReader) pieces() []cfiPiece {
 }
 
 // write writes the blocks of entries; the pieces of one entry follow each other.
-func (p *pdataReader) write(pieces []cfiPiece, run func(e *pdataEntry) error) {
+func (p *pdataReader) write(pieces []codePiece, run func(e *pdataEntry) error) {
 	w := &p.r.w
 	for k := 0; k < len(pieces); {
 		end := k + 1
@@ -208,10 +208,10 @@ func (p *pdataReader) write(pieces []cfiPiece, run func(e *pdataEntry) error) {
 // start prepares the VM for an entry.
 func (p *pdataReader) start(lo, offset uint64) {
 	vm := &p.r.vm
-	p.fde = cfiFDE{cfiPlace: p.place(offset), lo: lo}
+	p.fde = fdeInfo{entryPos: p.place(offset), lo: lo}
 	vm.s, vm.cie, vm.fde, vm.what = p.section, &p.cie, &p.fde, "entry"
 	vm.cur.clear()
-	vm.dirty = cfiMask{}
+	vm.dirty = slotMask{}
 	p.lo = lo
 }
 
@@ -236,11 +236,11 @@ func (p *pdataReader) flush(addr uint64) {
 // set sets the rules of the VM to those of a frame.
 func (p *pdataReader) set(f *pdataFrame) {
 	vm := &p.r.vm
-	if vm.cur.cfa = (cfiRule{kind: cfiReg, ref: uint32(f.base), val: f.off}); f.lost {
-		vm.cur.cfa = cfiRule{}
+	if vm.cur.cfa = (regRule{kind: ruleReg, ref: uint32(f.base), val: f.off}); f.lost {
+		vm.cur.cfa = regRule{}
 	}
 	vm.cur.signed = f.signed
-	put := func(slot int, rule cfiRule) {
+	put := func(slot int, rule regRule) {
 		if vm.cur.regs[slot] != rule {
 			vm.cur.put(slot, rule)
 			vm.dirty.add(slot)
@@ -249,18 +249,18 @@ func (p *pdataReader) set(f *pdataFrame) {
 	for reg := range uint64(len(f.at)) {
 		slot := p.cie.regs.slot(reg)
 		switch {
-		case slot == cfiSlotRA || reg == p.cie.ra:
+		case slot == slotRA || reg == p.cie.ra:
 		case f.saved>>reg&1 != 0:
-			put(slot, cfiRule{kind: cfiAt, val: f.at[reg]})
+			put(slot, regRule{kind: ruleAt, val: f.at[reg]})
 		default:
-			put(slot, cfiRule{})
+			put(slot, regRule{})
 		}
 	}
-	rule := cfiRule{}
+	rule := regRule{}
 	if f.ra != 0 {
-		rule = cfiRule{kind: cfiAt, val: f.ra}
+		rule = regRule{kind: ruleAt, val: f.ra}
 	}
-	put(cfiSlotRA, rule)
+	put(slotRA, rule)
 }
 
 // bytesAt returns the file's contents in memory from an RVA to the end of its section, and the section.

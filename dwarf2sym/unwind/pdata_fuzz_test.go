@@ -45,7 +45,7 @@ func FuzzPdata(f *testing.F) {
 		if isARM {
 			cpu = arch.ARM64
 		}
-		table, _, _ := cfiRead(pdataInput(pdata, xdata, code, cpu))
+		table, _, _ := readTable(pdataInput(pdata, xdata, code, cpu))
 		var end uint64
 		for _, b := range table.Blocks {
 			if uint64(b.RVA) < end || b.Size == 0 {
@@ -76,7 +76,7 @@ func TestPdataDamage(t *testing.T) {
 		"reserved": {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x20\x00\x00"), []byte("\x01\x00\x02\x00\x01\x0f\x01\x0f"), ".xdata+0x4: unwind code with a reserved operation"},
 		"cut":      {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x20\x00\x00"), []byte("\x01\x00\xff\x00"), ".xdata+0x0: 255 unwind codes extend past the section"},
 	} {
-		table, _, problems := cfiRead(pdataInput(c.pdata, c.xdata, make([]byte, 4), arch.X86_64))
+		table, _, problems := readTable(pdataInput(c.pdata, c.xdata, make([]byte, 4), arch.X86_64))
 		if len(problems) != 1 || len(table.Blocks) != 0 {
 			t.Errorf("%s: %d blocks, problems %v", name, len(table.Blocks), problems)
 			continue
@@ -90,7 +90,7 @@ func TestPdataDamage(t *testing.T) {
 // The codes of 32-bit ARM are not read, which is a problem; the file does not count as one
 // without rules.
 func TestPdataThumb(t *testing.T) {
-	table, _, problems := cfiRead(pdataInput([]byte("\x01\x30\x00\x00\x09\x00\x00\x00"), nil, make([]byte, 16), arch.ARM))
+	table, _, problems := readTable(pdataInput([]byte("\x01\x30\x00\x00\x09\x00\x00\x00"), nil, make([]byte, 16), arch.ARM))
 	want := ".pdata+0x0: unwind codes of arm are not read (lost: STACK CFI)"
 	if len(problems) != 1 || problems[0].String() != want || len(table.Blocks) != 0 {
 		t.Errorf("%d blocks, problems %v, want %s", len(table.Blocks), problems, want)

@@ -76,7 +76,7 @@ func TestEpilogs(t *testing.T) {
 			goRows + "; c .cfa: $rsp 16 +; d .cfa: $rsp 8 + $rbp: $rbp"},
 		{"arguments of a call are freed", words(0x3000, 0x300f, 0x2000), goInfo, goes + "\x48\x83\xc4\x08\x90\x90\x0f\x0b", goRows},
 	} {
-		table, _, problems := cfiRead(pdataInput(c.pdata, []byte(c.xdata), []byte(c.code), arch.X86_64))
+		table, _, problems := readTable(pdataInput(c.pdata, []byte(c.xdata), []byte(c.code), arch.X86_64))
 		if got := rowsText(&table, 0x3000); got != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, got, c.want, problems)
 		}

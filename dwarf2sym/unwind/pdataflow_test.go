@@ -36,7 +36,7 @@ func TestUncoded(t *testing.T) {
 		if c.cpu == arch.ARM64 {
 			pdata = words(0x3000, 0x2000)
 		}
-		table, _, problems := cfiRead(pdataInput(pdata, []byte(c.xdata), []byte(c.code), c.cpu))
+		table, _, problems := readTable(pdataInput(pdata, []byte(c.xdata), []byte(c.code), c.cpu))
 		got, size := rowsText(&table, 0x3000), uint64(0)
 		if len(table.Blocks) > 0 {
 			size = table.Blocks[0].Size

@@ -102,7 +102,7 @@ func (p *pdataReader) function(code []byte, at int, step leafStep) (end int, lea
 func (p *pdataReader) leaf(lo, hi uint64) {
 	f := p.leafFrame()
 	p.start(lo, 0)
-	p.r.w.start([]cfiPiece{{lo, hi, 0}})
+	p.r.w.start([]codePiece{{lo, hi, 0}})
 	p.from(lo, &f)
 	p.flush(hi)
 	p.r.w.close()

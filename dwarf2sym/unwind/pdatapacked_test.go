@@ -34,7 +34,7 @@ func TestPackedPrologues(t *testing.T) {
 			".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 + .ra: .cfa -24 + ^ x29: .cfa -32 + ^; 8 .cfa: x29 32 +; 1c .cfa: sp 0 + .ra: x30 x29: x29"},
 	} {
 		entry := words(0x3000, c.word|c.length/4<<2|1)
-		table, _, problems := cfiRead(pdataInput(entry, nil, make([]byte, c.length), arch.ARM64))
+		table, _, problems := readTable(pdataInput(entry, nil, make([]byte, c.length), arch.ARM64))
 		if got := rowsText(&table, 0x3000); got != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, got, c.want, problems)
 		}

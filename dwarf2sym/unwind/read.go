@@ -143,37 +143,37 @@ type Stats struct {
 }
 
 const (
-	// cfiMaxProblems bounds the list of problems; the others are only counted. A damaged section could have one in
+	// maxProblems bounds the list of problems; the others are only counted. A damaged section could have one in
 	// every 12 bytes.
-	cfiMaxProblems = 1000
+	maxProblems = 1000
 
-	// cfiMaxPC bounds the addresses at which expressions that depend on the pc are evaluated: enough for a PLT of
+	// maxPC bounds the addresses at which expressions that depend on the pc are evaluated: enough for a PLT of
 	// 130,000 entries. Files with less code have a lower bound.
-	cfiMaxPC = 1 << 21
+	maxPC = 1 << 21
 
-	// cfiRulesFactor bounds the memory of rule sets, as a multiple of the
+	// rulesFactor bounds the memory of rule sets, as a multiple of the
 	// sections' size. Real files need less than their size.
-	cfiRulesFactor = 32
+	rulesFactor = 32
 )
 
 // reader holds the state of Read.
 type reader struct {
 	in       *Input
 	ctx      context.Context
-	regs     [2]*cfiRegs // usual numbering, and that of arch.Alt
-	mask     uint64      // of an address
+	regs     [2]*regTable // usual numbering, and that of arch.Alt
+	mask     uint64       // of an address
 	stats    Stats
-	problems cfiProblems
+	problems problemList
 	odd      []oddFDEs
 
-	cies   []cfiCIE
-	byOff  map[cfiPlace]int32 // CIEs by section and offset; -1 for rejected ones
-	broken map[cfiPlace]int   // number of FDEs of rejected CIEs
-	later  []cfiPending       // FDEs that precede their CIE
-	fdes   []cfiFDE
+	cies   []cieInfo
+	byOff  map[entryPos]int32 // CIEs by section and offset; -1 for rejected ones
+	broken map[entryPos]int   // number of FDEs of rejected CIEs
+	later  []pendingFDE       // FDEs that precede their CIE
+	fdes   []fdeInfo
 
-	eval    cfiEval
-	vm      cfiVM
+	eval    evaluator
+	vm      machine
 	w       writer
 	compact *compactReader // of a macOS binary whose instructions can be followed; otherwise nil
 }
@@ -219,20 +219,20 @@ func newReader(ctx context.Context, in *Input) *reader {
 	r := &reader{
 		in: in, ctx: ctx,
 		mask:   ^uint64(0) >> (64 - 8*in.PtrSize),
-		byOff:  make(map[cfiPlace]int32),
-		broken: make(map[cfiPlace]int),
+		byOff:  make(map[entryPos]int32),
+		broken: make(map[entryPos]int),
 	}
 	r.w.table.Rules.SetArch(in.Arch)
 	names := r.w.table.Rules.Names()
-	r.regs[0] = newCFIRegs(names, in.Arch.ReturnAddress, 0)
+	r.regs[0] = newRegTable(names, in.Arch.ReturnAddress, 0)
 	if alt := in.Arch.Alt; alt != nil {
-		r.regs[1] = newCFIRegs(names, alt.ReturnAddress, 1)
+		r.regs[1] = newRegTable(names, alt.ReturnAddress, 1)
 	}
 	size := 0
 	for _, s := range in.Sections {
 		size += len(s.Data)
 	}
-	r.fdes = make([]cfiFDE, 0, size/48) // compilers write 40 to 60 bytes for an FDE
+	r.fdes = make([]fdeInfo, 0, size/48) // compilers write 40 to 60 bytes for an FDE
 	for _, s := range in.Index {
 		size += 2 * len(s.Data) // including .ARM.extab
 	}
@@ -242,32 +242,32 @@ func newReader(ctx context.Context, in *Input) *reader {
 	return r
 }
 
-// cfiPlace locates an entry by its section and its offset there.
-type cfiPlace struct {
+// entryPos locates an entry by its section and its offset there.
+type entryPos struct {
 	section int
 	offset  uint64
 }
 
-// cfiProblems collects problems, which are not found in the order of the input.
-type cfiProblems struct {
-	list    []cfiProblem
+// problemList collects problems, which are not found in the order of the input.
+type problemList struct {
+	list    []entryProblem
 	dropped int
 }
 
-type cfiProblem struct {
-	cfiPlace
+type entryProblem struct {
+	entryPos
 	bin.Problem
 }
 
-func (p *cfiProblems) add(place cfiPlace, lost string, err error) {
-	if len(p.list) >= cfiMaxProblems {
+func (p *problemList) add(place entryPos, lost string, err error) {
+	if len(p.list) >= maxProblems {
 		p.dropped++
 		return
 	}
-	p.list = append(p.list, cfiProblem{place, bin.Problem{Lost: lost, Err: err}})
+	p.list = append(p.list, entryProblem{place, bin.Problem{Lost: lost, Err: err}})
 }
 
-func (p *cfiProblems) sorted(sections []Section) []bin.Problem {
+func (p *problemList) sorted(sections []Section) []bin.Problem {
 	sort.SliceStable(p.list, func(i, j int) bool {
 		a, b := &p.list[i], &p.list[j]
 		if a.section != b.section {

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cfiOpen returns the call frame information of an ELF file whose load base is 0.
-func cfiOpen(t testing.TB, path string) *Input {
+// openInput returns the call frame information of an ELF file whose load base is 0.
+func openInput(t testing.TB, path string) *Input {
 	t.Helper()
 	f, err := elf.Open(path)
 	if err != nil {
@@ -65,13 +65,13 @@ func contents(t testing.TB, s *elf.Section) (out Section) {
 	return Section{Name: s.Name, Addr: s.Addr, Data: data.Bytes(), EH: s.Name == ".eh_frame"}
 }
 
-func cfiLibc(t testing.TB) string {
+func libcPath(t testing.TB) string {
 	return testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6")
 }
 
-func cfiLoader(t testing.TB) string { return testenv.File(t, "/lib64/ld-linux-x86-64.so.2", "libc6") }
+func loaderPath(t testing.TB) string { return testenv.File(t, "/lib64/ld-linux-x86-64.so.2", "libc6") }
 
-func cfiRead(in *Input) (symfmt.CFITable, Stats, []bin.Problem) {
+func readTable(in *Input) (symfmt.CFITable, Stats, []bin.Problem) {
 	r, err := Read(context.Background(), in)
 	if err != nil {
 		panic(err)

@@ -18,107 +18,107 @@ func errorf(section string, offset uint64, format string, args ...any) *bin.Erro
 // Rules are kept for the registers that Breakpad has a name for, in slots.
 // Slot 0 is the return address; the others are in the order of DWARF numbers.
 const (
-	cfiSlots  = 128
-	cfiSlotRA = 0
+	maxSlots = 128
+	slotRA   = 0
 )
 
-// cfiMask is a set of slots.
-type cfiMask [2]uint64
+// slotMask is a set of slots.
+type slotMask [2]uint64
 
-func (m *cfiMask) add(slot int)     { m[slot>>6] |= 1 << (slot & 63) }
-func (m *cfiMask) remove(slot int)  { m[slot>>6] &^= 1 << (slot & 63) }
-func (m cfiMask) has(slot int) bool { return m[slot>>6]>>(slot&63)&1 != 0 }
-func (m cfiMask) empty() bool       { return m[0]|m[1] == 0 }
-func (m cfiMask) with(o cfiMask) cfiMask {
-	return cfiMask{m[0] | o[0], m[1] | o[1]}
+func (m *slotMask) add(slot int)     { m[slot>>6] |= 1 << (slot & 63) }
+func (m *slotMask) remove(slot int)  { m[slot>>6] &^= 1 << (slot & 63) }
+func (m slotMask) has(slot int) bool { return m[slot>>6]>>(slot&63)&1 != 0 }
+func (m slotMask) empty() bool       { return m[0]|m[1] == 0 }
+func (m slotMask) with(o slotMask) slotMask {
+	return slotMask{m[0] | o[0], m[1] | o[1]}
 }
 
-// cfiKind is a kind of rule (DWARF 5, 6.4.1).
-type cfiKind uint8
+// ruleKind is a kind of rule (DWARF 5, 6.4.1).
+type ruleKind uint8
 
 const (
-	cfiNone  cfiKind = iota // no rule: the calling convention applies
-	cfiSame                 // unchanged
-	cfiUndef                // not recoverable
-	cfiAt                   // saved at CFA + val
-	cfiIs                   // is CFA + val
-	cfiReg                  // is register ref + val; also for the CFA itself
-	cfiExpr                 // is the value of postfix expression ref
-	cfiPC                   // is the value of expression ref, which depends on the pc
-	cfiLost                 // not expressible in postfix
-	cfiEnd                  // return address of the outermost frame
+	ruleNone  ruleKind = iota // no rule: the calling convention applies
+	ruleSame                  // unchanged
+	ruleUndef                 // not recoverable
+	ruleAt                    // saved at CFA + val
+	ruleIs                    // is CFA + val
+	ruleReg                   // is register ref + val; also for the CFA itself
+	ruleExpr                  // is the value of postfix expression ref
+	rulePC                    // is the value of expression ref, which depends on the pc
+	ruleLost                  // not expressible in postfix
+	ruleEnd                   // return address of the outermost frame
 )
 
-// cfiRule is a register's rule, or the CFA's. Rules with equal effect are
+// regRule is a register's rule, or the CFA's. Rules with equal effect are
 // equal values.
-type cfiRule struct {
-	kind cfiKind
+type regRule struct {
+	kind ruleKind
 	ref  uint32
 	val  int64
 }
 
-// cfiState is a row: the rule of the CFA and the rules of all slots. Slots that are not
+// rowState is a row: the rule of the CFA and the rules of all slots. Slots that are not
 // in set have the zero rule.
-type cfiState struct {
-	cfa   cfiRule
-	set   cfiMask
-	perPC cfiMask // slots with rules that depend on the pc
+type rowState struct {
+	cfa   regRule
+	set   slotMask
+	perPC slotMask // slots with rules that depend on the pc
 
 	signed bool // arm64: the return address has pointer authentication bits
 
-	regs [cfiSlots]cfiRule
+	regs [maxSlots]regRule
 }
 
-func (s *cfiState) put(slot int, r cfiRule) {
-	if s.regs[slot].kind == cfiPC {
+func (s *rowState) put(slot int, r regRule) {
+	if s.regs[slot].kind == rulePC {
 		s.perPC.remove(slot)
 	}
 	s.regs[slot] = r
 	switch r.kind {
-	case cfiNone:
+	case ruleNone:
 		s.set.remove(slot)
 		return
-	case cfiPC:
+	case rulePC:
 		s.perPC.add(slot)
 	}
 	s.set.add(slot)
 }
 
 // clear removes all rules.
-func (s *cfiState) clear() {
+func (s *rowState) clear() {
 	for w, m := range s.set {
 		for ; m != 0; m &= m - 1 {
-			s.regs[64*w+bits.TrailingZeros64(m)] = cfiRule{}
+			s.regs[64*w+bits.TrailingZeros64(m)] = regRule{}
 		}
 	}
-	s.set, s.perPC, s.cfa, s.signed = cfiMask{}, cfiMask{}, cfiRule{}, false
+	s.set, s.perPC, s.cfa, s.signed = slotMask{}, slotMask{}, regRule{}, false
 }
 
-// cfiSaved is a state that stores only the rules that are set, for CIEs and
+// savedState is a state that stores only the rules that are set, for CIEs and
 // DW_CFA_remember_state.
-type cfiSaved struct {
-	cfa    cfiRule
-	rules  []cfiSlotRule
+type savedState struct {
+	cfa    regRule
+	rules  []slotRule
 	signed bool
 }
 
-type cfiSlotRule struct {
+type slotRule struct {
 	slot uint8
-	rule cfiRule
+	rule regRule
 }
 
 // save writes the state into c, reusing its memory.
-func (s *cfiState) save(c *cfiSaved) {
+func (s *rowState) save(c *savedState) {
 	c.cfa, c.rules, c.signed = s.cfa, c.rules[:0], s.signed
 	for w, m := range s.set {
 		for ; m != 0; m &= m - 1 {
 			i := 64*w + bits.TrailingZeros64(m)
-			c.rules = append(c.rules, cfiSlotRule{uint8(i), s.regs[i]})
+			c.rules = append(c.rules, slotRule{uint8(i), s.regs[i]})
 		}
 	}
 }
 
-func (s *cfiState) load(c *cfiSaved) {
+func (s *rowState) load(c *savedState) {
 	s.clear()
 	s.cfa, s.signed = c.cfa, c.signed
 	for _, r := range c.rules {
@@ -126,47 +126,47 @@ func (s *cfiState) load(c *cfiSaved) {
 	}
 }
 
-func (c *cfiSaved) rule(slot int) cfiRule {
+func (c *savedState) rule(slot int) regRule {
 	for _, r := range c.rules {
 		if int(r.slot) == slot {
 			return r.rule
 		}
 	}
-	return cfiRule{}
+	return regRule{}
 }
 
-// cfiRegs is what the decoder needs to know about a CPU and one numbering of its
+// regTable is what the decoder needs to know about a CPU and one numbering of its
 // registers.
-type cfiRegs struct {
+type regTable struct {
 	id      uint32 // distinguishes the numberings of a CPU
 	table   *cfi.Names
 	regs    []cfi.Reg // by slot; slot 0 has cfi.RA
 	columns []uint32  // by slot
 	slots   []uint8   // by DWARF number; 0 for no slot
-	saved   cfiMask   // callee-saved
+	saved   slotMask  // callee-saved
 	sp      int       // slot, or -1
 	pc      int       // slot, or -1
 	bits    uint      // of a word
 	spIsCFA bool      // the caller's stack pointer is the CFA
 }
 
-// cfiMaxColumn is above all DWARF numbers of named registers.
-const cfiMaxColumn = 2048
+// maxColumn is above all DWARF numbers of named registers.
+const maxColumn = 2048
 
-// newCFIRegs returns the register numbers for CIEs whose return-address column is ra.
-func newCFIRegs(table *cfi.Names, ra uint64, id uint32) *cfiRegs {
+// newRegTable returns the register numbers for CIEs whose return-address column is ra.
+func newRegTable(table *cfi.Names, ra uint64, id uint32) *regTable {
 	a := table.Arch()
-	r := &cfiRegs{
+	r := &regTable{
 		id: id, sp: -1, pc: -1, bits: 8 * uint(a.PtrSize),
 		table: table, regs: []cfi.Reg{cfi.RA}, columns: []uint32{0},
-		slots: make([]uint8, cfiMaxColumn),
+		slots: make([]uint8, maxColumn),
 		// On z/Architecture the CFA is 160 bytes above the stack pointer
 		// (s390x ELF ABI supplement, "Stack frame").
 		spIsCFA: a != arch.S390X,
 	}
-	for n := range uint64(cfiMaxColumn) {
+	for n := range uint64(maxColumn) {
 		name, ok := a.CIERegName(ra, n)
-		if !ok || len(r.regs) == cfiSlots {
+		if !ok || len(r.regs) == maxSlots {
 			continue
 		}
 		slot := len(r.regs)
@@ -186,7 +186,7 @@ func newCFIRegs(table *cfi.Names, ra uint64, id uint32) *cfiRegs {
 
 // slot returns the slot of a DWARF register number, or 0 if Breakpad has no name for the
 // register.
-func (r *cfiRegs) slot(column uint64) int {
+func (r *regTable) slot(column uint64) int {
 	if column < uint64(len(r.slots)) {
 		return int(r.slots[column])
 	}
@@ -194,10 +194,10 @@ func (r *cfiRegs) slot(column uint64) int {
 }
 
 // reg returns the register with a DWARF number, which must have a slot.
-func (r *cfiRegs) reg(column uint64) cfi.Reg { return r.regs[r.slot(column)] }
+func (r *regTable) reg(column uint64) cfi.Reg { return r.regs[r.slot(column)] }
 
 // describe returns the name of a register for messages.
-func (r *cfiRegs) describe(column uint64) string {
+func (r *regTable) describe(column uint64) string {
 	if r.slot(column) != 0 {
 		return r.table.Name(r.reg(column))
 	}
@@ -205,7 +205,7 @@ func (r *cfiRegs) describe(column uint64) string {
 }
 
 // wrap reduces v to a word, sign-extended.
-func (r *cfiRegs) wrap(v int64) int64 {
+func (r *regTable) wrap(v int64) int64 {
 	if r.bits == 32 {
 		return int64(int32(v))
 	}

@@ -15,52 +15,52 @@ import (
 type writer struct {
 	r      *reader
 	table  symfmt.CFITable
-	sets   map[string]cfiInterned // by key: all sets
-	near   [1024]cfiInterned      // recent sets by hash, looked up before sets
-	key    []byte                 // describes the record being made
-	set    cfi.Rules              // storage of intern
-	hash   uint64                 // of key
-	room   int                    // bytes left for rule sets
-	toPC   int                    // number of addresses at which expressions may still be evaluated
-	mostPC int                    // the initial value of toPC
+	sets   map[string]internedRules // by key: all sets
+	near   [1024]internedRules      // recent sets by hash, looked up before sets
+	key    []byte                   // describes the record being made
+	set    cfi.Rules                // storage of intern
+	hash   uint64                   // of key
+	room   int                      // bytes left for rule sets
+	toPC   int                      // number of addresses at which expressions may still be evaluated
+	mostPC int                      // the initial value of toPC
 
 	taken  func(lo uint64) // if non-nil, called with the start of each row of an FDE
-	pieces []cfiPiece      // what the FDE may cover, ascending
+	pieces []codePiece     // what the FDE may cover, ascending
 	open   bool            // there is a block to continue
 	lo     uint64          // its start
 	end    uint64          // end of its last row
-	said   cfiState        // rules in force in the block, as the records give them
+	said   rowState        // rules in force in the block, as the records give them
 	marks  symfmt.CFIMarks // in force in the block
 	pc     uint64          // where the current row starts
 	full   bool            // a limit ended this FDE
 }
 
-// cfiInterned is a numbered rule set.
-type cfiInterned struct {
+// internedRules is a numbered rule set.
+type internedRules struct {
 	key string
 	id  symfmt.RuleID
 }
 
-// cfiPiece is a part of an FDE's code that no better FDE describes.
-type cfiPiece struct {
+// codePiece is a part of an FDE's code that no better FDE describes.
+type codePiece struct {
 	lo, hi uint64
 	fde    int32
 }
 
 func (w *writer) init(r *reader, size int) {
 	w.r = r
-	w.sets = make(map[string]cfiInterned)
-	w.room = 1<<16 + cfiRulesFactor*size
+	w.sets = make(map[string]internedRules)
+	w.room = 1<<16 + rulesFactor*size
 	w.table.Rows = make([]symfmt.CFIRow, 0, size/8) // compilers write 7 to 9 bytes for a row
-	w.toPC = cfiMaxPC
-	if n := r.in.CodeBytes; n > 0 && n < cfiMaxPC {
+	w.toPC = maxPC
+	if n := r.in.CodeBytes; n > 0 && n < maxPC {
 		w.toPC = int(n)
 	}
 	w.mostPC = w.toPC
 }
 
 // start begins an FDE.
-func (w *writer) start(pieces []cfiPiece) {
+func (w *writer) start(pieces []codePiece) {
 	w.pieces, w.open, w.full = pieces, false, false
 }
 
@@ -94,7 +94,7 @@ func (w *writer) cover(lo, hi uint64) {
 		return
 	}
 	slots := vm.cur.perPC
-	if vm.cur.cfa.kind != cfiPC && slots.empty() {
+	if vm.cur.cfa.kind != rulePC && slots.empty() {
 		w.emit(hi)
 		return
 	}
@@ -124,7 +124,7 @@ func (w *writer) emit(hi uint64) {
 	if init {
 		w.said.clear()
 		changed = vm.cur.set
-		changed.add(cfiSlotRA)
+		changed.add(slotRA)
 		if !vm.cie.regs.spIsCFA && vm.cie.regs.sp >= 0 {
 			changed.add(vm.cie.regs.sp)
 		}
@@ -143,7 +143,7 @@ func (w *writer) emit(hi uint64) {
 			}
 		}
 	}
-	vm.dirty = cfiMask{}
+	vm.dirty = slotMask{}
 	marks := vm.marks()
 	if len(w.key) > 1 || init || marks != w.marks {
 		id, ok := w.rules()
@@ -157,7 +157,7 @@ func (w *writer) emit(hi uint64) {
 }
 
 // marks returns the marks of the current row.
-func (vm *cfiVM) marks() (m symfmt.CFIMarks) {
+func (vm *machine) marks() (m symfmt.CFIMarks) {
 	if vm.cie.signal {
 		m |= symfmt.MarkSignal
 	}
@@ -171,19 +171,19 @@ func (vm *cfiVM) marks() (m symfmt.CFIMarks) {
 }
 
 // writable reports whether the CFA rule can be written.
-func (w *writer) writable(cfa cfiRule) bool {
+func (w *writer) writable(cfa regRule) bool {
 	switch cfa.kind {
-	case cfiReg:
+	case ruleReg:
 		return w.r.vm.cie.regs.slot(uint64(cfa.ref)) != 0
-	case cfiExpr:
+	case ruleExpr:
 		return true
 	}
 	return false
 }
 
 // resolve evaluates a rule at w.pc if it depends on the pc.
-func (w *writer) resolve(rule cfiRule) cfiRule {
-	if rule.kind != cfiPC {
+func (w *writer) resolve(rule regRule) regRule {
+	if rule.kind != rulePC {
 		return rule
 	}
 	e := &w.r.eval
@@ -195,51 +195,51 @@ func (w *writer) resolve(rule cfiRule) cfiRule {
 	return out
 }
 
-// effect returns a slot's rule in the form used in records; cfiNone means that nothing
+// effect returns a slot's rule in the form used in records; ruleNone means that nothing
 // needs to be written.
-func (w *writer) effect(slot int) cfiRule {
+func (w *writer) effect(slot int) regRule {
 	cie := w.r.vm.cie
-	rule, said := w.resolve(w.r.vm.cur.regs[slot]), w.said.regs[slot].kind != cfiNone
-	if slot == cfiSlotRA {
-		return cfiReturnAddress(cie, rule)
+	rule, said := w.resolve(w.r.vm.cur.regs[slot]), w.said.regs[slot].kind != ruleNone
+	if slot == slotRA {
+		return returnAddress(cie, rule)
 	}
 	cfaIsSP := slot == cie.regs.sp && cie.regs.spIsCFA
 	switch rule.kind {
-	case cfiNone:
+	case ruleNone:
 		switch {
 		case cfaIsSP && said:
-			return cfiRule{kind: cfiIs}
+			return regRule{kind: ruleIs}
 		case said, slot == cie.regs.sp && !cfaIsSP:
-			return cfiRule{kind: cfiSame}
+			return regRule{kind: ruleSame}
 		}
-	case cfiIs:
+	case ruleIs:
 		if cfaIsSP && rule.val == 0 && !said {
-			return cfiRule{}
+			return regRule{}
 		}
-	case cfiUndef, cfiLost:
-		if rule.kind == cfiUndef && !said && !cie.regs.saved.has(slot) {
-			return cfiRule{}
+	case ruleUndef, ruleLost:
+		if rule.kind == ruleUndef && !said && !cie.regs.saved.has(slot) {
+			return regRule{}
 		}
-		return cfiRule{kind: cfiLost}
+		return regRule{kind: ruleLost}
 	}
 	return rule
 }
 
-// cfiReturnAddress returns the effect of the return-address column's rule.
-func cfiReturnAddress(cie *cfiCIE, rule cfiRule) cfiRule {
+// returnAddress returns the effect of the return-address column's rule.
+func returnAddress(cie *cieInfo, rule regRule) regRule {
 	switch rule.kind {
-	case cfiNone, cfiSame:
+	case ruleNone, ruleSame:
 		if slot := cie.regs.slot(cie.ra); slot != 0 && slot != cie.regs.pc {
-			return cfiRule{kind: cfiReg, ref: uint32(cie.ra)}
+			return regRule{kind: ruleReg, ref: uint32(cie.ra)}
 		}
-		return cfiRule{kind: cfiLost}
-	case cfiUndef:
-		return cfiRule{kind: cfiEnd}
+		return regRule{kind: ruleLost}
+	case ruleUndef:
+		return regRule{kind: ruleEnd}
 	}
 	return rule
 }
 
-func (w *writer) addKey(slot int, rule cfiRule) {
+func (w *writer) addKey(slot int, rule regRule) {
 	head := uint64(rule.ref)<<16 | uint64(rule.kind)<<8 | uint64(slot)
 	w.key = binary.LittleEndian.AppendUint64(w.key, head)
 	w.key = binary.LittleEndian.AppendUint64(w.key, uint64(rule.val))
@@ -264,50 +264,50 @@ func (w *writer) rules() (symfmt.RuleID, bool) {
 }
 
 // intern makes a new rule set.
-func (w *writer) intern() (cfiInterned, bool) {
+func (w *writer) intern() (internedRules, bool) {
 	rules := w.set[:0]
 	for k := w.key[1:]; len(k) > 0; k = k[16:] {
 		head, val := binary.LittleEndian.Uint64(k), int64(binary.LittleEndian.Uint64(k[8:]))
-		rule := w.rule(int(head&0xff), cfiRule{kind: cfiKind(head >> 8), ref: uint32(head >> 16), val: val})
+		rule := w.rule(int(head&0xff), regRule{kind: ruleKind(head >> 8), ref: uint32(head >> 16), val: val})
 		w.room -= rule.Expr.Size()
 		rules = append(rules, rule)
 	}
 	if w.room < 0 {
-		w.stop("rule sets of more than %d times the size of the sections", cfiRulesFactor)
-		return cfiInterned{}, false
+		w.stop("rule sets of more than %d times the size of the sections", rulesFactor)
+		return internedRules{}, false
 	}
 	w.set = rules
-	known := cfiInterned{string(w.key), w.table.Rules.Add(rules)}
+	known := internedRules{string(w.key), w.table.Rules.Add(rules)}
 	w.sets[known.key] = known
 	return known, true
 }
 
 // rule returns a slot's rule, or the CFA's, as a value.
-func (w *writer) rule(slot int, rule cfiRule) cfi.Rule {
+func (w *writer) rule(slot int, rule regRule) cfi.Rule {
 	regs, e := w.r.vm.cie.regs, &w.r.eval
 	reg := cfi.CFA
 	if slot != 0xff {
 		reg = regs.regs[slot]
 	}
 	switch rule.kind {
-	case cfiSame:
+	case ruleSame:
 		e.build.Value(reg)
-	case cfiLost:
+	case ruleLost:
 		return cfi.Rule{Reg: reg, Expr: regs.table.Undef()}
-	case cfiEnd:
+	case ruleEnd:
 		e.build.Const(cfi.EndOfStack)
-	case cfiAt:
+	case ruleAt:
 		e.build.Sum(cfi.CFA, rule.val)
 		e.build.Apply('^')
-	case cfiIs:
+	case ruleIs:
 		e.build.Sum(cfi.CFA, rule.val)
-	case cfiReg:
+	case ruleReg:
 		if from := regs.reg(uint64(rule.ref)); slot != 0xff && rule.val == 0 {
 			e.build.Value(from)
 		} else {
 			e.build.Sum(from, rule.val)
 		}
-	case cfiExpr:
+	case ruleExpr:
 		return cfi.Rule{Reg: reg, Expr: e.exprs[rule.ref]}
 	}
 	return cfi.Rule{Reg: reg, Expr: e.build.Expr()}
@@ -346,6 +346,6 @@ func (w *writer) stop(format string, args ...any) {
 	}
 	w.full = true
 	vm := &w.r.vm
-	w.r.problems.add(vm.fde.cfiPlace, fmt.Sprintf("%s, from %#x on", vm.entry(), w.pc),
+	w.r.problems.add(vm.fde.entryPos, fmt.Sprintf("%s, from %#x on", vm.entry(), w.pc),
 		errorf(vm.s.Name, vm.fde.offset, format, args...))
 }
