@@ -1,3 +1,5 @@
+const count = (n, what) => n.toLocaleString("en") + " " + what + (n === 1 ? "" : "s");
+
 // element returns an element with a text. Texts from files go into the page by textContent alone.
 function element(name, text, className) {
   const e = document.createElement(name);

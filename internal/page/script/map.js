@@ -1,5 +1,4 @@
 const hex = address => address.toString(16);
-const count = (n, what) => n.toLocaleString("en") + " " + what + (n === 1 ? "" : "s");
 
 const rowHeight = 44, bandHeight = 40, leastHas = 1, leastLacks = 9, leastBytes = 16;
 const bands = ["func", "nofunc", "lines", "nolines", "cfi", "nocfi"];

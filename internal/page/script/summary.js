@@ -84,7 +84,7 @@
   const panel = $("verdict");
   panel.append(element("strong", printable(summary.verdict)));
   panel.classList.add(summary.holds ? "good" : "bad");
-  $("dumps").textContent = `${summary.dumps} dumps: ${summary.ok} whole, ${summary.damaged} damaged, ${summary.failed} not read; ${summary.threads} threads, ${summary.unclean} of which end too soon`;
+  $("dumps").textContent = `${count(summary.dumps, "dump")}: ${summary.ok} whole, ${summary.damaged} damaged, ${summary.failed} not read; ${count(summary.threads, "thread")}, ${summary.unclean} of which end too soon`;
   for (const trust of ["context", "cfi", "cfi_scan", "frame_pointer", "scan"]) {
     const n = summary[trust], share = summary.frames ? percent(Math.floor(n * 1000 / summary.frames) / 1000) : "0.0%";
     const figure = element("div", "", "figure"), bar = element("span", "", "bar"), part = element("i", "", "trust " + trust), label = element("span", share + " ", "mono");
@@ -98,7 +98,7 @@
   if (summary.verify) {
     const v = summary.verify;
     panel.append(element("br", ""), printable(v.conclusion));
-    $("hold").textContent = `The symbols hold in ${v.hold} of ${v.dumps} dumps; ${v.counted_cfi} of ${v.counted} callers by call frame information.`;
+    $("hold").textContent = `The symbols hold in ${v.hold} of ${count(v.dumps, "dump")}; ${v.counted_cfi} of ${count(v.counted, "caller")} by call frame information.`;
     $("judged").hidden = false;
     tables.push(new Table($("verdicts"), v.findings, verdicts));
   }
@@ -106,7 +106,7 @@
   const all = tables.reduce((n, table) => n + table.rows.length, 0);
   function search() {
     const found = tables.reduce((n, table) => n + table.show($("text").value.toLowerCase()), 0);
-    $("shown").textContent = found.toLocaleString("en") + " of " + all.toLocaleString("en") + (all === 1 ? " row" : " rows");
+    $("shown").textContent = found.toLocaleString("en") + " of " + count(all, "row");
   }
   let timer = 0;
   $("text").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 120); });
