@@ -10,16 +10,16 @@ import (
 
 // Finding is a violation of a rule.
 type Finding struct {
-	Rule     *Rule
-	Severity Severity
-	File     string // as given
-	Line     int    // from 1; 0 for the file as a whole
-	Col      int    // in bytes, from 1; 0 for the whole line
-	Message  string // lower case, without the position
-	RVA      symfmt.RVA
-	HasRVA   bool
-	Function string // function that contains it, or ""; see Report.ReadNames
-	Source   Source // where that function begins, or zero; see Report.ReadSources
+	Rule      *Rule
+	Severity  Severity
+	File      string // as given
+	Line      int    // from 1; 0 for the file as a whole
+	Col       int    // in bytes, from 1; 0 for the whole line
+	Message   string // lower case, without the position
+	RVA       symfmt.RVA
+	HasRVA    bool
+	Function  string    // function that contains it, or ""; see Report.ReadNames
+	FuncStart FuncStart // where that function begins, or zero; see Report.ReadFuncStarts
 
 	// Late means that the finding was made at the end of the file, when names are no longer known.
 	// Owner is then the function that contains it.

@@ -16,14 +16,14 @@ type place struct {
 // place returns the position where the function of a finding begins, if that is known, and otherwise the finding's
 // position in the symbol file. source reports whether it is in a source file.
 func (r *Results) place(f *finding.Finding) (p place, source bool) {
-	name := f.Source.File
+	name := f.FuncStart.File
 	if r.Source != nil && name != "" {
 		name = r.Source(name)
 	}
 	if name == "" {
 		return place{f.File, f.Line}, false
 	}
-	return place{name, f.Source.Line}, true
+	return place{name, f.FuncStart.Line}, true
 }
 
 // symbols names a position in a symbol file, for messages that point at a source file.

@@ -93,7 +93,7 @@ func fileGroups(rep *finding.Report, merged finding.Severity) (groups []sarifGro
 const sarifOverhead = 1400
 
 func (g *sarifGroup) size() int {
-	return sarifOverhead + 2*(len(g.first.Message)+len(g.first.Function)+len(g.first.File)+len(g.first.Source.File))
+	return sarifOverhead + 2*(len(g.first.Message)+len(g.first.Function)+len(g.first.File)+len(g.first.FuncStart.File))
 }
 
 func (g *sarifGroup) message() string {

@@ -28,22 +28,22 @@ type Facts struct {
 	Layout symfmt.Layout // layout of the text; set at the end
 	Cut    error         // symfmt.Report.Cut; set at the end
 
-	Func      Func        // last FUNC; its Size is 0 if there is none
-	FuncName  []byte      // name of Func; overwritten by the next FUNC
-	InFunc    bool        // the record belongs to Func
-	FuncLost  bool        // the record belongs to a malformed FUNC
-	funcOpen  bool        // Func is not in Functions yet
-	Line      LineFaults  // faults of the record, if it is a line record
-	Functions Table[Func] // all FUNCs, in file order
-	Publics   Table[Public]
-	Blocks    Table[Block] // STACK CFI INITs in file order
-	Files     IDs
-	Origins   IDs
-	Wins      Table[winBlock] // STACK WINs in file order
-	Again     bool            // the record is a FILE or INLINE_ORIGIN with a number declared before
-	Forms     inlineForms
+	Func       Func        // last FUNC; its Size is 0 if there is none
+	FuncName   []byte      // name of Func; overwritten by the next FUNC
+	InFunc     bool        // the record belongs to Func
+	FuncLost   bool        // the record belongs to a malformed FUNC
+	funcOpen   bool        // Func is not in Functions yet
+	Line       LineFaults  // faults of the record, if it is a line record
+	Functions  Table[Func] // all FUNCs, in file order
+	Publics    Table[Public]
+	Blocks     Table[Block] // STACK CFI INITs in file order
+	Files      IDs
+	Origins    IDs
+	Wins       Table[winBlock] // STACK WINs in file order
+	Redeclared bool            // the record is a FILE or INLINE_ORIGIN with a number declared before
+	Forms      inlineForms
 
-	Nest     Nesting      // nesting of Func's INLINEs
+	Nesting  Nesting      // nesting of Func's INLINEs
 	spans    extent.Spans // code covered by Func's line records
 	lineFrom symfmt.RVA   // start of Func's last line record
 	lastFile uint32       // file of the last line record, plus 1
@@ -91,8 +91,8 @@ type Block struct {
 
 // IDs is a set of declared numbers that records which of them are used.
 type IDs struct {
-	Early []earlyUse // first uses of numbers not declared before; at most maxEarly
-	early map[uint32]bool
+	ForwardUses []forwardUse // first uses of numbers not declared before; at most maxForward
+	forward     map[uint32]bool
 
 	declared, used Bitset
 	far            map[uint32]bool // numbers too large for the bitsets; the value is true if used
@@ -179,7 +179,7 @@ func (f *Facts) See(r *symfmt.Record) {
 		f.seeInline(r)
 		return
 	case symfmt.KindInlineOrigin:
-		f.Again = f.Origins.declare(r.ID)
+		f.Redeclared = f.Origins.declare(r.ID)
 		f.Forms.origin(r)
 		return
 	}
@@ -193,7 +193,7 @@ func (f *Facts) See(r *symfmt.Record) {
 			f.Arch = arch.ByName(f.CPU)
 		}
 	case symfmt.KindFile:
-		f.Again = f.Files.declare(r.ID)
+		f.Redeclared = f.Files.declare(r.ID)
 	case symfmt.KindFunc:
 		f.openFunc(r)
 	case symfmt.KindPublic:
@@ -240,7 +240,7 @@ func (f *Facts) openFunc(r *symfmt.Record) {
 	f.FuncName = append(f.FuncName[:0], r.Name...)
 	f.InFunc, f.funcOpen = true, true
 	f.spans.Reset()
-	f.Nest.begin()
+	f.Nesting.begin()
 	f.cover.begin(&f.Func)
 	f.noteStartup(r, r.Size)
 	if r.ParamSize > 0 {
@@ -271,14 +271,14 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 		f.Files.use(r, 3, uint32(in.CallFile))
 	}
 	f.Origins.use(r, origin, uint32(in.Origin))
-	f.Nest.see(r, &f.Func)
+	f.Nesting.see(r, &f.Func)
 }
 
 // closeFunc adds the function that has ended to the table.
 func (f *Facts) closeFunc() {
 	if f.funcOpen {
 		f.Func.Covered = f.cover.end()
-		f.Nest.end()
+		f.Nesting.end()
 		f.Functions.Add(f.Func)
 	}
 	f.funcOpen = false

@@ -2,15 +2,15 @@ package facts
 
 import "github.com/symtool/symtool/symfmt"
 
-// earlyUse is the first use of a FILE or INLINE_ORIGIN number that was not declared before the use.
-type earlyUse struct {
+// forwardUse is the first use of a FILE or INLINE_ORIGIN number that was not declared before the use.
+type forwardUse struct {
 	ID   uint32
 	Kind symfmt.Kind // kind of the record that uses it
 	Pos  symfmt.Pos
 }
 
-// maxEarly is how many early uses are kept. Only damaged files have many.
-const maxEarly = 1 << 14
+// maxForward is how many forward uses are kept. Only damaged files have many.
+const maxForward = 1 << 14
 
 // use records that field i of a record refers to id.
 func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
@@ -18,24 +18,24 @@ func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
 		s.Use(id)
 		return
 	}
-	if len(s.Early) >= maxEarly || s.early[id] {
+	if len(s.ForwardUses) >= maxForward || s.forward[id] {
 		return
 	}
-	if s.early == nil {
-		s.early = map[uint32]bool{}
+	if s.forward == nil {
+		s.forward = map[uint32]bool{}
 	}
-	s.early[id] = true
-	s.Early = append(s.Early, earlyUse{id, r.Kind, r.FieldPos(i)})
+	s.forward[id] = true
+	s.ForwardUses = append(s.ForwardUses, forwardUse{id, r.Kind, r.FieldPos(i)})
 }
 
-// UsedEarly reports whether a number was used before it was declared.
-func (s *IDs) UsedEarly(id uint32) bool { return s.early[id] || len(s.Early) >= maxEarly }
+// UsedForward reports whether a number was used before it was declared.
+func (s *IDs) UsedForward(id uint32) bool { return s.forward[id] || len(s.ForwardUses) >= maxForward }
 
 // Unused returns how many numbers were declared but never used, and the lowest of them. used
 // reports uses that s does not know about.
 func (s *IDs) Unused(used func(id uint32) bool) (n int, least uint32) {
 	count := func(id uint32) {
-		if s.Used(id) || s.UsedEarly(id) || used(id) {
+		if s.Used(id) || s.UsedForward(id) || used(id) {
 			return
 		}
 		if n == 0 || id < least {
@@ -63,7 +63,7 @@ type inlineForms struct {
 	Old, New int // numbers of INLINE records
 
 	Origins  IDs          // numbers of the files that INLINE_ORIGINs refer to, if they have the old form
-	Nameless []symfmt.Pos // positions of names that are empty in the old form; at most maxEarly
+	Nameless []symfmt.Pos // positions of names that are empty in the old form; at most maxForward
 }
 
 func (x *inlineForms) inline(r *symfmt.Record) {
@@ -85,7 +85,7 @@ func (x *inlineForms) origin(r *symfmt.Record) {
 	if file >= 0 {
 		x.Origins.use(r, 2, uint32(file))
 	}
-	if len(name) == 0 && len(x.Nameless) < maxEarly {
+	if len(name) == 0 && len(x.Nameless) < maxForward {
 		x.Nameless = append(x.Nameless, r.FieldPos(2))
 	}
 }

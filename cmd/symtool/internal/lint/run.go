@@ -120,7 +120,7 @@ func (l *linter) readNames(r *linted) error {
 		read   func(io.Reader) error
 	}{
 		{l.format.functions && r.report.NamesWanted(), r.report.ReadNames},
-		{l.format.sources && len(r.report.Findings) > 0, r.report.ReadSources},
+		{l.format.sources && len(r.report.Findings) > 0, r.report.ReadFuncStarts},
 		{l.verdict, r.report.Coverage.ReadNames},
 	} {
 		if !pass.wanted {

@@ -110,7 +110,7 @@ overlaps in part, rust-minidump takes one of the two: the stack has the wrong ca
 		On: []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
-				if p.InFunc && p.Nest.Overlaps {
+				if p.InFunc && p.Nesting.Overlaps {
 					p.Report(r, 1, "ranges overlap those of another INLINE of level %d with the same parent", r.Inline.Depth)
 				}
 			}, nil
@@ -207,7 +207,7 @@ func manyRanges(n int) string {
 func atFuncEnd(list func(*facts.Nesting) *facts.NestedRanges, report func(p *check.Pass, x *facts.Nested)) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		end := func() {
-			done := list(&p.Nest).Done
+			done := list(&p.Nesting).Done
 			for i := range done {
 				report(p, &done[i])
 			}

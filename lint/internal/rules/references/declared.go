@@ -106,7 +106,7 @@ leaves the frame out. Each number is reported once, where it is first used.`,
 // again reports a number that was already declared.
 func again(p *check.Pass) (func(*symfmt.Record), func()) {
 	return func(r *symfmt.Record) {
-		if p.Again {
+		if p.Redeclared {
 			p.Report(r, 1, "number %d already belongs to an earlier %v", r.ID, r.Kind)
 		}
 	}, nil
@@ -117,7 +117,7 @@ func undeclared(ids func(*facts.Facts) *facts.IDs, kind symfmt.Kind, what string
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {
 			ids := ids(p.Facts)
-			for _, use := range ids.Early {
+			for _, use := range ids.ForwardUses {
 				if use.Kind == kind && !ids.Has(use.ID) {
 					p.ReportOwned(use.Pos, "%s %d is not declared", what, use.ID)
 				}
@@ -210,7 +210,7 @@ func oldOriginFiles(p *check.Pass) (func(*symfmt.Record), func()) {
 		if !p.Forms.OldOrigins() {
 			return
 		}
-		for _, use := range p.Forms.Origins.Early {
+		for _, use := range p.Forms.Origins.ForwardUses {
 			if !p.Files.Has(use.ID) {
 				p.ReportPos(use.Pos, "file %d is not declared", use.ID)
 			}

@@ -56,7 +56,7 @@ convert writes those that are used. Reported once.`,
 		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
 				old := func(id uint32) bool {
-					return p.Forms.OldOrigins() && p.Forms.Origins.UsedEarly(id)
+					return p.Forms.OldOrigins() && p.Forms.Origins.UsedForward(id)
 				}
 				if n, least := p.Files.Unused(old); n > 0 {
 					p.ReportLine(0, "%d of %s are unused, the first is %d", n, text.Count(p.Files.Count, "FILE record"), least)
@@ -92,7 +92,7 @@ func late(ids func(*facts.Facts) *facts.IDs, what string) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {
 			ids := ids(p.Facts)
-			for _, use := range ids.Early {
+			for _, use := range ids.ForwardUses {
 				if ids.Has(use.ID) {
 					p.ReportOwned(use.Pos, "%s %d is declared after this use", what, use.ID)
 				}

@@ -9,16 +9,16 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Source is a place in a source file.
-type Source struct {
+// FuncStart is where a function begins in its source file.
+type FuncStart struct {
 	File string // as in the FILE record
 	Line int    // from 1
 }
 
-// ReadSources reads a symbol file a second time, and sets the Source of each finding to the beginning of its function.
+// ReadFuncStarts reads a symbol file a second time, and sets the FuncStart of each finding to the beginning of its function.
 // Findings in code without lines have none.
-func (r *Report) ReadSources(in io.Reader) error {
-	s := newSources(r.Findings)
+func (r *Report) ReadFuncStarts(in io.Reader) error {
+	s := newFuncStarts(r.Findings)
 	if len(r.Findings) == 0 {
 		return nil
 	}
@@ -36,8 +36,8 @@ func (r *Report) ReadSources(in io.Reader) error {
 	}
 }
 
-// sources finds the functions of findings, by the line of a record or by address.
-type sources struct {
+// funcStarts finds the functions of findings, by the line of a record or by address.
+type funcStarts struct {
 	files     map[uint32]string
 	byLine    map[int][]*Finding
 	byRVA     []*Finding // findings with an address, sorted by it
@@ -49,8 +49,8 @@ type sources struct {
 	ownerless bool   // there is no current function
 }
 
-func newSources(findings []Finding) *sources {
-	s := &sources{files: map[uint32]string{}, byLine: map[int][]*Finding{}, ownerless: true}
+func newFuncStarts(findings []Finding) *funcStarts {
+	s := &funcStarts{files: map[uint32]string{}, byLine: map[int][]*Finding{}, ownerless: true}
 	for i := range findings {
 		f := &findings[i]
 		if line := cmp.Or(f.Owner.Line, f.Line); line > 0 {
@@ -68,7 +68,7 @@ func newSources(findings []Finding) *sources {
 	return s
 }
 
-func (s *sources) record(rec *symfmt.Record) {
+func (s *funcStarts) record(rec *symfmt.Record) {
 	switch rec.Kind {
 	case symfmt.KindFile:
 		s.files[rec.ID] = string(rec.Name)
@@ -92,7 +92,7 @@ func (s *sources) record(rec *symfmt.Record) {
 
 // take moves the waiting findings with addresses in fn to s.within. Each finding is taken once, so that overlapping
 // functions do not make this quadratic.
-func (s *sources) take(fn *symfmt.Record) {
+func (s *funcStarts) take(fn *symfmt.Record) {
 	i := s.waiting(sort.Search(len(s.byRVA), func(i int) bool { return s.byRVA[i].RVA >= fn.RVA }))
 	for i < len(s.byRVA) && uint64(s.byRVA[i].RVA-fn.RVA) < fn.Size {
 		s.within = append(s.within, s.byRVA[i])
@@ -103,7 +103,7 @@ func (s *sources) take(fn *symfmt.Record) {
 
 // waiting returns the index of the first finding in byRVA, from i on, that no function has taken. It shortens the
 // chains that it follows.
-func (s *sources) waiting(i int) int {
+func (s *funcStarts) waiting(i int) int {
 	for s.next[i] != i {
 		s.next[i] = s.next[s.next[i]]
 		i = s.next[i]
@@ -111,18 +111,18 @@ func (s *sources) waiting(i int) int {
 	return i
 }
 
-// endFunction sets the source of the findings in the current function. Where functions overlap, the record that a
+// endFunction sets the FuncStart of the findings in the current function. Where functions overlap, the record that a
 // finding is about decides, rather than its address.
-func (s *sources) endFunction() {
+func (s *funcStarts) endFunction() {
 	if name := s.files[uint32(s.file)]; name != "" && s.line > 0 {
-		at := Source{name, int(s.line)}
+		at := FuncStart{name, int(s.line)}
 		for _, f := range s.within {
-			if f.Source == (Source{}) {
-				f.Source = at
+			if f.FuncStart == (FuncStart{}) {
+				f.FuncStart = at
 			}
 		}
 		for _, f := range s.about {
-			f.Source = at
+			f.FuncStart = at
 		}
 	}
 	s.within, s.about, s.line, s.ownerless = s.within[:0], s.about[:0], 0, true
