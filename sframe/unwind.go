@@ -27,7 +27,8 @@ var (
 
 // Step returns the frame's caller. regs returns registers of the topmost frame other than
 // SP and FP; it must be nil for other frames, where they are unknown. mem returns the
-// 8-byte word at an address. Step allocates nothing unless the section is damaged.
+// 8-byte word at an address; if it is nil, no word can be read, and a rule that needs one
+// ends in ErrMemory. Step allocates nothing unless the section is damaged.
 func (s *Section) Step(f Frame, regs func(Reg) (uint64, bool), mem func(addr uint64) (uint64, bool)) (Frame, error) {
 	pc := f.PC
 	if !f.Interrupted {
@@ -90,8 +91,10 @@ func (u *unwinder) apply(r Rule, of Reg) uint64 {
 		if u.err != nil {
 			return 0
 		}
-		if v, ok := u.mem(addr); ok {
-			return v
+		if u.mem != nil {
+			if v, ok := u.mem(addr); ok {
+				return v
+			}
 		}
 		u.err = ErrMemory
 	default:
