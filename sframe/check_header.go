@@ -1,24 +1,28 @@
 package sframe
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/symtool/symtool/damage"
+)
 
 // sectionRules examine the section as a whole.
 var sectionRules = []*rule{
 	{id: "empty", in: "WWE", ref: refBinutils + "ld 2.47 with input of other versions only", section: checkEmpty},
-	damage,
+	checkDamage,
 	{id: "headers", in: "EWW", ref: refSpec + "2.2", section: checkHeaders},
 	{id: "overlap", in: "EWW", ref: refSpec + "2.3", section: checkOverlap},
 }
 
-// damage reports what Decode and Rows cannot read; every part of a check may find it.
-var damage = &rule{id: "damage", in: "EEE", ref: refSpec + "2", section: func(c *checker) {
+// checkDamage reports what Decode and Rows cannot read; every part of a check may find it.
+var checkDamage = &rule{id: "damage", in: "EEE", ref: refSpec + "2", section: func(c *checker) {
 	for _, p := range c.s.Problems {
 		c.damage(p.Err)
 	}
 }}
 
 func (c *checker) damage(err error) {
-	var at *Error
+	var at *damage.Error
 	if errors.As(err, &at) {
 		c.report(at.Offset, "%s", at.Msg)
 	}
@@ -169,7 +173,7 @@ func checkRowsOverlap(c *checker, h *Header) {
 }
 
 func checkRowsUnused(c *checker, h *Header) {
-	if len(c.s.Problems) != 0 || c.left || c.seen[damage] != nil {
+	if len(c.s.Problems) != 0 || c.left || c.seen[checkDamage] != nil {
 		return
 	}
 	at := h.fres

@@ -155,7 +155,7 @@ func (c *checker) rowsEnd(v *visit) {
 		e.lo -= attrSize
 	}
 	if err := v.rows.Err(); err != nil {
-		c.at = damage
+		c.at = checkDamage
 		c.damage(err)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 )
@@ -118,7 +119,7 @@ func TestCheckBadSynth(t *testing.T) {
 		}
 		section, err := sframe.Decode(sample.data, sample.opts)
 		if err != nil {
-			var at *sframe.Error
+			var at *damage.Error
 			if !errors.As(err, &at) || want.rule != "" || at.Offset != want.at {
 				t.Errorf("%s: %v, want rule %q at %#x", sample.name, err, want.rule, want.at)
 			}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/sframe"
 )
 
@@ -64,7 +65,7 @@ func useRows(t testing.TB, data []byte, s *sframe.Section, i int, left *int) {
 // inside checks that an error has an offset inside the section, or at its end.
 func inside(t testing.TB, data []byte, err error) {
 	t.Helper()
-	at := new(sframe.Error)
+	at := new(damage.Error)
 	if !errors.As(err, &at) || at.Offset > uint64(len(data)) || at.Msg == "" {
 		t.Errorf("of %d bytes: %v", len(data), err)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/symtool/symtool/damage"
 )
 
 const (
@@ -86,7 +88,7 @@ func Decode(data []byte, o Options) (*Section, error) {
 }
 
 func (s *Section) lose(what string, err error) {
-	s.Problems = append(s.Problems, Problem{Lost: what, Err: err})
+	s.Problems = append(s.Problems, damage.Problem{Lost: what, Err: err})
 }
 
 // maxProblems is the number of problems reported, of which the last stands for the rest:
@@ -108,7 +110,7 @@ func (s *Section) fail(offset uint64, format string, args ...any) error {
 }
 
 func sectionError(name string, offset uint64, format string, args ...any) error {
-	return &Error{Section: name, Offset: offset, Msg: fmt.Sprintf(format, args...)}
+	return &damage.Error{Section: name, Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
 // Magic returns the byte order of the SFrame section that starts with data, or nil if it

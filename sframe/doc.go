@@ -12,14 +12,8 @@
 // version. Section.Funcs returns functions and Encode writes them, in version 2
 // or 3; Section.Convert does both. Encode's comment says what is lost, and why.
 //
+// Damage is reported as *damage.Error, with offsets from the start of the section.
+//
 // Formats: "The SFrame format" of binutils 2.40 (version 1), 2.44 (version 2),
 // 2.45 (errata of version 2) and 2.46 (version 3).
 package sframe
-
-import "github.com/symtool/symtool/internal/bin"
-
-// Error is damage at an offset of the section.
-type Error = bin.Error
-
-// Problem is damage that cost a part of a section while the rest was kept.
-type Problem = bin.Problem

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/symtool/symtool/damage"
 )
 
 // Target specifies what Encode writes.
@@ -50,7 +52,7 @@ type layout struct {
 // to their fields; later versions find nothing in any other section.
 //
 // Encode returns an error only if nothing can be written for the target.
-func Encode(funcs []Func, t Target) ([]byte, []Problem, error) {
+func Encode(funcs []Func, t Target) ([]byte, []damage.Problem, error) {
 	format := formatOf(t.Version)
 	if format == nil || format.write == nil {
 		return nil, nil, fmt.Errorf("cannot write version %d, want 2 or %d", t.Version, len(formats)-1)
@@ -66,7 +68,7 @@ func Encode(funcs []Func, t Target) ([]byte, []Problem, error) {
 // Convert encodes the section's functions in another version, for the same address. The
 // result is one section, even if the linker had concatenated several. The problems are
 // those of Encode and of reading the rows.
-func (s *Section) Convert(version uint8) ([]byte, []Problem, error) {
+func (s *Section) Convert(version uint8) ([]byte, []damage.Problem, error) {
 	if len(s.Headers) == 0 {
 		return nil, nil, fmt.Errorf("%s is empty", s.Name)
 	}
@@ -91,7 +93,7 @@ type encoder struct {
 
 	fdes, fres       []byte
 	numFDEs, numFREs uint32
-	problems         []Problem
+	problems         []damage.Problem
 
 	fde, last FDE   // the current FDE, and the one written last
 	rows      []Row // rows of the current function that will be written
@@ -132,7 +134,7 @@ func byAddress(funcs []Func) []int {
 }
 
 func (e *encoder) lose(what string, err error) {
-	e.problems = append(e.problems, Problem{Lost: what, Err: err})
+	e.problems = append(e.problems, damage.Problem{Lost: what, Err: err})
 }
 
 // add encodes a function.

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/damage"
 )
 
 var (
@@ -19,7 +21,7 @@ func at(start uint32, r Row) Row {
 	return r
 }
 
-func mustEncode(t testing.TB, funcs []Func, target Target) ([]byte, []Problem) {
+func mustEncode(t testing.TB, funcs []Func, target Target) ([]byte, []damage.Problem) {
 	t.Helper()
 	data, problems, err := Encode(funcs, target)
 	if err != nil {
@@ -260,7 +262,7 @@ func TestEncodeLimits(t *testing.T) {
 	}
 }
 
-func problemText(problems []Problem) string {
+func problemText(problems []damage.Problem) string {
 	var all []string
 	for _, p := range problems {
 		all = append(all, p.String())

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 )
@@ -86,7 +87,7 @@ func checkFind(t testing.TB, s *sframe.Section, pc uint64) {
 		return
 	}
 	if wantErr == errDamage {
-		if at := new(sframe.Error); !errors.As(err, &at) {
+		if at := new(damage.Error); !errors.As(err, &at) {
 			t.Fatalf("%#x: %v, want damage", pc, err)
 		}
 	} else if err != wantErr || row != wantRow {
@@ -125,7 +126,7 @@ func TestFindLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := new(sframe.Error)
+		at := new(damage.Error)
 		if i, row, err := s.Find(0x1020); i != 1 || !errors.As(err, &at) {
 			t.Errorf("%s: FDE %d, %v, %v", name, i, row, err)
 		}

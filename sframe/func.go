@@ -1,6 +1,10 @@
 package sframe
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/damage"
+)
 
 // Func is a function with all its rows, independent of any section. [Encode] takes this form.
 type Func struct {
@@ -47,14 +51,14 @@ const sharedRows = 1 << 12
 
 // Funcs returns the functions of all headers. A function with damaged rows is left out, as the
 // rows before the damage would otherwise be in force up to its end.
-func (s *Section) Funcs() (funcs []Func, problems []Problem) {
+func (s *Section) Funcs() (funcs []Func, problems []damage.Problem) {
 	funcs = make([]Func, 0, len(s.FDEs))
 	left := s.RowBytes() + sharedRows
 	for i := range s.FDEs {
 		f, err := s.funcOf(i, left)
 		left -= min(left, uint64(len(f.Rows)))
 		if err != nil {
-			problems = append(problems, Problem{Lost: fmt.Sprintf("function at %#x", f.Start), Err: err})
+			problems = append(problems, damage.Problem{Lost: fmt.Sprintf("function at %#x", f.Start), Err: err})
 			continue
 		}
 		funcs = append(funcs, f)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"strconv"
+
+	"github.com/symtool/symtool/damage"
 )
 
 // WriteJSON writes the section as one JSON object, without a newline after it, so that it can be
@@ -211,11 +213,11 @@ func (o *object) texts(name string, all []string) {
 func (o *object) failure(err error, lost string) {
 	o.open()
 	msg := err.Error()
-	var e *Error
+	var e *damage.Error
 	if errors.As(err, &e) {
 		o.text("section", e.Section)
 		o.hex("offset", e.Offset)
-		msg = (&Error{Msg: e.Msg, Err: e.Err}).Error()
+		msg = (&damage.Error{Msg: e.Msg, Err: e.Err}).Error()
 	}
 	o.text("message", msg)
 	if lost != "" {

@@ -1,6 +1,10 @@
 package sframe
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/damage"
+)
 
 // maxShared bounds the bytes of rows that are read for all functions together, as a multiple of
 // the rows' size: functions may share rows, and in a damaged section many functions may each
@@ -35,7 +39,7 @@ func (b *shared) next(s *Section, i int) Rows {
 func (b *shared) took(rows *Rows) { *b -= min(*b, shared(rows.pos-rows.f.rows)) }
 
 // Damage calls report for everything that cannot be read: Problems, and damaged rows.
-func (s *Section) Damage(report func(Problem)) {
+func (s *Section) Damage(report func(damage.Problem)) {
 	known := map[string]bool{}
 	for _, p := range s.Problems {
 		known[p.Lost] = true
@@ -50,7 +54,7 @@ func (s *Section) Damage(report func(Problem)) {
 		if rows.err == nil {
 			continue
 		}
-		if p := (Problem{Lost: fmt.Sprintf("rows of FDE %d", i), Err: rows.err}); !known[p.Lost] {
+		if p := (damage.Problem{Lost: fmt.Sprintf("rows of FDE %d", i), Err: rows.err}); !known[p.Lost] {
 			report(p)
 		}
 	}

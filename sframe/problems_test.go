@@ -3,6 +3,7 @@ package sframe_test
 import (
 	"testing"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 )
@@ -28,7 +29,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	s.Damage(func(p sframe.Problem) { got = append(got, p.String()) })
+	s.Damage(func(p damage.Problem) { got = append(got, p.String()) })
 	want := []string{
 		".sframe+0x1c: attributes at offset 0x7f000000 of the rows' 90 bytes (lost: rows of FDE 0)",
 		".sframe+0xa3: info 0x63: data words of size code 3 (lost: rows of FDE 2)",

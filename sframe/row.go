@@ -293,7 +293,7 @@ func flexRule(control uint32, offset int64) Rule {
 }
 
 // Find returns the index of the FDE that covers pc and the row in force there. The error is
-// [ErrNoFDE], [ErrNoRow] or an *Error that reports damage. Only the last is allocated.
+// [ErrNoFDE], [ErrNoRow] or a *damage.Error that reports damage. Only the last is allocated.
 func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 	i := s.FindFDE(pc)
 	if i < 0 {

@@ -8,6 +8,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/damage"
 )
 
 // Flags describes properties of a section (sfp_flags, 2.1.3).
@@ -110,10 +112,10 @@ func (f *FDE) last() uint64 {
 // Its methods may be called concurrently.
 type Section struct {
 	Name     string
-	Addr     uint64    // address of the section's first byte
-	Headers  []Header  // one, unless a linker concatenated sections
-	FDEs     []FDE     // of all headers, in the order of the section
-	Problems []Problem // what could not be read
+	Addr     uint64           // address of the section's first byte
+	Headers  []Header         // one, unless a linker concatenated sections
+	FDEs     []FDE            // of all headers, in the order of the section
+	Problems []damage.Problem // what could not be read
 
 	data   []byte
 	sorted []uint32 // FDEs by address; nil if they are already in that order

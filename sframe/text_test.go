@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 )
@@ -164,7 +165,7 @@ func TestPrintAnyByte(t *testing.T) {
 				t.Fatal(err)
 			}
 			damaged := false
-			s.Damage(func(sframe.Problem) { damaged = true })
+			s.Damage(func(damage.Problem) { damaged = true })
 			if reports := strings.Contains(text.String(), "    error: "); reports && !damaged || !json.Valid(doc.Bytes()) {
 				t.Errorf("byte %#x is %#x: damaged %v\n%s%s", i, v, damaged, &text, &doc)
 			}
@@ -195,7 +196,7 @@ func TestPrintSharedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	problems := 0
-	s.Damage(func(sframe.Problem) { problems++ })
+	s.Damage(func(damage.Problem) { problems++ })
 	want := "rows of FDE 599 left out: functions share rows more than 2 times over"
 	if lines := bytes.Count(text.Bytes(), []byte("\n")); lines > 20*len(data) || !strings.Contains(text.String(), want) || problems == 0 || problems == n {
 		t.Errorf("%d lines, %d problems", lines, problems)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/damage"
 )
 
 // Kind is the kind of a Record.
@@ -195,7 +195,7 @@ func skipBlanks(b []byte, i int) int {
 
 // Problem is damage that cost one record or unit of an input; the rest was read.
 // Readers of all formats report it; Err holds the place, usually as a *SyntaxError.
-type Problem = bin.Problem
+type Problem = damage.Problem
 
 // SyntaxError is a bad record of a symbol file, or a record that does not fit
 // those before it.

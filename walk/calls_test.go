@@ -82,7 +82,7 @@ func (o *callOracle) check(t *testing.T, objdump string) {
 		if code == nil {
 			continue
 		}
-		got := cpu.CallBefore(o.a, f.Order, code, addrs[i], f.Executable) == CallYes
+		got := cpu.CallBefore(o.a, f.Order, code, addrs[i], f.Executable) == cpu.CallYes
 		switch {
 		case call && got:
 			right++

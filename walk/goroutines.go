@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/vars"
@@ -54,7 +55,7 @@ func (w *Walker) goroutines(ctx context.Context, res *Result) (kept []goroutine.
 	res.Dump = &d
 	found, err := w.findGoroutines(ctx, res, goroutine.Read)
 	if err != nil && ctx.Err() == nil {
-		d.Problems = append(slices.Clip(d.Problems), dump.Problem{Lost: "goroutines", Err: err})
+		d.Problems = append(slices.Clip(d.Problems), damage.Problem{Lost: "goroutines", Err: err})
 	}
 	if len(found) == 0 {
 		return nil

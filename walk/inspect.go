@@ -11,14 +11,14 @@ import (
 )
 
 // CallAnswer says whether the instruction before an address is a call.
-type CallAnswer = cpu.CallAnswer
+type CallAnswer uint8
 
 // The answers. CallUnknown means that the code is not in the dump, or that its CPU or encoding is
 // not supported.
 const (
-	CallUnknown CallAnswer = cpu.CallUnknown
-	CallNo      CallAnswer = cpu.CallNo
-	CallYes     CallAnswer = cpu.CallYes
+	CallUnknown = CallAnswer(cpu.CallUnknown)
+	CallNo      = CallAnswer(cpu.CallNo)
+	CallYes     = CallAnswer(cpu.CallYes)
 )
 
 // Inspector examines the frames of a stack after the walk, using each source of rules separately.
@@ -202,5 +202,5 @@ func (u *unwinder) call(pc uint64) CallAnswer {
 	for n := cpu.MaxCall; n > 1 && code == nil; n-- { // fewer bytes where code begins nearby
 		code = u.code(pc-uint64(n), n)
 	}
-	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCode)
+	return CallAnswer(cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCode))
 }

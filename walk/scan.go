@@ -112,7 +112,7 @@ func (u *unwinder) isReturn(pc uint64) bool {
 // noCall reports whether the code before an address is known and is not a call.
 func (u *unwinder) noCall(pc uint64) bool {
 	code := u.code(pc-cpu.MaxCall, cpu.MaxCall)
-	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCallable) == CallNo
+	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCallable) == cpu.CallNo
 }
 
 // isCallable reports whether a direct call may lead to an address: to code, or to the frame's own address. The latter

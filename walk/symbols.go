@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
@@ -115,7 +116,7 @@ type elfFile struct {
 // cfiTable holds the rules of a section of the binary.
 type cfiTable struct {
 	resolver resolve.Symbols // nil if there are none
-	problems []dump.Problem
+	problems []damage.Problem
 	err      error
 }
 
@@ -224,7 +225,7 @@ func (y *moduleSymbols) askLast(ctx context.Context, s resolve.Supplier, m resol
 }
 
 // readModule reads the symbols of a binary.
-func readModule(ctx context.Context, f *object.File, o dwarf2sym.Options) (resolve.Symbols, []dump.Problem, error) {
+func readModule(ctx context.Context, f *object.File, o dwarf2sym.Options) (resolve.Symbols, []damage.Problem, error) {
 	result, err := dwarf2sym.Read(ctx, f, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)

@@ -1,6 +1,7 @@
 package symsframe
 
 import (
+	"github.com/symtool/symtool/damage"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 
 	"errors"
@@ -100,13 +101,13 @@ func TestConvertCorpus(t *testing.T) {
 			if version == 2 {
 				want = append(want[:len(want):len(want)], losses[name].v2...)
 			}
-			match := func(p sframe.Problem, want string) bool { return strings.Contains(p.String(), want) }
+			match := func(p damage.Problem, want string) bool { return strings.Contains(p.String(), want) }
 			if !slices.EqualFunc(problems, want, match) {
 				t.Errorf("V%d: %v, want %v", version, problems, want)
 			}
 			functions += len(back.FDEs)
 			for i := range s.FDEs {
-				if !slices.ContainsFunc(problems, func(p sframe.Problem) bool { return p.Lost == fmt.Sprintf("function at %#x", s.FDEs[i].Start) }) {
+				if !slices.ContainsFunc(problems, func(p damage.Problem) bool { return p.Lost == fmt.Sprintf("function at %#x", s.FDEs[i].Start) }) {
 					addresses += compareFunc(t, s, back, i)
 				}
 			}

@@ -18,7 +18,7 @@ var ErrNone = errors.New("no .sframe section")
 
 // Open decodes the SFrame section of a file or, without section headers, its
 // SFrame segment. Addresses are the file's, not relative to its load base. An
-// empty section has no headers. The error is ErrNone, or an *sframe.Error with
+// empty section has no headers. The error is ErrNone, or an *damage.Error with
 // the file's path.
 func Open(file symfmt.Binary) (*sframe.Section, error) {
 	f, err := object.Of(file)

@@ -12,13 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/symfmt/arch"
 )
-
-// Problem is damage that cost a stream or note of a dump, or a part of one, while the
-// rest was kept.
-type Problem = bin.Problem
 
 // Dump is a crashed or captured process.
 type Dump struct {
@@ -61,8 +57,8 @@ type Dump struct {
 
 	Handles int // number of open handles in the dump, on Windows
 
-	Parts    []Part    // streams or notes, in the order of the file
-	Problems []Problem // damage, and what it cost
+	Parts    []Part           // streams or notes, in the order of the file
+	Problems []damage.Problem // damage, and what it cost
 }
 
 // OS is an operating system.

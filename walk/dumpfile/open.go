@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/unpack"
 	"github.com/symtool/symtool/walk/dump"
@@ -34,7 +35,7 @@ type format struct {
 	Format
 	sniff func(head []byte) bool // head has sniffSize bytes, or the whole file if it is shorter
 	read  func(data []byte, path string, o Options) (*dump.Dump, error)
-	write func(io.Writer, *dump.Dump) ([]dump.Problem, error) // nil for formats that are only read
+	write func(io.Writer, *dump.Dump) ([]damage.Problem, error) // nil for formats that are only read
 }
 
 // Names of formats.
@@ -108,7 +109,7 @@ func OtherFormat(name string) string {
 }
 
 // Write writes a dump in the named format. The problems describe what the format cannot represent.
-func Write(w io.Writer, format string, d *dump.Dump) ([]dump.Problem, error) {
+func Write(w io.Writer, format string, d *dump.Dump) ([]damage.Problem, error) {
 	for i := range formats {
 		if formats[i].Name == format && formats[i].write != nil {
 			return formats[i].write(w, d)
@@ -190,7 +191,7 @@ func (o Options) open(c *contents, err error) (*File, error) {
 	}
 	d.Size = c.size
 	if c.broken != nil {
-		d.Problems = append(d.Problems, dump.Problem{Lost: "the rest of the dump", Err: withPath(name, c.broken)})
+		d.Problems = append(d.Problems, damage.Problem{Lost: "the rest of the dump", Err: withPath(name, c.broken)})
 	}
 	return &File{d, sniff(c.data[:min(len(c.data), sniffSize)]), c}, nil
 }

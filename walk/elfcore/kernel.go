@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/damage"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -96,7 +96,7 @@ func (r *reader) unlikeKernel(f *elfobj.File, m *dump.Module) string {
 		return ""
 	}
 	why := fmt.Sprintf("its segments would be from %#x to %#x, and the kernel's code is at %#x", r.addr(base+m.Bias), r.addr(f.LoadEnd()+m.Bias), text)
-	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: "names of the kernel's functions", Err: &bin.Error{File: f.Path, Msg: why}})
+	r.d.Problems = append(r.d.Problems, damage.Problem{Lost: "names of the kernel's functions", Err: &damage.Error{File: f.Path, Msg: why}})
 	return why
 }
 

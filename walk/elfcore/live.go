@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/symtool/symtool/damage"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -38,7 +39,7 @@ type LiveThread struct {
 func ReadLive(p *Live, path string, o Options) (*dump.Dump, error) {
 	layout := layoutOf(p.Arch, 0)
 	if layout == nil {
-		return nil, &FormatError{File: path, Msg: fmt.Sprintf("the layout of the registers of %s is not known", p.Arch.Name)}
+		return nil, &damage.Error{File: path, Msg: fmt.Sprintf("the layout of the registers of %s is not known", p.Arch.Name)}
 	}
 	w := &writer{d: &dump.Dump{Arch: p.Arch, Order: binary.LittleEndian, Process: p.Process, Maps: p.Maps}, order: binary.LittleEndian, word: p.Arch.PtrSize, layout: layout}
 	r, err := newReader(w.liveHead(p), path, o)

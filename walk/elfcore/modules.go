@@ -8,7 +8,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
@@ -89,7 +89,7 @@ func (r *reader) findModules() {
 // setModules sets the modules, and reports those that overlap. main is the index of the program itself, or -1.
 func (r *reader) setModules(list []dump.Module, main int) {
 	for _, o := range r.d.SetModules(list, main) {
-		r.d.Problems = append(r.d.Problems, dump.Problem{Err: &bin.Error{File: r.f.Path, Msg: o.String()}})
+		r.d.Problems = append(r.d.Problems, damage.Problem{Err: &damage.Error{File: r.f.Path, Msg: o.String()}})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
@@ -96,9 +97,9 @@ func (r *reader) readNotes() {
 			r.readNote(note{n.Type, strings.TrimRight(string(n.Name), "\x00"), n.Desc, off + n.Offset})
 			return true
 		})
-		if e, ok := err.(*bin.Error); ok {
+		if e, ok := err.(*damage.Error); ok {
 			e.File, e.Offset = r.f.Path, e.Offset+off
-			r.d.Problems = append(r.d.Problems, dump.Problem{Lost: "the remaining notes", Err: e})
+			r.d.Problems = append(r.d.Problems, damage.Problem{Lost: "the remaining notes", Err: e})
 		}
 	}
 	if !found {
@@ -122,9 +123,9 @@ func (r *reader) cursor(n note) bin.Cursor {
 
 // damaged reports a note that is too short.
 func (r *reader) damaged(n note, lost string, err error) {
-	e := *err.(*bin.Error)
+	e := *err.(*damage.Error)
 	e.File, e.Msg = r.f.Path, fmt.Sprintf("%s of %d bytes: %s", noteNames[n.owner][n.kind], len(n.desc), e.Msg)
-	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: lost, Err: &e})
+	r.d.Problems = append(r.d.Problems, damage.Problem{Lost: lost, Err: &e})
 }
 
 // uintAt reads a number of 1, 2, 4 or 8 bytes at off, if they are there.

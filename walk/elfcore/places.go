@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/symtool/symtool/walk/dump"
-
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
@@ -62,8 +61,8 @@ func (r *reader) reportUnused(found, modules int) {
 }
 
 func (r *reader) binaryProblem(path, format string, args ...any) {
-	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: "code that the core left out",
-		Err: &bin.Error{File: path, Msg: fmt.Sprintf(format, args...)}})
+	r.d.Problems = append(r.d.Problems, damage.Problem{Lost: "code that the core left out",
+		Err: &damage.Error{File: path, Msg: fmt.Sprintf(format, args...)}})
 }
 
 // load reads a file. If it is not a binary, why says so.

@@ -28,15 +28,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
-
-// FormatError is damage at a position in a core.
-type FormatError = bin.Error
 
 // Options say where to find code that a core lacks. With the zero value, only the core is read.
 type Options struct {
@@ -78,7 +75,7 @@ func Sniff(head []byte) bool {
 const Format = "ELF core"
 
 // Read reads the core in data; path is used in messages. The Dump's memory refers to data. If the file is not a core,
-// the error is a *FormatError. Other damage is reported in Dump.Problems.
+// the error is a *damage.Error. Other damage is reported in Dump.Problems.
 func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	r, err := newReader(data, path, o)
 	if err != nil {
@@ -97,7 +94,7 @@ func newReader(data []byte, path string, o Options) (*reader, error) {
 		return nil, err
 	}
 	if f.Type != elf.ET_CORE {
-		return nil, &bin.Error{File: path, Offset: 16, Msg: fmt.Sprintf("not a core dump: an ELF file of type %v", f.Type)}
+		return nil, &damage.Error{File: path, Offset: 16, Msg: fmt.Sprintf("not a core dump: an ELF file of type %v", f.Type)}
 	}
 	r := &reader{data: data, f: f, o: o, word: 8}
 	if f.Class == elf.ELFCLASS32 {
@@ -164,8 +161,8 @@ func (r *reader) order() binary.ByteOrder { return r.f.Order }
 
 // problem reports damage; offset is from the start of the file.
 func (r *reader) problem(lost string, offset uint64, format string, args ...any) {
-	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: lost,
-		Err: &bin.Error{File: r.f.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}})
+	r.d.Problems = append(r.d.Problems, damage.Problem{Lost: lost,
+		Err: &damage.Error{File: r.f.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}})
 }
 
 // aux returns the value of an entry of the auxiliary vector.

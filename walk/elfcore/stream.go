@@ -13,7 +13,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/damage"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -62,7 +62,7 @@ func ReadStream(in io.Reader, path string, o StreamOptions) (*dump.Dump, error) 
 	r.chosen = true
 	r.readNotes()
 	if r.kernel != nil {
-		err := &bin.Error{File: path, Msg: "a dump of the kernel, whose page tables may be anywhere"}
+		err := &damage.Error{File: path, Msg: "a dump of the kernel, whose page tables may be anywhere"}
 		return nil, &SeekError{err, io.MultiReader(bytes.NewReader(head), s.in)}
 	}
 	loads := slices.Collect(r.loadSegments())
@@ -76,7 +76,7 @@ func ReadStream(in io.Reader, path string, o StreamOptions) (*dump.Dump, error) 
 	s.k = newKeeper(r, ranges)
 	s.k.old = s.spill.read
 	if err := s.readLoads(loads); err != nil {
-		return nil, &bin.Error{File: path, Err: err}
+		return nil, &damage.Error{File: path, Err: err}
 	}
 	s.k.lateAll()
 	if s.k.room == 0 {
@@ -96,7 +96,7 @@ type stream struct {
 // head reads the headers and the notes, up to the first memory.
 func (s *stream) head(path string) ([]byte, error) {
 	damaged := func(format string, args ...any) error {
-		return &bin.Error{File: path, Msg: fmt.Sprintf(format, args...)}
+		return &damage.Error{File: path, Msg: fmt.Sprintf(format, args...)}
 	}
 	start, _ := s.in.Peek(64)
 	if !Sniff(start) || len(start) < 64 {
@@ -153,7 +153,7 @@ func (s *stream) head(path string) ([]byte, error) {
 	}
 	head, err = s.take(head, end)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, &bin.Error{File: path, Err: err}
+		return nil, &damage.Error{File: path, Err: err}
 	}
 	return head, nil
 }

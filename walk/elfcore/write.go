@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/damage"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -21,9 +21,9 @@ const pageSize = 4096
 // or a debugger will miss. Everything except registers and memory is also in symtool's own note,
 // from which Read restores it. Equal Dumps give equal bytes. The error is w's, or says that d.Arch
 // is unknown.
-func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
+func Write(w io.Writer, d *dump.Dump) ([]damage.Problem, error) {
 	if d.Arch == nil {
-		return nil, &bin.Error{Msg: fmt.Sprintf("cannot write a core: the layout of the registers of CPU %q is not known", d.System.CPU)}
+		return nil, &damage.Error{Msg: fmt.Sprintf("cannot write a core: the layout of the registers of CPU %q is not known", d.System.CPU)}
 	}
 	wr := &writer{d: d, order: d.Order, word: d.Arch.PtrSize, layout: layoutOf(d.Arch, 0)}
 	wr.addLinker()
@@ -45,14 +45,14 @@ type writer struct {
 	layout   *layout
 	memory   []dump.Region // including added memory
 	pieces   []piece
-	problems []dump.Problem
+	problems []damage.Problem
 	pos      uint64
 	err      error
 }
 
 // problem reports a loss.
 func (w *writer) problem(lost, format string, args ...any) {
-	w.problems = append(w.problems, dump.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
+	w.problems = append(w.problems, damage.Problem{Lost: lost, Err: &damage.Error{Msg: fmt.Sprintf(format, args...)}})
 }
 
 // piece is a PT_LOAD segment.
@@ -164,7 +164,7 @@ func (w *writer) write(out io.Writer, notes [][]byte) {
 		segments = append(segments, s)
 	}
 	if w.word == 4 && at > math.MaxUint32 {
-		w.err = &bin.Error{Msg: fmt.Sprintf("a core of %d bytes, want less than 4 GB for a 32-bit process", at)}
+		w.err = &damage.Error{Msg: fmt.Sprintf("a core of %d bytes, want less than 4 GB for a 32-bit process", at)}
 		return
 	}
 	w.put(out, h.Bytes(segments, at))

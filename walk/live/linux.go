@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -117,7 +118,7 @@ func capture(ctx context.Context, pid int, name string, o Options) (*dump.Dump, 
 		return nil, err
 	}
 	if late != nil {
-		d.Problems = append(d.Problems, dump.Problem{Lost: "memory beside the stacks", Err: &bin.Error{File: name, Msg: fmt.Sprintf("reading it takes longer than %v, for which the process is stopped", maxReads)}})
+		d.Problems = append(d.Problems, damage.Problem{Lost: "memory beside the stacks", Err: &bin.Error{File: name, Msg: fmt.Sprintf("reading it takes longer than %v, for which the process is stopped", maxReads)}})
 	}
 	d.Problems = append(d.Problems, s.missed(name)...)
 	return d, nil
@@ -262,10 +263,10 @@ func (s *stopped) lateError(id int) error {
 const whyLate = "as during vfork, until the child has called exec, and during some work of disks; a debugger would wait, too"
 
 // missed returns the problems of threads that did not stop.
-func (s *stopped) missed(name string) (problems []dump.Problem) {
+func (s *stopped) missed(name string) (problems []damage.Problem) {
 	for _, id := range slices.Sorted(maps.Keys(s.threads)) {
 		if s.threads[id].late != "" {
-			problems = append(problems, dump.Problem{Lost: fmt.Sprintf("thread %d", id), Err: &bin.Error{File: name, Err: s.lateError(id)}})
+			problems = append(problems, damage.Problem{Lost: fmt.Sprintf("thread %d", id), Err: &bin.Error{File: name, Err: s.lateError(id)}})
 		}
 	}
 	return problems

@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -95,7 +96,7 @@ func (r *reader) problemf(lost, format string, args ...any) {
 		return
 	}
 	msg := fmt.Sprintf("line %d: ", r.line) + fmt.Sprintf(format, args...)
-	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: lost, Err: &bin.Error{File: r.path, Msg: msg}})
+	r.d.Problems = append(r.d.Problems, damage.Problem{Lost: lost, Err: &bin.Error{File: r.path, Msg: msg}})
 }
 
 // text reads a line of the log.
@@ -178,7 +179,7 @@ func (r *reader) finish() {
 	d.Crash = &r.crash
 	r.setModules()
 	if extra := r.problems - maxProblems; extra > 0 {
-		d.Problems = append(d.Problems, dump.Problem{Err: &bin.Error{File: r.path, Msg: fmt.Sprintf("%d more problems", extra)}})
+		d.Problems = append(d.Problems, damage.Problem{Err: &bin.Error{File: r.path, Msg: fmt.Sprintf("%d more problems", extra)}})
 	}
 }
 

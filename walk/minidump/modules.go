@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/elfobj"
@@ -197,7 +198,7 @@ func (r *reader) finishModules() {
 		if o.Dropped {
 			lost = "the module"
 		}
-		r.problem(lost, &FormatError{Msg: o.String()})
+		r.problem(lost, &damage.Error{Msg: o.String()})
 	}
 }
 

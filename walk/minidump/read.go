@@ -7,12 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/walk/dump"
 )
-
-// FormatError is damage at a position in a minidump. Its Offset is from the start of the file.
-type FormatError = bin.Error
 
 // Format is the name of the format in dump.Dump.
 const Format = "minidump"
@@ -47,7 +45,7 @@ func byteOrder(head []byte) (binary.ByteOrder, bool) {
 func Read(data []byte, path string) (*dump.Dump, error) {
 	order, ok := byteOrder(data)
 	if !ok {
-		return nil, &FormatError{File: path, Msg: "not a minidump: it does not begin with MDMP"}
+		return nil, &damage.Error{File: path, Msg: "not a minidump: it does not begin with MDMP"}
 	}
 	r := &reader{
 		data: data, path: path, order: order,
@@ -111,14 +109,14 @@ const maxProblems = 10
 // problem records a loss, and the reason.
 func (r *reader) problem(lost string, err error) {
 	if r.problems++; r.problems <= maxProblems {
-		r.d.Problems = append(r.d.Problems, dump.Problem{Lost: lost, Err: r.inFile(err)})
+		r.d.Problems = append(r.d.Problems, damage.Problem{Lost: lost, Err: r.inFile(err)})
 	}
 }
 
 // problemf reports a problem with a formatted reason and its place in the file.
 func (r *reader) problemf(lost string, off uint64, format string, args ...any) {
 	if r.problems < maxProblems {
-		r.problem(lost, &FormatError{Offset: off, Msg: fmt.Sprintf(format, args...)})
+		r.problem(lost, &damage.Error{Offset: off, Msg: fmt.Sprintf(format, args...)})
 	} else {
 		r.problems++
 	}
@@ -126,7 +124,7 @@ func (r *reader) problemf(lost string, off uint64, format string, args ...any) {
 
 // inFile adds the file's name to an error.
 func (r *reader) inFile(err error) error {
-	var e *FormatError
+	var e *damage.Error
 	if errors.As(err, &e) {
 		e.File = r.path
 	}
@@ -171,7 +169,7 @@ func (r *reader) directory() ([]dump.Part, error) {
 		return nil, err
 	}
 	if ver&0xffff != version {
-		return nil, &FormatError{Offset: 4, Msg: fmt.Sprintf("version %#x, want %#x", ver&0xffff, version)}
+		return nil, &damage.Error{Offset: 4, Msg: fmt.Sprintf("version %#x, want %#x", ver&0xffff, version)}
 	}
 	if stamp != 0 {
 		r.d.Time = time.Unix(int64(stamp), 0).UTC()
@@ -179,7 +177,7 @@ func (r *reader) directory() ([]dump.Part, error) {
 	data, _ := r.at(location{uint64(off), entrySize * uint64(count)})
 	n := len(data) / entrySize
 	if n == 0 && count > 0 {
-		return nil, &FormatError{Offset: 8, Msg: fmt.Sprintf("%d streams, with a directory at %#x in a file of %d bytes", count, off, len(r.data))}
+		return nil, &damage.Error{Offset: 8, Msg: fmt.Sprintf("%d streams, with a directory at %#x in a file of %d bytes", count, off, len(r.data))}
 	}
 	if uint64(n) < uint64(count) {
 		r.problemf(fmt.Sprintf("%d streams", uint64(count)-uint64(n)), uint64(off)+uint64(n)*entrySize, "the file ends in the directory of %d streams", count)
@@ -234,7 +232,7 @@ func (r *reader) stream(k *streamKind, p *dump.Part) {
 // endStream reports the number of problems of the last stream that were left out.
 func (r *reader) endStream() {
 	if more := r.problems - maxProblems; more > 0 {
-		r.d.Problems = append(r.d.Problems, dump.Problem{Err: &FormatError{File: r.path, Msg: fmt.Sprintf("%d more problems of this kind", more)}})
+		r.d.Problems = append(r.d.Problems, damage.Problem{Err: &damage.Error{File: r.path, Msg: fmt.Sprintf("%d more problems of this kind", more)}})
 	}
 	r.problems = 0
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"unicode/utf16"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -19,11 +19,11 @@ import (
 //
 // Offsets in a minidump have 32 bits. Memory that they can reach is in a MemoryList and comes
 // before what refers to it; if there is more, it comes last, in a Memory64List.
-func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
+func Write(w io.Writer, d *dump.Dump) ([]damage.Problem, error) {
 	return newWriter(d).write(w)
 }
 
-func (wr *writer) write(w io.Writer) ([]dump.Problem, error) {
+func (wr *writer) write(w io.Writer) ([]damage.Problem, error) {
 	d := wr.d
 	head, tail := wr.streams()
 	if wr.err != nil {
@@ -70,7 +70,7 @@ type writer struct {
 	modules  []int    // indices in d.Modules, in the order of the file
 	contexts map[*dump.Context]location
 	lost     map[string]int // sentences about lost registers, with the number of threads
-	problems []dump.Problem
+	problems []damage.Problem
 	err      error
 }
 
@@ -105,7 +105,7 @@ func isWide(d *dump.Dump) bool {
 }
 
 func (w *writer) problem(lost, format string, args ...any) {
-	w.problems = append(w.problems, dump.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
+	w.problems = append(w.problems, damage.Problem{Lost: lost, Err: &damage.Error{Msg: fmt.Sprintf(format, args...)}})
 }
 
 // streams encodes the header with the directory, and the streams.
@@ -124,7 +124,7 @@ func (w *writer) streams() (head []byte, tail [][]byte) {
 		directory = w.u32(directory, k.kind, uint32(l.size), uint32(l.off))
 	}
 	if w.here() > math.MaxUint32 {
-		w.err = &FormatError{Msg: fmt.Sprintf("lists of %d bytes, want less than 4 GB", w.size)}
+		w.err = &damage.Error{Msg: fmt.Sprintf("lists of %d bytes, want less than 4 GB", w.size)}
 	}
 	if w.wide {
 		w.order.PutUint64(offset, w.here())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
@@ -206,7 +207,7 @@ func TestCrashWithout(t *testing.T) {
 func TestDocumentTexts(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11}, nil)
 	d.Threads[0].Name = "a\x1b[31m\x7f\u009b31m\xff\u00e9<&>\n"
-	d.Problems = []dump.Problem{{Lost: "a \x1b thing", Err: errors.New("bad \u0085")}}
+	d.Problems = []damage.Problem{{Lost: "a \x1b thing", Err: errors.New("bad \u0085")}}
 	doc := crashDocument(t, d)
 	for _, indent := range []bool{false, true} {
 		var b bytes.Buffer

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -41,7 +42,7 @@ func Opened(t testing.TB, path string) *dump.Dump {
 	return d
 }
 
-func Written(t *testing.T, format string, d *dump.Dump) ([]byte, []dump.Problem) {
+func Written(t *testing.T, format string, d *dump.Dump) ([]byte, []damage.Problem) {
 	t.Helper()
 	var b, again bytes.Buffer
 	problems, err := dumpfile.Write(&b, format, d)
