@@ -15,7 +15,7 @@ import (
 // units with line tables only (clang's -g1 describes only functions with inlines), a missing .dwo, or damage.
 func (w *worker) funcsFromSymbols() {
 	if w.only != nil {
-		w.symbolFuncs(w.only.made)
+		w.symbolFuncs(w.only.synthesized)
 		return
 	}
 	_, named := w.symbols.UpTo(math.MaxUint64)

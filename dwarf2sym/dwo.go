@@ -47,8 +47,8 @@ func (s *splitter) notFound(u *units.Unit) string {
 	return "is not found: looked for " + strings.Join(paths, ", ")
 }
 
-// halvesInFiles reads other halves from the first .dwo file that has them.
-func (w *worker) halvesInFiles(j *splitJob) {
+// splitUnitsInFiles reads split units from the first .dwo file that has them.
+func (w *worker) splitUnitsInFiles(j *splitJob) {
 	left := j.skeletons
 	var refused []string
 	for _, path := range j.paths {
@@ -64,7 +64,7 @@ func (w *worker) halvesInFiles(j *splitJob) {
 		}
 		before := len(left)
 		ids, err := []uint64(nil), error(nil)
-		left, ids, err = w.halvesInFile(f, left)
+		left, ids, err = w.splitUnitsInFile(f, left)
 		f.Close()
 		switch {
 		case err != nil:
@@ -101,9 +101,9 @@ func idList(ids []uint64) string {
 	return strings.Join(out, ", ")
 }
 
-// halvesInFile reads the other halves that f has. It returns the skeletons whose halves are not
+// splitUnitsInFile reads the split units that f has. It returns the skeletons whose split units are not
 // in f, and the ids that are.
-func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
+func (w *worker) splitUnitsInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
 	all, err := units.OpenSplit(f, w.d, w.vars != nil)
 	if err != nil {
 		return want, nil, err
@@ -117,7 +117,7 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 		s := w.newFileState(d)
 		s.places = places
 		main := w.turnTo(s)
-		units, problems := w.splitUnits()
+		units, problems := w.splitUnitsByID()
 		s = w.turnTo(main)
 		for _, p := range problems {
 			w.damage().Next()
@@ -133,7 +133,7 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 			switch {
 			case h == nil:
 				rest = append(rest, *sk)
-			case !w.halfOf(sk, h, &s):
+			case !w.readSplitUnit(sk, h, &s):
 				w.skeletonAlone(sk)
 			}
 		}
@@ -143,8 +143,8 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 	return left, ids, nil
 }
 
-// splitUnits returns the compilation units of the current .dwo file by id.
-func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []units.Damage) {
+// splitUnitsByID returns the compilation units of the current .dwo file by id.
+func (w *worker) splitUnitsByID() (map[uint64]*dwarf.Header, []units.Damage) {
 	d := w.d
 	problems := d.ReadUnitHeaders()
 	units := make(map[uint64]*dwarf.Header)

@@ -33,8 +33,8 @@ func (r *reader) openPackage(all []*units.Package, path string, main *units.Data
 	return all
 }
 
-// packedHalves reads other halves from a package.
-func (w *worker) packedHalves(j *splitJob) {
+// packedSplitUnits reads split units from a package.
+func (w *worker) packedSplitUnits(j *splitJob) {
 	p := j.pkg
 	x := units.Unpacker{P: p, M: w.Meter, Locations: w.vars != nil}
 	var buf []byte // for .debug_info.dwo
@@ -48,7 +48,7 @@ func (w *worker) packedHalves(j *splitJob) {
 		ok := false
 		h, err := w.unpack(&x, sk, &s)
 		if err == nil {
-			ok = w.halfOf(sk, h, &s)
+			ok = w.readSplitUnit(sk, h, &s)
 			buf = s.info
 		} else if !w.Exhausted {
 			skel := &w.d.Units[sk.unit]
@@ -61,7 +61,7 @@ func (w *worker) packedHalves(j *splitJob) {
 	}
 }
 
-// unpack finds a skeleton's other half and its header.
+// unpack finds a skeleton's split unit and its header.
 func (w *worker) unpack(x *units.Unpacker, sk *skeleton, s *fileState) (*dwarf.Header, error) {
 	d, err := x.Unit(w.d, sk.row)
 	if err != nil {

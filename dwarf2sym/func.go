@@ -41,7 +41,7 @@ type inlineDIE struct {
 }
 
 // lateOrigin marks an inlined subroutine whose origin is looked up only when its INLINE is written: one without code
-// and, with worker.at, every one. Few of these are written.
+// and, with worker.onlyAddrs, every one. Few of these are written.
 const lateOrigin = math.MaxUint32
 
 // pendingName is a name of an inline origin, or of functions, that can only be found once the unit's scopes are known.
@@ -148,7 +148,7 @@ func (w *worker) wantsInlines(fn int32) bool {
 		return false
 	}
 	f := w.open[fn]
-	return !f.extra || w.outlining && !f.allInlined()
+	return !f.extra || w.indexing && !f.allInlined()
 }
 
 // enterInline records an inlined subroutine of the open function.
@@ -170,7 +170,7 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	if spans = dwarf.Tidy(spans); !inside(spans, fn.all) {
 		spans = w.withoutOutside(spans, fn, die)
 	}
-	if w.at == nil && len(spans) > 0 {
+	if w.onlyAddrs == nil && len(spans) > 0 {
 		in.origin = w.originOf(&a.NameAttrs, die)
 	}
 	fn.inlineSpans = append(doubled(fn.inlineSpans, len(spans)), spans...)
@@ -259,7 +259,7 @@ func (w *worker) closeFunc() {
 		}
 		w.funcs = append(w.funcs, f)
 	}
-	if w.outlining {
+	if w.indexing {
 		w.identify(fn, first)
 	}
 	p := pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)}
@@ -290,7 +290,7 @@ func (w *worker) body(fn *openFunc, s dwarf.Span) (body symfmt.Body, inlined boo
 	if len(fn.inlines) > 0 {
 		inlined = w.addInlines(fn, s)
 	}
-	if w.at == nil || anyIn(w.at, s) {
+	if w.onlyAddrs == nil || anyIn(w.onlyAddrs, s) {
 		w.addLines(s, fn.ownRows)
 	}
 	return b.Finish(&w.arena), inlined

@@ -53,7 +53,7 @@ func TestIndexIsNotBelieved(t *testing.T) {
 	}
 }
 
-// TestIndexOfSplitUnits checks that units with other halves are found when .debug_info is compressed and has an index.
+// TestIndexOfSplitUnits checks that skeletons with split units are found when .debug_info is compressed and has an index.
 func TestIndexOfSplitUnits(t *testing.T) {
 	for _, name := range []string{"split-gcc4.elf", "split-gcc5.elf", "split-dwp-gcc4.elf"} {
 		image, err := os.ReadFile(filepath.Join(testenv.Input(t), name))
@@ -130,7 +130,7 @@ func lookUpEach(t *testing.T, name string, image []byte, o Options) (byIndexAlon
 		if got, want := funcAt(l, want.RVA), describeFunc(want, want.Name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
-		if l.outline.Load().source == byIndex && l.index != nil {
+		if l.unitIndex.Load().source == byIndex && l.index != nil {
 			byIndexAlone++
 		}
 		l.Close()

@@ -153,14 +153,14 @@ func appendSpan(spans []dwarf.Span, s dwarf.Span) []dwarf.Span {
 }
 
 // addInlines adds the INLINE records of fn in s, in the order of their DIEs, so that each follows its
-// parent. It reports whether there are any in s, even if w.at restricts which ones are added.
+// parent. It reports whether there are any in s, even if w.onlyAddrs restricts which ones are added.
 func (w *worker) addInlines(fn *openFunc, s dwarf.Span) bool {
 	t := &w.inlines
 	if !w.Spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*dwarf.SpanCost) || !t.clip(fn, s) {
 		return false
 	}
-	if w.at != nil {
-		w.Spend(t.keepAt(addrsIn(w.at, s)))
+	if w.onlyAddrs != nil {
+		w.Spend(t.keepAt(addrsIn(w.onlyAddrs, s)))
 	}
 	if !t.nested() {
 		if !w.Spend(t.paint(w.Effort.Limit)) {

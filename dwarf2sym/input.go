@@ -194,7 +194,7 @@ func (r *reader) readGradually(d *units.Data) {
 	}
 }
 
-// mayHaveSplit reports whether units may have other halves that matter. Looking up single addresses needs only halves
+// mayHaveSplit reports whether units may have split units that matter. Looking up single addresses needs only those
 // with code, whose addresses are in .debug_addr; without that section, the abbreviations need not be examined.
 func (r *reader) mayHaveSplit(d *units.Data) bool {
 	return !(r.partly && len(d.Addr) == 0) && d.DeclaresSplit()

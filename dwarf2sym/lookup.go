@@ -31,16 +31,16 @@ type Lookup struct {
 	mapped  bool        // the functions are in the objects from which the file was linked
 	split   *splitter
 	extents symfmt.Extents
-	symbols atomic.Pointer[publics.Finder] // a Table, until the outline is exact
+	symbols atomic.Pointer[publics.Finder] // a Table, until the index is exact
 	entries *publics.Entries
 
-	outline atomic.Pointer[outline]
-	index   *dwarf.CodeIndex // nil if there is none
+	unitIndex atomic.Pointer[unitIndex]
+	index     *dwarf.CodeIndex // nil if there is none
 
 	done   atomic.Int64 // bytes of .debug_info read so far, including repeated reads
 	gaveUp atomic.Bool  // reading takes too much work, so there are no functions
 
-	mu        sync.Mutex // while the outline is confirmed or replaced
+	mu        sync.Mutex // while the index is confirmed or replaced
 	confirmed int        // number of units known to be listed or not listed in the index
 
 	idleMu sync.Mutex
@@ -49,7 +49,7 @@ type Lookup struct {
 	sources sources
 
 	frames     func() *unwind.Index // made by the first call
-	declared   func() *outline      // of the code that units declare, made by the first call
+	declared   func() *unitIndex    // of the code that units declare, made by the first call
 	undeclared func() bool          // reports whether units that declare no code have some, found by the first call
 	costly     sync.Once            // reports names that stay mangled
 
@@ -72,7 +72,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	l.sources.kept.Limit = heldSources
 	l.r, l.frames = r, sync.OnceValue(l.readFrames)
 	l.sources.variables = sync.OnceValue(l.readVariables)
-	l.declared = sync.OnceValue(l.declaredOutline)
+	l.declared = sync.OnceValue(l.declaredIndex)
 	l.undeclared = sync.OnceValue(l.findUndeclared)
 	if err := r.checkTypes(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 		l.openUnits()
 	} else {
 		l.mapped = !o.NoFuncs && len(r.debugMap()) > 0
-		l.outline.Store(newOutline(byFuncs, nil, nil))
+		l.unitIndex.Store(newUnitIndex(byFuncs, nil, nil))
 	}
 	r.reportRelocations()
 	l.note(r.sortedProblems())
@@ -140,7 +140,7 @@ const idleBuffer = 2 << 20
 
 // keep returns a worker to the pool for other groups.
 func (l *Lookup) keep(w *worker) {
-	w.records, w.wants, w.only, w.at, w.source = newRecords(), nil, nil, nil, nil
+	w.records, w.wants, w.only, w.onlyAddrs, w.source = newRecords(), nil, nil, nil, nil
 	if cap(w.info) > idleBuffer {
 		w.info = nil
 	}
@@ -177,8 +177,8 @@ type Area struct {
 // caller may rely only on the functions: their lines and inlined functions may be left out.
 func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	lo, hi := l.r.code.Addr(first), l.r.code.Addr(last)
-	o := l.outline.Load()
-	if !o.exact() && l.worthOutline(0) {
+	o := l.unitIndex.Load()
+	if !o.exact() && l.worthIndex(0) {
 		o = l.makeExact()
 	}
 	for !o.exact() && !o.covers(lo, hi) && l.r.code.Touches(lo, hi) {
@@ -196,7 +196,7 @@ func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 // reads units until one has.
 func (l *Lookup) Detail() (functions, files bool) {
 	for {
-		o := l.outline.Load()
+		o := l.unitIndex.Load()
 		for _, g := range l.bySize(o.groups) {
 			m, ok := l.Read(g)
 			if !ok {
@@ -233,12 +233,12 @@ func (l *Lookup) bySize(groups []*Group) []*Group {
 // Order returns the indices of addresses in the order in which they should be looked up, one slice for each group. If
 // there are many addresses, later calls read only what these need.
 func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
-	o := l.outline.Load()
-	if !o.exact() && l.worthOutline(l.sizeFor(o, at)) {
+	o := l.unitIndex.Load()
+	if !o.exact() && l.worthIndex(l.sizeFor(o, at)) {
 		o = l.makeExact()
 	}
 	ranks, order := make([]int, len(at)), make([]int, len(at))
-	asked := &announced{areas: make([]bool, len(o.areas)), addrs: make([]uint64, len(at))}
+	asked := &announcement{areas: make([]bool, len(o.areas)), addrs: make([]uint64, len(at))}
 	for i, rva := range at {
 		order[i] = i
 		asked.addrs[i] = l.r.code.Addr(rva)
@@ -267,7 +267,7 @@ func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 const fewest = 1000
 
 // sizeFor returns the number of bytes of .debug_info needed for the addresses.
-func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
+func (l *Lookup) sizeFor(o *unitIndex, at []symfmt.RVA) (n int64) {
 	known := make(map[*Group]bool)
 	for _, rva := range at {
 		if a := o.at(l.r.code.Addr(rva)); a != nil && !known[a.group] {
@@ -295,7 +295,7 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 // Read returns the FUNCs of the areas of a group, with the files and origins that they use. It reports false if the
 // areas turned out to differ from those that Areas returned: the caller must then call Areas again.
 func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
-	o := l.outline.Load()
+	o := l.unitIndex.Load()
 	if !l.ready(o, g) {
 		return nil, false
 	}
@@ -303,7 +303,7 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	defer l.keep(w)
 	w.wants = func(s dwarf.Span) bool { return o.in(s, g) }
 	if g.asked != nil {
-		w.at = g.asked.addrs
+		w.onlyAddrs = g.asked.addrs
 	}
 	places := o.placesIn(g)
 	for _, p := range g.portions {
@@ -324,7 +324,7 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 }
 
 // ready reports whether a group of o can be read. If not, Areas must be called again.
-func (l *Lookup) ready(o *outline, g *Group) bool {
+func (l *Lookup) ready(o *unitIndex, g *Group) bool {
 	if g.of != o {
 		return false
 	}
@@ -340,7 +340,7 @@ func (l *Lookup) read(w *worker, p *portion) (n int64) {
 	if p.job < 0 {
 		n = w.batch(l.d.Only(p.off))
 	} else {
-		n = w.otherHalves(&l.split.jobs[p.job])
+		n = w.readSplit(&l.split.jobs[p.job])
 	}
 	if w.source != nil && !w.source.Data { // the unit is known: one function is read
 		n = w.source.Size

@@ -85,7 +85,7 @@ func (o *Options) limits() object.Limits {
 	return limits
 }
 
-// open opens a file with other halves of units.
+// open opens a file with split units.
 func (o *Options) open(path string) (*object.File, error) { return objfile.Open(path, o.limits()) }
 
 // CFISource selects the source of STACK CFI.

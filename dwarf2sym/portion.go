@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// portion is what is read in one step: a unit, or other halves of units.
+// portion is what is read in one step: a unit, or split units.
 type portion struct {
 	off  uint64 // of the unit in .debug_info
 	size int64  // number of bytes to read; an upper bound until the unit was found
@@ -28,7 +28,7 @@ func (l *Lookup) openUnits() {
 	l.d.Allow(cmp.Or(l.r.effortBase, units.EffortBase))
 	if l.d.Gradual {
 		l.split = &splitter{main: l.d}
-		l.outline.Store(l.newOutline(byIndex, l.indexedPortions()))
+		l.unitIndex.Store(l.newUnitIndex(byIndex, l.indexedPortions()))
 		return
 	}
 	l.split = l.r.findSplit(l.d)
@@ -36,7 +36,7 @@ func (l *Lookup) openUnits() {
 	if l.index != nil {
 		first = byIndex
 	}
-	l.outline.Store(l.newOutline(first, l.portionsOf(l.d.Units)))
+	l.unitIndex.Store(l.newUnitIndex(first, l.portionsOf(l.d.Units)))
 }
 
 // readIndex reads the index of the units' code. If it is damaged, lookups only take longer.
@@ -105,16 +105,16 @@ func (l *Lookup) unitsOf(p *portion) (offs []uint64) {
 	return offs
 }
 
-// declaredOutline returns the outline of the code that units declare.
-func (l *Lookup) declaredOutline() *outline {
-	if o := l.outline.Load(); o.source == byUnits {
+// declaredIndex returns the index of the code that units declare.
+func (l *Lookup) declaredIndex() *unitIndex {
+	if o := l.unitIndex.Load(); o.source == byUnits {
 		return o
 	}
-	return l.newOutline(byUnits, l.allPortions())
+	return l.newUnitIndex(byUnits, l.allPortions())
 }
 
-// newOutline returns the outline of the code that units declare or, with byIndex, that the index lists for them.
-func (l *Lookup) newOutline(source knowledge, portions []portion) *outline {
+// newUnitIndex returns the index of the code that units declare or, with byIndex, that the index lists for them.
+func (l *Lookup) newUnitIndex(source indexOrigin, portions []portion) *unitIndex {
 	w := l.newWorker(l.d.Effort)
 	var all []extent
 	for i := range portions {
@@ -128,14 +128,14 @@ func (l *Lookup) newOutline(source knowledge, portions []portion) *outline {
 			}
 			spans = l.r.code.Within(spans)
 			if !w.Spend(uint64(len(spans)) * dwarf.SpanCost) {
-				return newOutline(source, portions, nil) // the outline of functions, which is made next, reports it
+				return newUnitIndex(source, portions, nil) // the index of functions, which is made next, reports it
 			}
 			for _, s := range spans {
-				all = append(all, extent{l.withOpenSymbol(s), place{portion: int32(i)}})
+				all = append(all, extent{l.withOpenSymbol(s), unitRef{portion: int32(i)}})
 			}
 		}
 	}
-	return newOutline(source, portions, all)
+	return newUnitIndex(source, portions, all)
 }
 
 // confirm reports whether the units of a group are where the index says, and whether the index lists all units with

@@ -30,9 +30,9 @@
 //     last; the other keeps what is left on either side.
 //   - Code for which a unit has lines but no function (assembly, -g1, a missing .dwo)
 //     gets its functions from the ELF symbols.
-//   - For a split unit, the functions and inlines come from its other half, in a .dwo
+//   - The functions and inlines of a skeleton come from its split unit, in a .dwo
 //     file or a package, and the lines from its skeleton. Both must have the same id.
-//     What a skeleton describes itself counts only if there is no other half.
+//     What a skeleton describes itself counts only if there is no split unit.
 //   - Names are linkage names, demangled, or else plain names after their namespaces
 //     and classes. In C the plain name is the name: linkage names there are asm
 //     labels (__GI_abort).
@@ -61,7 +61,7 @@
 //
 //   - The result for a function depends on all functions that overlap it, in any unit:
 //     identical code is folded, and where functions overlap, the one that starts last owns
-//     the code. An outline has the code of each unit. Overlapping code of several units is
+//     the code. An index has the code of each unit. Overlapping code of several units is
 //     one area, whose functions are read together and joined like those of a file; nothing
 //     outside an area has an effect in it. The workers are the same as in Read.
 //   - Functions made from ELF symbols belong to the unit that has the lines. They depend on
@@ -71,14 +71,14 @@
 //     call frame information ends it. Lookup provides symbols, areas and blocks for that.
 //   - Blocks of call frame information: see unwind.Index.
 //
-// The first outline is what .debug_aranges lists and, for units that it does not list, what these declare:
+// The first index is what .debug_aranges lists and, for units that it does not list, what these declare:
 // DW_AT_ranges, or DW_AT_low_pc and DW_AT_high_pc. Without .debug_aranges it is what all units declare.
 // .debug_names and .gdb_index are not read, as they contain the same or less. Neither the index nor units
-// are trusted. The outline is replaced by what all units declare if an address is in code that it does not
+// are trusted. The index is replaced by what all units declare if an address is in code that it does not
 // have, if a unit turns out to have code that it lacks, or if the index gives a wrong offset for a unit.
-// After that comes the exact outline, made from all functions and line sequences in a pass of the workers
+// After that comes the exact index, made from all functions and line sequences in a pass of the workers
 // without inlines, lines and names. It is also made if a quarter of the file was or will be read. It has
-// each function once, without its copies (copies.go), and records where each is described: from then on,
+// each function once, without its copies (comdat.go), and records where each is described: from then on,
 // only the DIEs of the functions that are looked up are read from a unit, and the scopes of names that need
 // them. Before that, one case is missed: undeclared code of a unit, or code that the index lacks, inside
 // the listed code of another unit.
@@ -373,7 +373,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		if i < batches.Most {
 			n = r.workers[worker].batch(batches.Item(i))
 		} else {
-			n = r.workers[worker].otherHalves(&split.jobs[i-batches.Most])
+			n = r.workers[worker].readSplit(&split.jobs[i-batches.Most])
 		}
 		d.Passed(n, r.scratch)
 		if r.opts.Progress != nil {
@@ -454,7 +454,7 @@ func (w *worker) batch(units []units.Header) int64 {
 		}
 		h := &units[i]
 		if h.Split {
-			continue // read by otherHalves
+			continue // read by readSplit
 		}
 		from := h.Off - start
 		w.unit(&h.Header, data[from:from+h.Size:from+h.Size])

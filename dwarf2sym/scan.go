@@ -33,7 +33,7 @@ func (w *worker) scan() error {
 
 // scanOnly is like scan, for only the DIEs around positions; nil means all.
 func (w *worker) scanOnly(positions []int) error {
-	w.cursor.Reset(&w.u.Unit, w.u.Scoped() && !w.outlining, w.u.Flat())
+	w.cursor.Reset(&w.u.Unit, w.u.Scoped() && !w.indexing, w.u.Flat())
 	w.cursor.Only(positions)
 	if w.namesOnly || positions != nil {
 		return w.cursor.Walk(w, outside, false)

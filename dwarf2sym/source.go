@@ -28,7 +28,7 @@ type sourceIndex struct {
 	srcread.Index
 }
 
-// sourceKey identifies a portion in every outline.
+// sourceKey identifies a portion in every index.
 type sourceKey struct {
 	off uint64
 	job int
@@ -43,7 +43,7 @@ func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 	}
 	addr := l.r.code.Addr(rva)
 	for {
-		o := l.outline.Load()
+		o := l.unitIndex.Load()
 		a := o.at(addr)
 		if a == nil {
 			if l.extend(o, addr) {
@@ -60,9 +60,9 @@ func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 	}
 }
 
-// extend replaces o, which does not have an address, by an outline that may have it. It reports false if there is
+// extend replaces o, which does not have an address, by an index that may have it. It reports false if there is
 // none.
-func (l *Lookup) extend(o *outline, addr uint64) bool {
+func (l *Lookup) extend(o *unitIndex, addr uint64) bool {
 	if o.exact() || !l.r.code.Touches(addr, addr) || o.source == byUnits && !l.undeclared() {
 		return false
 	}
@@ -78,7 +78,7 @@ func (l *Lookup) findUndeclared() bool {
 		declares[p.portion] = true
 	}
 	w := l.newWorker(&dwarf.Effort{Limit: l.d.Effort.Limit})
-	w.wants, w.outlining = func(dwarf.Span) bool { return false }, true
+	w.wants, w.indexing = func(dwarf.Span) bool { return false }, true
 	for i := range o.portions {
 		if !declares[i] {
 			l.read(w, &o.portions[i])
@@ -93,7 +93,7 @@ func (l *Lookup) findUndeclared() bool {
 
 // readSource looks up rva in the portions of a group of o, for Source. It reports false if Areas must be called
 // again.
-func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
+func (l *Lookup) readSource(o *unitIndex, g *Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
 	if !l.ready(o, g) {
 		return nil, false
 	}

@@ -211,7 +211,7 @@ func TestSourceReadsFunctions(t *testing.T) {
 		l.Source(a.First)
 	}
 	sizes := int64(0)
-	for _, p := range l.outline.Load().portions {
+	for _, p := range l.unitIndex.Load().portions {
 		sizes += p.size
 	}
 	if len(first) == 0 || unit == 0 || unit > sizes {
@@ -226,7 +226,7 @@ func TestSourceReadsFunctions(t *testing.T) {
 func TestSourceUndeclared(t *testing.T) {
 	want := openSource(t, "clang-dwarf5.elf").Source(0x15d8)
 	l := openSource(t, "clang-dwarf5.elf")
-	l.outline.Store(newOutline(byUnits, l.allPortions(), nil))
+	l.unitIndex.Store(newUnitIndex(byUnits, l.allPortions(), nil))
 	if got := l.Source(0x15d8); len(want) == 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -14,21 +14,21 @@ import (
 
 // Split DWARF (DWARF 5, 3.1.2 and 7.3.2; before it, GNU's extension of version
 // 4): the binary has a skeleton of each unit, with its addresses, lines and,
-// in version 4, range lists. The DIEs are in the skeleton's other half: a unit
+// in version 4, range lists. The DIEs are in the split unit: a unit
 // in a .dwo file, or in a .dwp file, a package of such files (dwo.go, dwp.go).
-// Both halves have the same id. Skeletons whose other half can be read are
+// Both have the same id. Skeletons whose split unit can be read are
 // left out of the batches and become jobs of their own: one for each .dwo
 // file, however many units it has, and one for about a batch's size of a
 // package.
 
-// skeleton is a unit in the binary whose other half is in another file.
+// skeleton is a unit in the binary whose split unit is in another file.
 type skeleton struct {
 	unit int // index in Data.Units
 	id   uint64
 	row  int // row in the package's index
 }
 
-// splitJob is what a worker reads in one step: other halves in one .dwo file,
+// splitJob is what a worker reads in one step: split units in one .dwo file,
 // or in a package.
 type splitJob struct {
 	place     uint64         // offset of the first skeleton, which orders problems
@@ -37,10 +37,10 @@ type splitJob struct {
 	pkg       *units.Package // nil for a .dwo file
 	skeletons []skeleton
 	size      int64    // for progress reports
-	read      []string // files that contained other halves
+	read      []string // files that contained split units
 }
 
-// splitter finds the other halves of skeletons.
+// splitter finds the split units of skeletons.
 type splitter struct {
 	main     *units.Data
 	search   debugset.Split
@@ -56,7 +56,7 @@ type splitter struct {
 // dwoKey is a skeleton's reference to a .dwo file.
 type dwoKey struct{ dir, name string }
 
-// findSplit looks for the other halves of all skeletons of d, and raises the
+// findSplit looks for the split units of all skeletons of d, and raises the
 // limit on work by their cost.
 func (r *reader) findSplit(d *units.Data) *splitter {
 	s := &splitter{main: d, filling: make(map[*units.Package]int), byName: make(map[dwoKey]int), sizes: make(map[string]int64)}
@@ -110,7 +110,7 @@ func (w *worker) splitIDOf(h *dwarf.Header) (id uint64, ok bool) {
 }
 
 // add adds the skeleton u to a job. It reports false if no file can contain
-// its other half.
+// its split unit.
 func (s *splitter) add(index int, u *dwarf.Unit) bool {
 	sk := skeleton{unit: index, id: u.SplitID()}
 	for _, p := range s.packages {
@@ -206,8 +206,8 @@ func (w *worker) newFileState(d *units.Data) fileState {
 	return fileState{d: d, places: &intern.Offsets{}, opener: units.NewOpener(w.Meter, &w.u, w.problem)}
 }
 
-// otherHalves reads a job, and returns its share of the progress.
-func (w *worker) otherHalves(j *splitJob) int64 {
+// readSplit reads a job, and returns its share of the progress.
+func (w *worker) readSplit(j *splitJob) int64 {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in batch
 	w.tables.Reset()
 	w.opener.Close()
@@ -223,16 +223,16 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 		w.Flush()
 	}()
 	if j.pkg != nil {
-		w.packedHalves(j)
+		w.packedSplitUnits(j)
 	} else {
-		w.halvesInFiles(j)
+		w.splitUnitsInFiles(j)
 	}
 	return j.size
 }
 
-// halfOf reads the unit h in the file of s, the other half of a skeleton. It
+// readSplitUnit reads the unit h in the file of s, the split unit of a skeleton. It
 // reports false if nothing in it could be read.
-func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
+func (w *worker) readSplitUnit(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
 	skel, ok := w.opener.First(w.d, &w.d.Units[sk.unit].Header)
 	if !ok {
 		return false
@@ -261,14 +261,14 @@ func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
 	return ok
 }
 
-// readFrom records a file that contained another half.
+// readFrom records a file that contained a split unit.
 func (j *splitJob) readFrom(file string) {
 	if !slices.Contains(j.read, file) {
 		j.read = append(j.read, file)
 	}
 }
 
-// files lists the files that contained other halves, in order of the skeletons.
+// files lists the files that contained split units, in order of the skeletons.
 func (s *splitter) files() (all []string) {
 	known := make(map[string]bool)
 	for i := range s.jobs {
@@ -282,7 +282,7 @@ func (s *splitter) files() (all []string) {
 	return all
 }
 
-// skeletonAlone reads a skeleton without its other half: its lines, and the
+// skeletonAlone reads a skeleton without its split unit: its lines, and the
 // inlined functions that the compiler left in it. The reason was reported
 // before.
 func (w *worker) skeletonAlone(sk *skeleton) {
@@ -304,8 +304,8 @@ func (w *worker) lineUnit() *dwarf.Unit {
 	return &w.u.Unit
 }
 
-// reportMissingHalf reports that the other half of the current unit was not found.
-func (w *worker) reportMissingHalf() {
+// reportMissingSplit reports that the split unit of the current unit was not found.
+func (w *worker) reportMissingSplit() {
 	u := &w.u
 	why := "is not read"
 	if w.split != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // copyFixture copies a fixture and the files beside it into a folder. It returns the path
-// of its other half.
+// of its split unit.
 func copyFixture(t testing.TB, dir, name, other string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), name+".elf*"))
@@ -212,14 +212,14 @@ func TestSplitEffort(t *testing.T) {
 	w := newWorker(d, r.code, r.opts)
 	w.split = s
 	job := s.jobs[0]
-	w.otherHalves(&job)
+	w.readSplit(&job)
 	once := d.Effort.Spent.Load()
 	if w.Exhausted || once == 0 {
 		t.Fatalf("exhausted %v after %d of %d", w.Exhausted, once, d.Effort.Limit)
 	}
 	times := 0
 	for ; !w.Exhausted && times < 10_000; times++ {
-		w.otherHalves(&job)
+		w.readSplit(&job)
 	}
 	if !w.Exhausted {
 		t.Errorf("read %d times, %d of %d", times, d.Effort.Spent.Load(), d.Effort.Limit)

@@ -94,7 +94,7 @@ func (s *unitSurvey) add(u *dwarf.Unit) {
 		if len(s.DwoNames) < maxKinds {
 			s.DwoNames = append(s.DwoNames, u.DwoName)
 		}
-		return // its other half holds the rest
+		return // its split unit holds the rest
 	}
 	if u.Partial {
 		s.Partial++

@@ -36,15 +36,15 @@ type worker struct {
 	source  *srcread.Reader // if non-nil, units are read only for it
 	sources *srcread.Reader // the last non-nil source, kept for its declarations of units
 
-	outlining bool // keep identities, for functions that are not wanted
+	indexing bool // keep comdatKeys, for functions that are not wanted
 
 	only *described // the DIEs and symbols from which functions of the unit are wanted; nil means all
 
-	at []uint64 // sorted addresses at which lines and inlined functions are wanted; nil means all
+	onlyAddrs []uint64 // sorted addresses at which lines and inlined functions are wanted; nil means all
 
 	records
 	unitState
-	otherHalf
+	splitUnit
 
 	*dwarf.Meter
 }
@@ -55,7 +55,7 @@ type records struct {
 	files       intern.Table
 	origins     []names.ID // by OriginID in this worker's bodies
 	funcs       []funcRecord
-	identities  []identity // of the first functions in funcs
+	comdatKeys  []comdatKey // of the first functions in funcs
 	arena       symfmt.Arena
 	problems    units.Problems
 	elsewhere   units.Problems // for what skeletons stand for
@@ -102,11 +102,11 @@ type unitState struct {
 	opener    *units.Opener
 }
 
-// otherHalf describes the current unit if it is another unit's other half.
-type otherHalf struct {
+// splitUnit describes the current unit if it is the split unit of a skeleton.
+type splitUnit struct {
 	skeleton *dwarf.Unit
 	job      *splitJob // nil in the file with the code
-	reported bool      // the missing other half of the current skeleton was reported, with the reason
+	reported bool      // the missing split unit of the current skeleton was reported, with the reason
 }
 
 // funcRecord is a FUNC before all workers' records are joined.
@@ -114,7 +114,7 @@ type funcRecord struct {
 	addr    uint64 // as in the file
 	size    uint64
 	key     uint64 // offset of its DIE, by which functions at the same address are ordered
-	sub     uint64 // if key is a skeleton's: offset of the DIE in the other half
+	sub     uint64 // if key is a skeleton's: offset of the DIE in the split unit
 	name    names.ID
 	worker  uint16
 	named   naming
@@ -200,7 +200,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	case w.skeleton != nil:
 		w.u.Join(w.skeleton)
 	case w.u.DwoName != "" && !w.reported:
-		w.reportMissingHalf()
+		w.reportMissingSplit()
 	}
 	w.blocks = readBlocks(&w.d.Sections, &w.u.Unit, data, w.Meter)
 	if w.source != nil {
@@ -246,7 +246,7 @@ func (w *worker) abandon() {
 	w.pending.reset()
 	w.followed = w.followed[:0]
 	w.funcs = w.funcs[:min(w.unitFuncs, len(w.funcs))]
-	w.identities = w.identities[:min(w.unitFuncs, len(w.identities))]
+	w.comdatKeys = w.comdatKeys[:min(w.unitFuncs, len(w.comdatKeys))]
 	w.seen.Clear()
 }
 

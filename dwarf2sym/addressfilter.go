@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// With worker.at, only the lines and inlined functions at some addresses are kept. They do not depend on the
+// With worker.onlyAddrs, only the lines and inlined functions at some addresses are kept. They do not depend on the
 // others: a line covers only its own code, and an address claimed by several inlined functions belongs to the
 // last one and its ancestors, whether they are nested (inlineTree.nested) or not (inlineTree.paint).
 
@@ -67,9 +67,9 @@ func (w *worker) originAt(off uint64) uint32 {
 
 // addLine adds a line unless it is not needed.
 func (w *worker) addLine(l symfmt.Line) {
-	if w.at != nil {
+	if w.onlyAddrs != nil {
 		lo := w.code.Addr(l.RVA)
-		if !anyIn(w.at, dwarf.Span{Lo: lo, Hi: lo + l.Size}) {
+		if !anyIn(w.onlyAddrs, dwarf.Span{Lo: lo, Hi: lo + l.Size}) {
 			return
 		}
 	}

@@ -18,11 +18,11 @@ import (
 // extent is code where a portion may have functions, in addresses of the file.
 type extent struct {
 	dwarf.Span
-	place
+	unitRef
 }
 
-// place identifies what describes the functions of some code.
-type place struct {
+// unitRef identifies what describes the functions of some code.
+type unitRef struct {
 	portion int32
 	die     uint64 // offset of the only DIE that describes them, or 0 if any in the portion may
 }
@@ -32,57 +32,57 @@ type place struct {
 type area struct {
 	dwarf.Span
 	group *Group
-	first int32 // index in outline.places of its first place; the last is before the next area's first
+	first int32 // index in unitIndex.places of its first place; the last is before the next area's first
 }
 
 // Group is the set of portions that have the code of an area. All areas with the same portions share one
-// Group. Until the outline is exact, an inline function of C++ belongs to all portions that use it. An area
+// Group. Until the index is exact, an inline function of C++ belongs to all portions that use it. An area
 // of several portions therefore has its own Group, so that only its functions are read from all of them.
 type Group struct {
-	of       *outline
-	rank     int // index in outline.groups
+	of       *unitIndex
+	rank     int // index in unitIndex.groups
 	portions []int32
-	areas    []int32    // indices of its areas
-	asked    *announced // restricts what is read; nil means everything
+	areas    []int32       // indices of its areas
+	asked    *announcement // restricts what is read; nil means everything
 }
 
-// announced is a large set of addresses that will be looked up. In the areas that contain them, functions are
+// announcement is a large set of addresses that will be looked up. In the areas that contain them, functions are
 // read with only the lines and inlined functions at these addresses.
-type announced struct {
-	areas []bool   // by index in outline.areas
+type announcement struct {
+	areas []bool   // by index in unitIndex.areas
 	addrs []uint64 // sorted
 }
 
-// knowledge is the source of an outline. Each source finds more code than the one before it.
-type knowledge int
+// indexOrigin is the source of an index. Each source finds more code than the one before it.
+type indexOrigin int
 
 const (
-	byIndex knowledge = iota // .debug_aranges and, for units that it does not list, what they declare
-	byUnits                  // what units declare
-	byFuncs                  // all functions
+	byIndex indexOrigin = iota // .debug_aranges and, for units that it does not list, what they declare
+	byUnits                    // what units declare
+	byFuncs                    // all functions
 )
 
-// outline knows which portions have functions at an address.
-type outline struct {
-	source   knowledge
+// unitIndex knows which portions have functions at an address.
+type unitIndex struct {
+	source   indexOrigin
 	portions []portion
 	areas    []area // in order of address, without overlaps
-	places   []place
+	places   []unitRef
 	groups   []*Group
 
-	made map[int32][]dwarf.Span // by portion: the code of functions made from symbols
+	synthesized map[int32][]dwarf.Span // by portion: the code of functions made from symbols
 
 	// With many announced addresses: by rank, the part of each group that they need.
 	parts atomic.Pointer[[]*Group]
 }
 
-// exact reports whether the outline has the code of all functions, and nothing else.
-func (o *outline) exact() bool { return o.source == byFuncs }
+// exact reports whether the index has the code of all functions, and nothing else.
+func (o *unitIndex) exact() bool { return o.source == byFuncs }
 
-// newOutline joins overlapping extents into areas.
-func newOutline(source knowledge, portions []portion, extents []extent) *outline {
+// newUnitIndex joins overlapping extents into areas.
+func newUnitIndex(source indexOrigin, portions []portion, extents []extent) *unitIndex {
 	slices.SortFunc(extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi)) })
-	o := &outline{source: source, portions: portions}
+	o := &unitIndex{source: source, portions: portions}
 	groups := make(map[string]*Group)
 	var members []int32
 	var key []byte
@@ -92,7 +92,7 @@ func newOutline(source knowledge, portions []portion, extents []extent) *outline
 		for ; i < len(extents) && (len(members) == 0 || extents[i].Lo < code.Hi); i++ {
 			code.Hi = max(code.Hi, extents[i].Hi)
 			members = append(members, extents[i].portion)
-			o.places = append(o.places, extents[i].place)
+			o.places = append(o.places, extents[i].unitRef)
 		}
 		slices.Sort(members)
 		members = slices.Compact(members)
@@ -122,12 +122,12 @@ func newOutline(source knowledge, portions []portion, extents []extent) *outline
 }
 
 // before returns the index of the last area that starts at or before addr, or -1.
-func (o *outline) before(addr uint64) int {
+func (o *unitIndex) before(addr uint64) int {
 	return sort.Search(len(o.areas), func(i int) bool { return o.areas[i].Lo > addr }) - 1
 }
 
 // at returns the area that contains addr, or nil.
-func (o *outline) at(addr uint64) *area {
+func (o *unitIndex) at(addr uint64) *area {
 	if i := o.before(addr); i >= 0 && addr < o.areas[i].Hi {
 		return &o.areas[i]
 	}
@@ -135,7 +135,7 @@ func (o *outline) at(addr uint64) *area {
 }
 
 // in reports whether s begins in an area of group g.
-func (o *outline) in(s dwarf.Span, g *Group) bool {
+func (o *unitIndex) in(s dwarf.Span, g *Group) bool {
 	i := o.before(s.Lo)
 	return i >= 0 && s.Lo < o.areas[i].Hi && o.areas[i].group.rank == g.rank && g.has(int32(i))
 }
@@ -152,7 +152,7 @@ func (g *Group) size() (n int64) {
 func (g *Group) has(i int32) bool { return g.asked == nil || g.asked.areas[i] }
 
 // announce restricts groups to what the addresses that will be looked up need.
-func (o *outline) announce(asked *announced) {
+func (o *unitIndex) announce(asked *announcement) {
 	parts := make([]*Group, len(o.groups))
 	for i, is := range asked.areas {
 		if g := o.areas[i].group; is && parts[g.rank] == nil {
@@ -166,7 +166,7 @@ func (o *outline) announce(asked *announced) {
 
 // groupOf returns the group to read for the part of [lo, hi] in area i. If that is more than one address,
 // only functions matter.
-func (o *outline) groupOf(i int, lo, hi uint64) *Group {
+func (o *unitIndex) groupOf(i int, lo, hi uint64) *Group {
 	g := o.areas[i].group
 	if parts := o.parts.Load(); parts != nil {
 		if part := (*parts)[g.rank]; part != nil && part.asked.areas[i] && (lo < hi || containsAddr(part.asked.addrs, lo)) {
@@ -177,7 +177,7 @@ func (o *outline) groupOf(i int, lo, hi uint64) *Group {
 }
 
 // placesOf returns the places of area i.
-func (o *outline) placesOf(i int32) []place {
+func (o *unitIndex) placesOf(i int32) []unitRef {
 	if int(i)+1 < len(o.areas) {
 		return o.places[o.areas[i].first:o.areas[i+1].first]
 	}
@@ -185,27 +185,27 @@ func (o *outline) placesOf(i int32) []place {
 }
 
 // placesIn returns the places of the areas of g that are read, in order of portion and DIE.
-func (o *outline) placesIn(g *Group) (all []place) {
+func (o *unitIndex) placesIn(g *Group) (all []unitRef) {
 	for _, i := range g.areas {
 		if g.has(i) {
 			all = append(all, o.placesOf(i)...)
 		}
 	}
-	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(a.portion, b.portion), cmp.Compare(a.die, b.die)) })
+	slices.SortFunc(all, func(a, b unitRef) int { return cmp.Or(cmp.Compare(a.portion, b.portion), cmp.Compare(a.die, b.die)) })
 	return slices.Compact(all)
 }
 
 // described lists what describes the functions of a unit.
 type described struct {
-	dies []uint64     // offsets of DIEs, sorted
-	made []dwarf.Span // code of functions made from symbols
+	dies        []uint64     // offsets of DIEs, sorted
+	synthesized []dwarf.Span // code of functions made from symbols
 }
 
 // describedBy returns what describes the functions of a portion at places, which are sorted. It returns nil
 // if that can be anywhere in the portion.
-func (o *outline) describedBy(portion int32, places []place) *described {
+func (o *unitIndex) describedBy(portion int32, places []unitRef) *described {
 	first := sort.Search(len(places), func(i int) bool { return places[i].portion >= portion })
-	d := &described{made: o.made[portion]}
+	d := &described{synthesized: o.synthesized[portion]}
 	for _, p := range places[first:] {
 		if p.portion != portion {
 			break
@@ -218,14 +218,14 @@ func (o *outline) describedBy(portion int32, places []place) *described {
 	return d
 }
 
-// has reports whether, according to the outline, the portion has the code.
-func (o *outline) has(code dwarf.Span, portion int32) bool {
+// has reports whether, according to the index, the portion has the code.
+func (o *unitIndex) has(code dwarf.Span, portion int32) bool {
 	a := o.at(code.Lo)
 	return a != nil && code.Hi <= a.Hi && slices.Contains(a.group.portions, portion)
 }
 
 // covers reports whether one area contains [lo, hi].
-func (o *outline) covers(lo, hi uint64) bool {
+func (o *unitIndex) covers(lo, hi uint64) bool {
 	a := o.at(lo)
 	return a != nil && hi < a.Hi
 }
@@ -288,26 +288,26 @@ func (l *Lookup) extended(s dwarf.Span, to publics.Symbol) dwarf.Span {
 	return s
 }
 
-// better returns an outline with more code than the inexact outline than.
-func (l *Lookup) better(than *outline) *outline {
+// better returns an index with more code than the inexact index than.
+func (l *Lookup) better(than *unitIndex) *unitIndex {
 	if than.source != byIndex {
 		return l.makeExact()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	o := l.outline.Load()
+	o := l.unitIndex.Load()
 	if o.source == byIndex {
-		o = l.newOutline(byUnits, l.allPortions())
-		l.outline.Store(o)
+		o = l.newUnitIndex(byUnits, l.allPortions())
+		l.unitIndex.Store(o)
 	}
 	return o
 }
 
-// makeExact returns the outline of all functions. It is made only once.
-func (l *Lookup) makeExact() *outline {
+// makeExact returns the index of all functions. It is made only once.
+func (l *Lookup) makeExact() *unitIndex {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if o := l.outline.Load(); o.exact() {
+	if o := l.unitIndex.Load(); o.exact() {
 		return o
 	}
 	if t, ok := (*l.symbols.Load()).(*publics.Table); ok {
@@ -316,26 +316,26 @@ func (l *Lookup) makeExact() *outline {
 	portions := l.allPortions()
 	effort := &dwarf.Effort{Limit: l.d.Effort.Limit}
 	workers := make([]*worker, l.r.jobs)
-	all, made := newCopies(), make(map[int32][]dwarf.Span)
-	err := par.Ordered(context.Background(), len(workers), len(portions), func(_ context.Context, worker, p int) (found outlined, _ error) {
+	all, synthesized := newDedup(), make(map[int32][]dwarf.Span)
+	err := par.Ordered(context.Background(), len(workers), len(portions), func(_ context.Context, worker, p int) (found indexedUnits, _ error) {
 		w := workers[worker]
 		if w == nil {
 			w = l.newWorker(effort)
-			w.wants, w.outlining = func(dwarf.Span) bool { return false }, true
+			w.wants, w.indexing = func(dwarf.Span) bool { return false }, true
 			workers[worker] = w
 		}
 		l.read(w, &portions[p])
-		found.funcs = l.outlineOf(w, p, &portions[p])
+		found.funcs = l.indexedIn(w, p, &portions[p])
 		found.problems, found.elsewhere = w.problems, w.elsewhere
 		w.records = newRecords()
 		return found, nil
-	}, func(_ int, found outlined) error {
+	}, func(_ int, found indexedUnits) error {
 		if len(found.funcs) == 0 { // it will not be read again
 			l.noteUnit(&found.problems, &found.elsewhere)
 		}
 		for _, f := range found.funcs {
 			if at := &portions[f.portion]; f.die != 0 && f.die == at.off {
-				made[f.portion] = append(made[f.portion], f.Span)
+				synthesized[f.portion] = append(synthesized[f.portion], f.Span)
 			}
 			all.add(f)
 		}
@@ -347,25 +347,25 @@ func (l *Lookup) makeExact() *outline {
 	if err != nil {
 		l.note([]symfmt.Problem{{Lost: "all functions", Err: err}})
 	}
-	o := newOutline(byFuncs, portions, all.extents())
-	o.made = made
-	l.outline.Store(o)
+	o := newUnitIndex(byFuncs, portions, all.extents())
+	o.synthesized = synthesized
+	l.unitIndex.Store(o)
 	return o
 }
 
-// outlined holds what an outline needs of a portion.
-type outlined struct {
-	funcs               []outlinedFunc
+// indexedUnits holds what an index needs of a portion.
+type indexedUnits struct {
+	funcs               []indexedFunc
 	problems, elsewhere units.Problems
 }
 
-// outlineOf returns what an outline needs to know about the functions that w has read from a portion. A
+// indexedIn returns what an index needs to know about the functions that w has read from a portion. A
 // damaged portion is read again as a whole, which reports the damage.
-func (l *Lookup) outlineOf(w *worker, p int, at *portion) (found []outlinedFunc) {
+func (l *Lookup) indexedIn(w *worker, p int, at *portion) (found []indexedFunc) {
 	for i := range w.funcs {
-		f := outlinedFunc{extent{l.codeOf(&w.funcs[i]), place{portion: int32(p)}}, identity{}}
+		f := indexedFunc{extent{l.codeOf(&w.funcs[i]), unitRef{portion: int32(p)}}, comdatKey{}}
 		if at.job < 0 && !w.funcs[i].tail && !w.problems.Any() {
-			f.die, f.id = w.funcs[i].key, w.identityOf(i)
+			f.die, f.id = w.funcs[i].key, w.comdatKeyOf(i)
 		}
 		found = append(found, f)
 	}
@@ -384,20 +384,20 @@ func (l *Lookup) codeOf(f *funcRecord) dwarf.Span {
 	return code
 }
 
-// worthOutline reports whether so much was or will be read that the exact outline pays off: units whose code
+// worthIndex reports whether so much was or will be read that the exact index pays off: units whose code
 // is also in other units are read again for each piece of it. For Ceph's OSD, 30 addresses spread over the
 // file need a quarter of it.
-func (l *Lookup) worthOutline(more int64) bool {
+func (l *Lookup) worthIndex(more int64) bool {
 	return l.done.Load()+more > (l.d.Info.Size()+l.split.size)/4
 }
 
 // giveUp reports that reading takes too much work, and drops all functions, as Read does. The caller holds
 // l.mu.
-func (l *Lookup) giveUp() *outline {
+func (l *Lookup) giveUp() *unitIndex {
 	if !l.gaveUp.Swap(true) {
 		l.note([]symfmt.Problem{l.d.TooMuchWork()})
 	}
-	o := newOutline(byFuncs, nil, nil)
-	l.outline.Store(o)
+	o := newUnitIndex(byFuncs, nil, nil)
+	l.unitIndex.Store(o)
 	return o
 }

@@ -12,25 +12,25 @@ import (
 // Each C++ unit that uses an inline function has a copy of it. The linker keeps one; GNU ld gives the
 // DIEs of all copies its address. Of two copies at one address that have the same size and name, and
 // that both have or both lack inlined functions, merger.fold keeps the one that comes first. The
-// other has no effect, so an outline holds only the first: an address in it then needs one unit, not
+// other has no effect, so an index holds only the first: an address in it then needs one unit, not
 // hundreds.
 
-// identity holds what such copies have in common besides their code.
-type identity struct {
+// comdatKey holds what such copies have in common besides their code.
+type comdatKey struct {
 	name    uint64 // offset in .debug_str, with the tag of its Data
 	known   bool   // the other fields are known: the function may be a copy
 	inlined bool   // something is inlined into it
 	label   bool   // funcRecord.label
 }
 
-// identified is the number of pieces of a function that have an identity: the number of bits in
+// identified is the number of pieces of a function that have a comdatKey: the number of bits in
 // openFunc.inlined.
 const identified = 64
 
-// identify records the identities of the pieces of fn, which are funcs[first:].
+// identify records the comdatKeys of the pieces of fn, which are funcs[first:].
 func (w *worker) identify(fn *openFunc, first int) {
-	for len(w.identities) < first {
-		w.identities = append(w.identities, identity{}) // placeholders for functions made from symbols
+	for len(w.comdatKeys) < first {
+		w.comdatKeys = append(w.comdatKeys, comdatKey{}) // placeholders for functions made from symbols
 	}
 	if w.job != nil {
 		return // the offsets are in another file
@@ -38,23 +38,23 @@ func (w *worker) identify(fn *openFunc, first int) {
 	d, off, known := w.namePlace(&w.u, &fn.attrs)
 	known = known && off < uint64(len(d.Str)) && d.Str[off] != 0
 	for i := range min(len(w.funcs)-first, identified) {
-		id := identity{known: known, inlined: fn.inlined>>i&1 != 0, label: w.funcs[first+i].label}
+		id := comdatKey{known: known, inlined: fn.inlined>>i&1 != 0, label: w.funcs[first+i].label}
 		if known {
 			id.name = d.Tag | off
 		}
-		w.identities = append(w.identities, id)
+		w.comdatKeys = append(w.comdatKeys, id)
 	}
 }
 
-// identityOf returns the identity of funcs[i].
-func (w *worker) identityOf(i int) (id identity) {
-	if i < len(w.identities) {
-		id = w.identities[i]
+// comdatKeyOf returns the comdatKey of funcs[i].
+func (w *worker) comdatKeyOf(i int) (id comdatKey) {
+	if i < len(w.comdatKeys) {
+		id = w.comdatKeys[i]
 	}
 	return id
 }
 
-// identified returns the pieces of the function that have an identity.
+// identified returns the pieces of the function that have a comdatKey.
 func (fn *openFunc) identified() []dwarf.Span { return fn.spans[:min(len(fn.spans), identified)] }
 
 // allInlined reports whether something is inlined into every identified piece.
@@ -77,32 +77,32 @@ func (w *worker) noteInlined(a *dwarf.Attrs, die uint64, fn *openFunc) {
 	}
 }
 
-// outlinedFunc is what an outline needs to know about a function.
-type outlinedFunc struct {
+// indexedFunc is what an index needs to know about a function.
+type indexedFunc struct {
 	extent
-	id identity
+	id comdatKey
 }
 
-// copies collects functions, without those that are copies of others.
-type copies struct {
-	funcs  []outlinedFunc
+// dedup collects functions, without those that are copies of others.
+type dedup struct {
+	funcs  []indexedFunc
 	index  intern.Index // of functions that may have copies
 	places []int32      // by number in index: the index in funcs
 	seed   maphash.Seed
 }
 
-func newCopies() *copies { return &copies{seed: maphash.MakeSeed()} }
+func newDedup() *dedup { return &dedup{seed: maphash.MakeSeed()} }
 
 // add adds a function. Of several copies, it keeps the one whose DIE comes first, as merger.fold
 // does.
-func (c *copies) add(f outlinedFunc) {
+func (c *dedup) add(f indexedFunc) {
 	if !f.id.known {
 		c.funcs = append(c.funcs, f)
 		return
 	}
 	type what struct {
 		dwarf.Span
-		identity
+		comdatKey
 	}
 	hash := uint32(maphash.Comparable(c.seed, what{f.Span, f.id}))
 	n, ok := c.index.Find(hash, func(n uint32) bool {
@@ -119,7 +119,7 @@ func (c *copies) add(f outlinedFunc) {
 }
 
 // extents returns the code of the functions.
-func (c *copies) extents() []extent {
+func (c *dedup) extents() []extent {
 	all := make([]extent, len(c.funcs))
 	for i := range c.funcs {
 		all[i] = c.funcs[i].extent
@@ -127,14 +127,14 @@ func (c *copies) extents() []extent {
 	return all
 }
 
-// markOverlaps removes the identities of overlapping functions of one portion, which are not copies.
-func markOverlaps(all []outlinedFunc) {
-	slices.SortFunc(all, func(a, b outlinedFunc) int { return cmp.Compare(a.Lo, b.Lo) })
+// markOverlaps removes the comdatKeys of overlapping functions of one portion, which are not copies.
+func markOverlaps(all []indexedFunc) {
+	slices.SortFunc(all, func(a, b indexedFunc) int { return cmp.Compare(a.Lo, b.Lo) })
 	first, end := 0, uint64(0) // of a run of overlapping functions
 	for i := range all {
 		f := &all[i]
 		if i > first && f.Lo < end {
-			all[first].id, f.id = identity{}, identity{}
+			all[first].id, f.id = comdatKey{}, comdatKey{}
 		} else {
 			first, end = i, 0
 		}

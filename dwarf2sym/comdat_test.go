@@ -10,17 +10,17 @@ import (
 // Of several copies, the one whose DIE comes first is kept, in whatever order they are added. Functions that
 // differ in size, in name, or in whether something is inlined, are not copies.
 func TestCopies(t *testing.T) {
-	name := func(n uint64) identity { return identity{name: n, known: true} }
+	name := func(n uint64) comdatKey { return comdatKey{name: n, known: true} }
 	inlined := name(1)
 	inlined.inlined = true
-	f := func(lo, hi, die uint64, id identity) outlinedFunc {
-		return outlinedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, place{int32(die), die}}, id}
+	f := func(lo, hi, die uint64, id comdatKey) indexedFunc {
+		return indexedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, unitRef{int32(die), die}}, id}
 	}
-	c := newCopies()
-	for _, f := range []outlinedFunc{
+	c := newDedup()
+	for _, f := range []indexedFunc{
 		f(0x10, 0x20, 7, name(1)), f(0x10, 0x20, 3, name(1)), f(0x10, 0x20, 9, name(1)),
 		f(0x10, 0x18, 1, name(1)), f(0x10, 0x20, 2, name(2)), f(0x10, 0x20, 4, inlined),
-		f(0x10, 0x20, 5, identity{}), f(0x10, 0x20, 6, identity{}), f(0x30, 0x40, 8, name(1)),
+		f(0x10, 0x20, 5, comdatKey{}), f(0x10, 0x20, 6, comdatKey{}), f(0x30, 0x40, 8, name(1)),
 	} {
 		c.add(f)
 	}
@@ -34,18 +34,18 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// Overlapping functions of a portion have no identity.
+// Overlapping functions of a portion have no comdatKey.
 func TestMarkOverlaps(t *testing.T) {
-	known := identity{name: 1, known: true}
-	f := func(lo, hi uint64, id identity) outlinedFunc {
-		return outlinedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, place{die: lo}}, id}
+	known := comdatKey{name: 1, known: true}
+	f := func(lo, hi uint64, id comdatKey) indexedFunc {
+		return indexedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, unitRef{die: lo}}, id}
 	}
-	got := []outlinedFunc{
+	got := []indexedFunc{
 		f(0x50, 0x60, known), f(0x10, 0x30, known), f(0x18, 0x20, known), f(0x28, 0x40, known), f(0x40, 0x50, known),
 	}
 	markOverlaps(got)
-	want := []outlinedFunc{
-		f(0x10, 0x30, identity{}), f(0x18, 0x20, identity{}), f(0x28, 0x40, identity{}), f(0x40, 0x50, known), f(0x50, 0x60, known),
+	want := []indexedFunc{
+		f(0x10, 0x30, comdatKey{}), f(0x18, 0x20, comdatKey{}), f(0x28, 0x40, comdatKey{}), f(0x40, 0x50, known), f(0x50, 0x60, known),
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
