@@ -157,6 +157,24 @@ func (l *Lookup) Close() {
 	}
 }
 
+// Memory returns roughly how many bytes are held, apart from the files: most are for symbols and call frame
+// information, in proportion to the sections.
+func (l *Lookup) Memory() int64 {
+	const atLeast, forSymbols, forFrames = 100 << 10, 4, 3
+	n := int64(atLeast)
+	for _, c := range l.r.files {
+		for _, s := range c.Sections {
+			switch s.Name {
+			case ".symtab", ".strtab", ".dynsym", ".dynstr":
+				n += forSymbols * s.Size()
+			case ".eh_frame", ".debug_frame":
+				n += forFrames * s.Size()
+			}
+		}
+	}
+	return n
+}
+
 // Module returns a Module with only MODULE and INFO.
 func (l *Lookup) Module() *symfmt.Module { return &l.r.module }
 

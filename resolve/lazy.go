@@ -56,6 +56,9 @@ type Parts interface {
 	Damage() []symfmt.Problem
 	Damaged() int
 
+	// Memory returns roughly how many bytes are held.
+	Memory() int64
+
 	Close() error
 }
 
@@ -68,6 +71,8 @@ type Area struct {
 // lazy implements Symbols for a module whose parts are read when one of their addresses is looked
 // up. The most recently used parts are kept.
 type lazy struct {
+	users
+
 	parts    Parts
 	identity Identity
 	extents  extent
@@ -344,4 +349,16 @@ func (l *lazy) Damage() []symfmt.Problem { return l.parts.Damage() }
 func (l *lazy) Damaged() int { return l.parts.Damaged() }
 
 // Close implements Symbols.
-func (l *lazy) Close() error { return l.parts.Close() }
+func (l *lazy) Close() error {
+	if !l.leave() {
+		return nil
+	}
+	return l.parts.Close()
+}
+
+// Memory implements Symbols.
+func (l *lazy) Memory() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept.Held() + l.parts.Memory()
+}

@@ -22,6 +22,8 @@ import (
 
 // Resolver implements Symbols.
 type Resolver struct {
+	users
+
 	path      string           // of the symbol file; may be empty
 	doubt     string           // as ModuleOptions.Doubt
 	debugPath string           // as Identity.DebugPath
@@ -160,8 +162,11 @@ func newResolver(path string, x *index, from source, problems []symfmt.Problem, 
 	return r
 }
 
-// Close releases the symbol file.
+// Close implements Symbols.
 func (r *Resolver) Close() error {
+	if !r.leave() {
+		return nil
+	}
 	if r.unmap != nil {
 		r.unmap()
 	}

@@ -27,7 +27,7 @@ type Supplier interface {
 	//
 	// A module without an id gets the symbols stored under its name, if they are unambiguous.
 	//
-	// Symbols belong to the Supplier: the caller must not close them.
+	// Each call makes the caller a user of r, who must close it once: see Symbols.Share.
 	Symbols(ctx context.Context, m Module) (r Symbols, tried []symfmt.Tried, err error)
 }
 

@@ -51,6 +51,13 @@ type Symbols interface {
 	Damage() []symfmt.Problem
 	Damaged() int
 
+	// Memory returns roughly how many bytes are held: the tables, and what was read so far.
+	Memory() int64
+
+	// Share adds a user; it returns false if the last one has closed the Symbols. Shared reports whether there are
+	// several users. Each of them calls Close once, and the last call releases the files.
+	Share() bool
+	Shared() bool
 	io.Closer
 }
 

@@ -81,6 +81,9 @@ func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
 type fuzzSupplier struct{ r resolve.Symbols }
 
 func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
+	if s.r != nil {
+		s.r.Share()
+	}
 	return s.r, nil, nil
 }
 

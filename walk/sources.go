@@ -35,7 +35,11 @@ func (st *moduleState) described(ctx context.Context) resolve.Symbols {
 	case y.binary || st.binaries() == nil || st.file(ctx) == nil:
 		return y.resolver
 	}
-	return st.sourced.Do(ctx, func(d *describedBy) { d.binary = st.binaryLines(ctx) }).binary
+	return st.sourced.Do(ctx, func(d *describedBy) {
+		if d.binary = st.binaryLines(ctx); d.binary != nil {
+			st.sources.hold(d.binary)
+		}
+	}).binary
 }
 
 // describedBy holds the symbols of a binary, in addition to those of a symbol file. binary is nil if it has no

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -74,14 +75,16 @@ type Sources struct {
 
 	mu      sync.Mutex
 	modules map[string]*moduleState
-	open    []*object.File
+	open    []io.Closer // symbols and binaries
 }
 
 // NewSources returns Sources that try the suppliers in turn, and then binaries, which may be nil.
 func NewSources(suppliers []resolve.Supplier, binaries *supplier.Binaries) *Sources {
 	s := &Sources{Binaries: binaries}
 	if len(suppliers) > 0 {
-		s.Symbols = supplier.NewChain(suppliers...)
+		chain := supplier.NewChain(suppliers...)
+		s.Symbols = chain
+		s.hold(chain)
 	}
 	return s
 }
@@ -145,15 +148,16 @@ func (s *Sources) module(d *dump.Dump, i int) *moduleState {
 	return st
 }
 
-// Close closes the binaries, and forgets the symbols, which belong to their suppliers.
+// Close closes the symbols and the binaries that walks have used. Results of walks must not be used any more.
 func (s *Sources) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var errs []error
 	for _, f := range s.open {
-		f.Close()
+		errs = append(errs, f.Close())
 	}
 	s.modules, s.open = nil, nil
-	return nil
+	return errors.Join(errs...)
 }
 
 // resolver returns the module's symbols, or nil.
@@ -181,6 +185,11 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 			var err error
 			y.resolver, _, err = readModule(ctx, f, dwarf2sym.Options{Demangle: true})
 			y.binary, y.err = true, errors.Join(y.err, err)
+		}
+		for _, r := range []resolve.Symbols{y.resolver, y.lines} {
+			if r != nil {
+				st.sources.hold(r)
+			}
 		}
 	})
 }
@@ -250,7 +259,9 @@ func (st *moduleState) file(ctx context.Context) *object.File {
 			binary, tried, _ := s.Binary(ctx, st.m) // errors are reported with the module's symbols
 			b.file, _ = object.Of(binary)           // Binaries opened it
 			b.tried = tried
-			st.sources.hold(b.file)
+			if b.file != nil {
+				st.sources.hold(b.file)
+			}
 		}
 		if b.file == nil {
 			b.file = st.fileInMemory()
@@ -258,13 +269,11 @@ func (st *moduleState) file(ctx context.Context) *object.File {
 	}).file
 }
 
-// hold keeps a file open until Close.
-func (s *Sources) hold(f *object.File) {
-	if f != nil {
-		s.mu.Lock()
-		s.open = append(s.open, f)
-		s.mu.Unlock()
-	}
+// hold keeps symbols or a file open until Close.
+func (s *Sources) hold(f io.Closer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = append(s.open, f)
 }
 
 // fileInMemory returns the binary that the dump itself contains, or nil.

@@ -2,6 +2,7 @@ package walk_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -28,10 +29,14 @@ import (
 type varSymbols map[string]resolve.Symbols
 
 func (s varSymbols) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
-	if r := s[m.DebugID]; r != nil || m.DebugID != "" {
-		return r, nil, nil
+	r := s[m.DebugID]
+	if m.DebugID == "" {
+		r = cmp.Or(r, s[m.Name])
 	}
-	return s[m.Name], nil, nil
+	if r != nil {
+		r.Share()
+	}
+	return r, nil, nil
 }
 
 // add reads a binary with the debug file beside it; text makes a symbol file of it.

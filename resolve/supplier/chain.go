@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/symtool/symtool/resolve"
@@ -13,10 +14,18 @@ import (
 // Chain is a Supplier that asks others in turn, once per module. It uses the first symbols with
 // lines, otherwise the first with functions, otherwise the first of any kind, such as those of a
 // binary without debug information.
+//
+// A Chain is the cache of modules' symbols: it is one of the users of those that it has returned, until Close.
 type Chain struct {
+	// MaxMemory bounds the memory of symbols that only the Chain uses, in bytes: whenever a module is opened, the
+	// least recently requested of them are closed, and read again if they are requested again. 0 means no bound. It
+	// must not be changed after the first request.
+	MaxMemory int64
+
 	suppliers []resolve.Supplier
 	mu        sync.Mutex
 	known     map[string]*answer
+	requests  int64
 }
 
 // answer is the suppliers' answer for a module, once done is closed.
@@ -25,7 +34,8 @@ type answer struct {
 	r     resolve.Symbols
 	tried []symfmt.Tried
 	err   error
-	ended bool // the context ended before there was an answer
+	ended bool  // the context ended before there was an answer
+	last  int64 // number of the last request; guarded by the Chain's mutex
 }
 
 // NewChain returns a Chain of suppliers.
@@ -40,14 +50,16 @@ func (c *Chain) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols,
 		a, ours := c.answer(key)
 		if ours {
 			c.ask(ctx, m, key, a)
-			return a.r, a.tried, a.err
+			if a.ended {
+				return nil, a.tried, a.err
+			}
 		}
 		select {
 		case <-a.done:
 		case <-ctx.Done():
 			return nil, nil, context.Cause(ctx)
 		}
-		if !a.ended {
+		if !a.ended && (a.r == nil || a.r.Share()) {
 			return a.r, a.tried, a.err
 		}
 	}
@@ -63,17 +75,51 @@ func (c *Chain) Names(ctx context.Context) (names []string) {
 	return names
 }
 
+// Close ends the Chain's use of the symbols. Those that nobody else uses are closed.
+func (c *Chain) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for key, a := range c.known {
+		if a.isDone() {
+			errs = append(errs, c.drop(key, a))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isDone reports whether there is an answer.
+func (a *answer) isDone() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// drop forgets an answer. c.mu must be held.
+func (c *Chain) drop(key string, a *answer) error {
+	delete(c.known, key)
+	if a.r == nil {
+		return nil
+	}
+	return a.r.Close()
+}
+
 // answer returns the answer for a module. ours means that there is none yet, and that the caller
 // must find it.
 func (c *Chain) answer(key string) (a *answer, ours bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if a := c.known[key]; a != nil {
-		return a, false
+	c.requests++
+	a, ours = c.known[key], false
+	if a == nil {
+		a, ours = &answer{done: make(chan struct{})}, true
+		c.known[key] = a
 	}
-	a = &answer{done: make(chan struct{})}
-	c.known[key] = a
-	return a, true
+	a.last = c.requests
+	return a, ours
 }
 
 func (c *Chain) ask(ctx context.Context, m resolve.Module, key string, a *answer) {
@@ -83,7 +129,7 @@ func (c *Chain) ask(ctx context.Context, m resolve.Module, key string, a *answer
 		if a.ended {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			delete(c.known, key)
+			c.drop(key, a)
 		}
 	}()
 	a.r, a.tried, a.err = c.first(ctx, m)
@@ -92,9 +138,35 @@ func (c *Chain) ask(ctx context.Context, m resolve.Module, key string, a *answer
 		return
 	}
 	a.ended = false
+	if a.r != nil && c.MaxMemory > 0 {
+		c.evict(c.MaxMemory - a.r.Memory())
+	}
 }
 
-// first asks the suppliers in turn. An error that several return is reported once.
+// evict closes the least recently requested symbols that only the Chain uses, until the others hold at most limit bytes.
+func (c *Chain) evict(limit int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var idle []string
+	held := int64(0)
+	for key, a := range c.known {
+		if a.isDone() && a.r != nil && !a.r.Shared() {
+			idle = append(idle, key)
+			held += a.r.Memory()
+		}
+	}
+	slices.SortFunc(idle, func(a, b string) int { return int(c.known[a].last - c.known[b].last) })
+	for _, key := range idle {
+		if held <= limit {
+			return
+		}
+		a := c.known[key]
+		held -= a.r.Memory()
+		c.drop(key, a)
+	}
+}
+
+// first asks the suppliers in turn, and closes symbols that are not used. An error that several return is reported once.
 func (c *Chain) first(ctx context.Context, m resolve.Module) (found resolve.Symbols, tried []symfmt.Tried, err error) {
 	var errs []error
 	seen := map[string]bool{}
@@ -105,13 +177,13 @@ func (c *Chain) first(ctx context.Context, m resolve.Module) (found resolve.Symb
 			seen[err.Error()] = true
 			errs = append(errs, err)
 		}
-		if ctx.Err() != nil {
-			break
-		}
 		if r != nil && (found == nil || r.Detail() > found.Detail()) {
-			found = r
+			found, r = r, found
 		}
-		if found != nil && found.Detail() == resolve.LineDetail {
+		if r != nil {
+			r.Close()
+		}
+		if ctx.Err() != nil || found != nil && found.Detail() == resolve.LineDetail {
 			break
 		}
 	}

@@ -49,6 +49,9 @@ func TestChainOrder(t *testing.T) {
 			if tried != "" {
 				places = []symfmt.Tried{{Why: tried}}
 			}
+			if r != nil {
+				r.Share() // the Chain closes it
+			}
 			return r, places, err
 		})
 	}
@@ -175,4 +178,115 @@ func TestChainOfFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	resolvetest.Ask(t, c, resolve.Module{Name: "a", DebugID: resolvetest.ID}).Check(t, "again", resolvetest.Answer{Function: "found", Tried: "old.sym: not used", Err: "old.sym: not used"})
+}
+
+// Symbols that only a Chain with a budget uses are closed, the least recently requested first, and read again when
+// they are requested again. Those in use stay, as do all without a budget.
+func TestChainMemory(t *testing.T) {
+	const modules = 10
+	dir := t.TempDir()
+	for i := range modules {
+		testenv.WriteFile(t, filepath.Join(dir, moduleName(i), resolvetest.ID, moduleName(i)+".sym"), resolvetest.SymbolFile(moduleName(i), resolvetest.ID, "f"))
+	}
+	size := requested(t, NewChain(newSymbols(t, dir)), 0).Memory()
+	for _, c := range []struct {
+		name     string
+		memory   int64
+		use      int // module that stays in use, or -1
+		requests []int
+		want     int // number of files read
+	}{
+		{"no budget", 0, -1, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10},
+		{"room for all", modules * size, -1, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10},
+		{"room for three", 3 * size, -1, []int{0, 1, 2, 0, 1, 2}, 3},
+		{"least recently requested", 3 * size, -1, []int{0, 1, 2, 0, 3, 0, 2, 3, 1}, 5},
+		{"room for none", 1, -1, []int{0, 1, 0, 1}, 4},
+		{"in use", 1, 0, []int{0, 1, 0, 1, 0}, 2},
+		{"one of several in use", 1, 0, []int{0, 1, 2, 0, 1, 0, 2}, 5},
+	} {
+		opened := 0
+		s, err := NewSymbols(dir, func(ctx context.Context, path string) (resolve.Symbols, error) {
+			opened++
+			return resolve.Open(ctx, path, resolve.OpenOptions{})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain := NewChain(s)
+		chain.MaxMemory = c.memory
+		var used resolve.Symbols
+		for _, i := range c.requests {
+			r := requested(t, chain, i)
+			if i == c.use && used == nil {
+				used = r
+				continue
+			}
+			r.Close()
+		}
+		if opened != c.want {
+			t.Errorf("%s: read %d files, want %d", c.name, opened, c.want)
+		}
+		if err := chain.Close(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if used != nil {
+			if name := nameAt(t, used); name != "f" {
+				t.Errorf("%s: %q after the Chain was closed", c.name, name)
+			}
+			used.Close()
+			if used.Share() {
+				t.Errorf("%s: open after its last user", c.name)
+			}
+		}
+	}
+}
+
+func moduleName(i int) string { return string(rune('a' + i)) }
+
+// requested returns the symbols of module i, which the caller must close.
+func requested(t *testing.T, c *Chain, i int) resolve.Symbols {
+	t.Helper()
+	r, _, err := c.Symbols(t.Context(), resolve.Module{Name: moduleName(i), DebugID: resolvetest.ID})
+	if r == nil || err != nil {
+		t.Fatalf("%s: %v, %v", moduleName(i), r, err)
+	}
+	return r
+}
+
+// Symbols of suppliers that the Chain does not return are closed at once, the others when it is closed.
+func TestChainCloses(t *testing.T) {
+	text := func(kind string) string { return "MODULE Linux x86_64 " + resolvetest.ID + " a\n" + kind + "\n" }
+	var opened []resolve.Symbols
+	open := func(ctx context.Context, path string) (resolve.Symbols, error) {
+		r, err := resolve.Open(ctx, path, resolve.OpenOptions{})
+		opened = append(opened, r)
+		return r, err
+	}
+	var all []resolve.Supplier
+	for _, kind := range []string{"PUBLIC 1000 0 f", "FUNC 1000 10 0 f", "PUBLIC 1000 0 g"} {
+		s, err := NewSymbols(testenv.WriteFiles(t, "a/"+resolvetest.ID+"/a.sym", text(kind)), open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	chain := NewChain(all...)
+	found := requested(t, chain, 0)
+	found.Close()
+	isOpen := func(r resolve.Symbols) bool {
+		ok := r.Share()
+		if ok {
+			r.Close()
+		}
+		return ok
+	}
+	for i, want := range []bool{false, true, false} {
+		if isOpen(opened[i]) != want {
+			t.Errorf("symbols %d: open is %v", i, !want)
+		}
+	}
+	chain.Close()
+	if isOpen(found) {
+		t.Error("open after Close")
+	}
 }

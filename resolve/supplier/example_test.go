@@ -20,6 +20,8 @@ func ExampleNewChain() {
 		log.Fatal(err)
 	}
 	chain := supplier.NewChain(files, binaries)
+	defer chain.Close()
+	chain.MaxMemory = 1 << 30 // of modules that are not in use
 	symbols, tried, err := chain.Symbols(context.Background(), resolve.Module{Name: "app", DebugID: "17F473446FAE06D27ECE5A270227EC290"})
 	if err != nil {
 		log.Fatal(err)

@@ -46,20 +46,24 @@ type fileSupplier struct {
 	open     Opener
 
 	mu      sync.Mutex
-	known   bool // symbols and err are valid
-	symbols resolve.Symbols
+	symbols resolve.Symbols // nil unless it was opened
 	err     error
 }
 
-// opened opens the file once. The result of a context that has ended is not kept.
+// opened opens the file, unless somebody still uses it. An error of a context that has ended is not kept.
 func (f *fileSupplier) opened(ctx context.Context) (resolve.Symbols, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.known {
-		f.symbols, f.err = f.open.open(ctx, f.path)
-		f.known = f.err == nil || ctx.Err() == nil
+	if f.err != nil || f.symbols != nil && f.symbols.Share() {
+		return f.symbols, f.err
 	}
-	return f.symbols, f.err
+	r, err := f.open.open(ctx, f.path)
+	if err == nil {
+		f.symbols = r
+	} else if ctx.Err() == nil {
+		f.symbols, f.err = nil, err
+	}
+	return r, err
 }
 
 func (f *fileSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {

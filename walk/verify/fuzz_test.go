@@ -23,6 +23,9 @@ import (
 type fixedSupplier struct{ r resolve.Symbols }
 
 func (s fixedSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
+	if s.r != nil {
+		s.r.Share()
+	}
 	return s.r, nil, nil
 }
 

@@ -250,6 +250,7 @@ func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symb
 		return nil, []symfmt.Tried{{Place: m.DebugFile, Why: "no such file"}}, s.a.errs[m.DebugFile]
 	}
 	if r := s.open[m.DebugFile]; r != nil {
+		r.Share()
 		return r, nil, nil
 	}
 	path := filepath.Join(s.a.T.TempDir(), "a.sym")
@@ -259,6 +260,7 @@ func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symb
 	r, err := resolve.Open(context.Background(), path, resolve.OpenOptions{})
 	if err == nil {
 		s.open[m.DebugFile] = r
+		r.Share()
 		s.a.T.Cleanup(func() { r.Close() })
 	}
 	return r, nil, err
