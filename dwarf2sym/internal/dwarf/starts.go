@@ -5,14 +5,15 @@ import "slices"
 // Starts is the set of positions in a unit at which DIEs begin. Only they show whether a reference is right: bytes in
 // the middle of a DIE can often be read as another DIE.
 type Starts struct {
-	bits []uint64 // by position
-	upTo int      // every DIE before this position was added
+	bits  []uint64 // by position
+	upTo  int      // every DIE before this position was added
+	stuck bool     // the last of them cannot be skipped
 }
 
 // Reset removes all positions, for a unit of n bytes.
 func (s *Starts) Reset(n int) {
 	n = (n + 63) / 64
-	s.bits, s.upTo = slices.Grow(s.bits[:0], n)[:n], 0
+	s.bits, s.upTo, s.stuck = slices.Grow(s.bits[:0], n)[:n], 0, false
 	clear(s.bits)
 }
 
@@ -34,29 +35,34 @@ func (s *Scanner) Mark(starts *Starts, all bool) {
 	}
 }
 
-// Starts adds the DIEs of u to s, stopping at one that cannot be skipped.
-func (u *Unit) Starts(s *Starts) {
-	if !u.meter.Spend(uint64(len(u.data))) {
+// Starts adds the DIEs of u at or before target to s, stopping at one that cannot be skipped. Many references lead to
+// the first part of a large unit, and few units are asked about to their end.
+func (u *Unit) Starts(s *Starts, target int) {
+	s.upTo = max(s.upTo, u.FirstDIE) // nothing begins in the header
+	pos := s.upTo
+	if s.stuck || pos > target || !u.meter.Spend(uint64(target+1-pos)) {
 		return
 	}
-	pos := u.FirstDIE
-	for pos < len(u.data) {
+	for pos <= target && pos < len(u.data) {
 		s.bits[pos/64] |= 1 << (pos % 64)
-		s.upTo = pos + 1
-		code, next := uleb(u.data, pos)
-		if next < 0 {
-			return
-		}
-		if code != 0 {
-			d := u.Abbrevs.lookup(code)
-			if !d.known || d.bad {
-				return
-			}
-			next = u.over(d, next)
-		}
+		next := u.after(pos)
 		if next < 0 || next > len(u.data) {
+			s.upTo, s.stuck = pos+1, true
 			return
 		}
 		s.upTo, pos = next, next
 	}
+}
+
+// after returns the position after the DIE or end of children at pos, or -1 if it cannot be skipped.
+func (u *Unit) after(pos int) int {
+	code, next := uleb(u.data, pos)
+	if next < 0 || code == 0 {
+		return next
+	}
+	d := u.Abbrevs.lookup(code)
+	if !d.known || d.bad {
+		return -1
+	}
+	return u.over(d, next)
 }

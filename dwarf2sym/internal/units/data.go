@@ -64,7 +64,7 @@ func (u *Unit) Begins(pos int) bool {
 		return true
 	}
 	if !u.Starts.Known(pos) {
-		u.Unit.Starts(u.Starts)
+		u.Unit.Starts(u.Starts, pos)
 	}
 	return u.Starts.Has(pos) || !u.Starts.Known(pos)
 }
