@@ -90,7 +90,7 @@
 //
 // A Lookup keeps no functions: its user caches what was used last (resolve.FromParts), and looks up
 // many addresses in the order of Order, so that each unit is read once. If many addresses are
-// looked up, only the lines and inlined functions at these are kept (asked.go).
+// looked up, only the lines and inlined functions at these are kept (addressfilter.go).
 //
 // Limits on work (effort.go) apply to each set of units that is read; in Read, to all of them
 // together. Damage is reported when it is read.
