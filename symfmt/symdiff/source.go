@@ -1,6 +1,7 @@
 package symdiff
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +37,7 @@ func NewSource(text io.ReaderAt, size int64, name string) *Source {
 }
 
 // OpenSource opens a symbol file. If it is compressed or not a regular file, it
-// is copied to an unnamed temporary file.
+// is read by Spool.
 func OpenSource(path string) (*Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -61,8 +62,7 @@ func OpenSource(path string) (*Source, error) {
 	return Spool(f, path)
 }
 
-// Spool copies a symbol file that cannot be read twice to a temporary file and
-// decompresses it. Text beyond symfmt.MaxText is dropped if the file is
+// Spool decompresses a symbol file that cannot be read twice, into memory or, if it is large, into a temporary file. Text beyond symfmt.MaxText is dropped if the file is
 // compressed, and an error otherwise.
 func Spool(r io.Reader, name string) (*Source, error) { return spool(r, name, symfmt.MaxText) }
 
@@ -74,18 +74,44 @@ func spool(r io.Reader, name string, most int64) (*Source, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s.Compression = compression
-	err = s.fill(func(w io.Writer) error {
-		_, err := io.Copy(w, bin.LimitReader(text, most))
-		var broken *os.PathError
-		if err != nil && compression != "" && !errors.As(err, &broken) {
-			s.damage, err = fmt.Errorf("%s: %w", name, err), nil
-		}
-		return err
-	})
-	if err != nil {
+	if err := s.read(bin.LimitReader(text, most)); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// inMemory is the size up to which a text is kept in memory rather than in a temporary file.
+const inMemory = 32 << 20
+
+// read sets the text to what r has. Damage to compressed data ends the text.
+func (s *Source) read(r io.Reader) error {
+	broken := func(err error) error {
+		if err == nil || s.Compression == "" {
+			return err
+		}
+		s.damage = fmt.Errorf("%s: %w", s.Name, err)
+		return nil
+	}
+	var head bytes.Buffer
+	n, err := io.CopyN(&head, r, inMemory)
+	if n < inMemory {
+		if err == io.EOF {
+			err = nil
+		}
+		s.text, s.size, s.most = bytes.NewReader(head.Bytes()), n, n
+		if err = broken(err); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		return nil
+	}
+	return s.fill(func(w io.Writer) error {
+		_, err := io.Copy(w, io.MultiReader(&head, r))
+		var disk *os.PathError
+		if errors.As(err, &disk) {
+			return err
+		}
+		return broken(err)
+	})
 }
 
 // NewModuleSource returns a source for the symbol file of a module, which must not be changed. If c is

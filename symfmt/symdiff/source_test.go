@@ -1,6 +1,8 @@
 package symdiff
 
 import (
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -19,7 +21,7 @@ func TestSpoolLimit(t *testing.T) {
 		damage, err string
 	}{
 		{"all of the text", text, int64(len(text)), "", ""},
-		{"text", text, most, "", "m.sym: copy to a temporary file: 184 bytes or more, want at most 100"},
+		{"text", text, most, "", "m.sym: 184 bytes or more, want at most 100"},
 		{"all of the packed text", packed, int64(len(text)), "", ""},
 		{"packed text", packed, most, "m.sym: 184 bytes or more, want at most 100", ""},
 	} {
@@ -38,9 +40,29 @@ func TestSpoolLimit(t *testing.T) {
 				t.Errorf("damage %q, want %q", got, tt.damage)
 			}
 			if s.size > tt.most {
-				t.Errorf("%d bytes in the temporary file, want at most %d", s.size, tt.most)
+				t.Errorf("%d bytes of text, want at most %d", s.size, tt.most)
 			}
 		})
+	}
+}
+
+// Only a large text needs a temporary file.
+func TestSpoolInMemory(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	for _, c := range []struct {
+		size int
+		ok   bool
+	}{{100, true}, {inMemory - 1, true}, {inMemory, runtime.GOOS == "windows"}} {
+		s, err := Spool(strings.NewReader(strings.Repeat("\n", c.size)), "m.sym")
+		if (err == nil) != c.ok {
+			t.Fatalf("%d bytes: error %v", c.size, err)
+		}
+		if err == nil && s.Bytes() != int64(c.size) {
+			t.Errorf("%d bytes of %d", s.Bytes(), c.size)
+		}
+		if err == nil {
+			s.Close()
+		}
 	}
 }
 
