@@ -37,20 +37,20 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// FuzzSideIndex reads any bytes as an index file: it is refused, or searches in it
+// FuzzIndexFile reads any bytes as an index file: it is refused, or searches in it
 // terminate.
-func FuzzSideIndex(f *testing.F) {
-	id := sideID{size: int64(len(small))}
+func FuzzIndexFile(f *testing.F) {
+	id := fingerprint{size: int64(len(small))}
 	overlap := small + "FUNC 800 2000 0 outer\nSTACK WIN 4 1000 10 0 0 8 0 0 0 1 $eip\n"
 	for _, text := range []string{small, overlap} {
 		x := openString(f, text).x
 		x.size = uint64(id.size)
-		f.Add(encodeSide(x, nil, id))
+		f.Add(encodeIndex(x, nil, id))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		copy(data, sideMagic)
+		copy(data, indexMagic)
 		seal(data)
-		x, _, err := decodeSide(data, id)
+		x, _, err := decodeIndex(data, id)
 		if err != nil {
 			return
 		}

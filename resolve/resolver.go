@@ -5,7 +5,7 @@
 // A symbol file is not read into a model for this. One pass over its text builds an index of its
 // FUNC, PUBLIC, FILE, INLINE_ORIGIN and STACK records, by address or id. The records of a
 // function are read from the text, and cached, when an address in it is first looked up. An index
-// can be written to a file beside the symbol file, which later processes map (side.go).
+// can be written to a file beside the symbol file, which later processes map (indexfile.go).
 package resolve
 
 import (

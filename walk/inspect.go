@@ -99,7 +99,7 @@ func (x *Inspector) Steps(f *Frame) []Step {
 	if len(x.steps) == 0 {
 		return nil
 	}
-	if s, ok := u.frameChain(f); ok {
+	if s, ok := u.byPrologue(f); ok {
 		x.steps = append(x.steps, s)
 	}
 	return x.steps

@@ -4,7 +4,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// frameChain is the step by the frame pointer, if the function certainly has a frame pointer at the
+// byPrologue is the step by the frame pointer, if the function certainly has a frame pointer at the
 // frame's address. In code without frame pointers the register may hold anything, so all of these
 // conditions must hold:
 //
@@ -15,7 +15,7 @@ import (
 //     that was interrupted may just be removing it.
 //   - The register points to a frame: it is aligned, not below the stack pointer, and in the dump's
 //     memory, and the frame contains an address that follows a call.
-func (u *unwinder) frameChain(f *Frame) (Step, bool) {
+func (u *unwinder) byPrologue(f *Frame) (Step, bool) {
 	if f.Interrupted || f.Handler || f.Source != resolve.Func || !u.setsFrame(f) {
 		return Step{}, false
 	}

@@ -24,7 +24,7 @@ func openIndexed(t testing.TB, path, folder string) (r *Resolver, used bool) {
 	return r, r.unmap != nil
 }
 
-func TestSideIndex(t *testing.T) {
+func TestIndexFile(t *testing.T) {
 	for name, text := range map[string]string{
 		"plain":     small,
 		"bom":       "\xef\xbb\xbf" + small,
@@ -74,7 +74,7 @@ func sameIndex(a, b *index) bool {
 }
 
 // An index is not used for another symbol file, even if that has the same size and time.
-func TestSideIndexOfAnother(t *testing.T) {
+func TestIndexFileOfAnother(t *testing.T) {
 	long := small + strings.Repeat("PUBLIC 3000 0 behind\n", 10000)
 	for name, change := range map[string]func(path string, at time.Time){
 		"size": func(path string, at time.Time) {
@@ -133,16 +133,16 @@ func TestDamagedSideIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := decodeSide(good, id); err != nil {
+	if _, _, err := decodeIndex(good, id); err != nil {
 		t.Fatal(err)
 	}
 	for i := range good {
 		bad := bytes.Clone(good)
 		bad[i] ^= 0x10
-		if _, _, err := decodeSide(bad, id); err == nil {
+		if _, _, err := decodeIndex(bad, id); err == nil {
 			t.Fatalf("byte %d changed: no error", i)
 		}
-		if _, _, err := decodeSide(good[:i], id); err == nil {
+		if _, _, err := decodeIndex(good[:i], id); err == nil {
 			t.Fatalf("%d bytes of %d: no error", i, len(good))
 		}
 	}
@@ -181,7 +181,7 @@ func TestNoSideIndex(t *testing.T) {
 }
 
 // Processes that make the same index at once do not disturb each other.
-func TestSideIndexAtOnce(t *testing.T) {
+func TestIndexFileAtOnce(t *testing.T) {
 	path := writeFile(t, "x.sym", []byte(small))
 	var wg sync.WaitGroup
 	for range 8 {

@@ -27,7 +27,7 @@ import (
 //	offset 0   magic, 8 bytes
 //	       8   version, 4 bytes
 //	      12   CRC-32C of everything after this, 4 bytes
-//	      16   what the symbol file was, as in sideID: size 8, time 8, digest 32 bytes
+//	      16   what the symbol file was, as in fingerprint: size 8, time 8, digest 32 bytes
 //	      64   size of the text 8, flags 4 (1: OldInlines), number of parts 4
 //	      80   for each part: offset 8, length 8
 //	           the parts: strings, then the tables in the order of Index.tables
@@ -38,23 +38,23 @@ import (
 // Compressed symbol files have none: reading one decompresses its text anyway, which takes longer
 // than building the index.
 const (
-	sideMagic   = "symtoolX"
-	sideVersion = 5
-	sideCRC     = 12
-	sideParts   = 80
-	maxSide     = 1 << 36 // far more than the index of any symbol file
+	indexMagic   = "symtoolX"
+	indexVersion = 5
+	indexCRC     = 12
+	indexParts   = 80
+	maxIndex     = 1 << 36 // far more than the index of any symbol file
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sideID distinguishes one symbol file, and one version of its contents, from others: its size,
+// fingerprint distinguishes one symbol file, and one version of its contents, from others: its size,
 // the time of its last change, and a digest of parts of its text. The time alone is not enough:
 // tools that copy files keep it, and a file may be written twice within one tick of the clock.
 // The parts are the start, with MODULE and so the build's id, the end, and evenly spread samples,
 // as almost any difference between two files shifts the text after it. Reading everything would
 // take longer than building the index; a difference that the samples miss is found when a record
 // is not where the index says.
-type sideID struct {
+type fingerprint struct {
 	size, time int64
 	digest     [sha256.Size]byte
 }
@@ -66,7 +66,7 @@ const (
 	sampleSize = 1 << 10
 )
 
-func identify(f *os.File) (id sideID, err error) {
+func identify(f *os.File) (id fingerprint, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return id, err
@@ -85,8 +85,8 @@ func identify(f *os.File) (id sideID, err error) {
 	return id, err
 }
 
-// encodeSide returns an index file.
-func encodeSide(x *index, problems []symfmt.Problem, id sideID) []byte {
+// encodeIndex returns an index file.
+func encodeIndex(x *index, problems []symfmt.Problem, id fingerprint) []byte {
 	le := binary.LittleEndian
 	text := []string{x.OS, x.Arch, x.ID, x.Name}
 	for _, p := range problems {
@@ -100,12 +100,12 @@ func encodeSide(x *index, problems []symfmt.Problem, id sideID) []byte {
 		parts = append(parts, t.data)
 	}
 
-	size := sideParts + 16*len(parts)
+	size := indexParts + 16*len(parts)
 	for _, p := range parts {
 		size += padded(len(p))
 	}
-	out := append(make([]byte, 0, size), sideMagic+"\x00\x00\x00\x00\x00\x00\x00\x00"...)
-	le.PutUint32(out[8:], sideVersion)
+	out := append(make([]byte, 0, size), indexMagic+"\x00\x00\x00\x00\x00\x00\x00\x00"...)
+	le.PutUint32(out[8:], indexVersion)
 	out = le.AppendUint64(le.AppendUint64(out, uint64(id.size)), uint64(id.time))
 	out = append(out, id.digest[:]...)
 	flags := uint32(0)
@@ -113,7 +113,7 @@ func encodeSide(x *index, problems []symfmt.Problem, id sideID) []byte {
 		flags = 1
 	}
 	out = le.AppendUint32(le.AppendUint32(le.AppendUint64(out, x.size), flags), uint32(len(parts)))
-	place := sideParts + 16*len(parts)
+	place := indexParts + 16*len(parts)
 	for _, p := range parts {
 		out = le.AppendUint64(le.AppendUint64(out, uint64(place)), uint64(len(p)))
 		place += padded(len(p))
@@ -131,25 +131,25 @@ func padded(n int) int { return (n + 7) &^ 7 }
 
 // seal sets the checksum of an index file.
 func seal(data []byte) {
-	if len(data) >= sideCRC+4 {
-		binary.LittleEndian.PutUint32(data[sideCRC:], crc32.Checksum(data[sideCRC+4:], castagnoli))
+	if len(data) >= indexCRC+4 {
+		binary.LittleEndian.PutUint32(data[indexCRC:], crc32.Checksum(data[indexCRC+4:], castagnoli))
 	}
 }
 
-// decodeSide decodes the index in data for the symbol file id. The tables are
+// decodeIndex decodes the index in data for the symbol file id. The tables are
 // not copied.
-func decodeSide(data []byte, id sideID) (*index, []symfmt.Problem, error) {
+func decodeIndex(data []byte, id fingerprint) (*index, []symfmt.Problem, error) {
 	le := binary.LittleEndian
 	x := newIndex()
 	tables := x.tables()
 	switch {
-	case len(data) < sideParts+16*(1+len(tables)) || string(data[:8]) != sideMagic:
+	case len(data) < indexParts+16*(1+len(tables)) || string(data[:8]) != indexMagic:
 		return nil, nil, errors.New("not an index")
-	case le.Uint32(data[8:]) != sideVersion:
-		return nil, nil, fmt.Errorf("version %d, want %d", le.Uint32(data[8:]), sideVersion)
+	case le.Uint32(data[8:]) != indexVersion:
+		return nil, nil, fmt.Errorf("version %d, want %d", le.Uint32(data[8:]), indexVersion)
 	case int64(le.Uint64(data[16:])) != id.size || int64(le.Uint64(data[24:])) != id.time || !bytes.Equal(data[32:64], id.digest[:]):
 		return nil, nil, errors.New("the index of another symbol file")
-	case le.Uint32(data[sideCRC:]) != crc32.Checksum(data[sideCRC+4:], castagnoli):
+	case le.Uint32(data[indexCRC:]) != crc32.Checksum(data[indexCRC+4:], castagnoli):
 		return nil, nil, errors.New("wrong checksum")
 	case int(le.Uint32(data[76:])) != 1+len(tables):
 		return nil, nil, fmt.Errorf("%d parts, want %d", le.Uint32(data[76:]), 1+len(tables))
@@ -160,7 +160,7 @@ func decodeSide(data []byte, id sideID) (*index, []symfmt.Problem, error) {
 	}
 	var texts []byte
 	for i := range 1 + len(tables) {
-		at, n := le.Uint64(data[sideParts+16*i:]), le.Uint64(data[sideParts+16*i+8:])
+		at, n := le.Uint64(data[indexParts+16*i:]), le.Uint64(data[indexParts+16*i+8:])
 		if at > uint64(len(data)) || n > uint64(len(data))-at {
 			return nil, nil, fmt.Errorf("part %d extends past the end of the file", i)
 		}
@@ -215,7 +215,7 @@ func openIndexedPath(ctx context.Context, path, folder string) (r *Resolver, unw
 			f.Close()
 		}
 	}()
-	side, err := sidePath(path, folder)
+	at, err := indexPath(path, folder)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -223,7 +223,7 @@ func openIndexedPath(ctx context.Context, path, folder string) (r *Resolver, unw
 	if err != nil {
 		return nil, nil, err
 	}
-	if r := openSide(path, side, f, id); r != nil {
+	if r := openThrough(path, at, f, id); r != nil {
 		return r, nil, nil
 	}
 	x, t, problems, err := openText(ctx, f, path)
@@ -231,13 +231,13 @@ func openIndexedPath(ctx context.Context, path, folder string) (r *Resolver, unw
 		return nil, nil, err
 	}
 	if t == text(f) {
-		unwritten = writeSide(side, encodeSide(x, problems, id))
+		unwritten = writeIndex(at, encodeIndex(x, problems, id))
 	}
 	return newTextResolver(path, x, t, problems), unwritten, nil
 }
 
-// sidePath returns the path of a symbol file's index.
-func sidePath(path, folder string) (string, error) {
+// indexPath returns the path of a symbol file's index.
+func indexPath(path, folder string) (string, error) {
 	if folder == "" {
 		return path + ".idx", nil
 	}
@@ -249,13 +249,13 @@ func sidePath(path, folder string) (string, error) {
 	return filepath.Join(folder, hex.EncodeToString(digest[:])+".idx"), nil
 }
 
-// openSide opens a symbol file through its index; it returns nil if the index cannot be used.
-func openSide(path, side string, f *os.File, id sideID) *Resolver {
-	data, unmap, err := readSide(side)
+// openThrough opens a symbol file through its index; it returns nil if the index cannot be used.
+func openThrough(path, at string, f *os.File, id fingerprint) *Resolver {
+	data, unmap, err := mapIndex(at)
 	if err != nil {
 		return nil
 	}
-	x, problems, err := decodeSide(data, id)
+	x, problems, err := decodeIndex(data, id)
 	if err != nil {
 		unmap()
 		return nil
@@ -265,9 +265,9 @@ func openSide(path, side string, f *os.File, id sideID) *Resolver {
 	return r
 }
 
-// readSide maps an index file, or reads it where the system cannot.
-func readSide(side string) (data []byte, unmap func(), err error) {
-	f, err := os.Open(side)
+// mapIndex maps an index file, or reads it where the system cannot.
+func mapIndex(at string) (data []byte, unmap func(), err error) {
+	f, err := os.Open(at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -276,7 +276,7 @@ func readSide(side string) (data []byte, unmap func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if !st.Mode().IsRegular() || st.Size() < sideParts || st.Size() > maxSide {
+	if !st.Mode().IsRegular() || st.Size() < indexParts || st.Size() > maxIndex {
 		return nil, nil, errors.New("not an index")
 	}
 	if data, err = bin.MapFile(f, 0, st.Size()); err == nil {
@@ -286,20 +286,20 @@ func readSide(side string) (data []byte, unmap func(), err error) {
 	return data, func() {}, err
 }
 
-// writeSide writes an index file in one step, replacing an old one. It creates the folder if
+// writeIndex writes an index file in one step, replacing an old one. It creates the folder if
 // necessary.
-func writeSide(side string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(side), 0o777); err != nil {
+func writeIndex(at string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(side), ".symtool-*.idx")
+	f, err := os.CreateTemp(filepath.Dir(at), ".symtool-*.idx")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(0o644), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), side)
+		err = os.Rename(f.Name(), at)
 	}
 	if err != nil {
 		os.Remove(f.Name())
