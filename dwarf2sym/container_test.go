@@ -67,7 +67,7 @@ func openBox(data []byte) *object.File {
 		s.Contents = boxed(data[at:][:sizes[i]:sizes[i]])
 		at += sizes[i]
 	}
-	f.Container = &object.Bare{Sections: f.Sections}
+	f.Container = &object.SectionsOnly{Sections: f.Sections}
 	return f
 }
 

@@ -32,7 +32,7 @@ func fileOf(sections ...object.Section) *object.File {
 		s.MemSize = s.FileSize
 		f.Sections = append(f.Sections, s)
 	}
-	f.Container = &object.Bare{Sections: f.Sections}
+	f.Container = &object.SectionsOnly{Sections: f.Sections}
 	return f
 }
 

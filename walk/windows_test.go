@@ -10,7 +10,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/internal/walked"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // trusts counts the frames of all threads by trust, from the best.
@@ -49,10 +49,10 @@ func TestWindowsDumps(t *testing.T) {
 			want    string
 		}{
 			"alone":          {&walk.Sources{}, c.alone},
-			"PE files, PDBs": {walked.BinarySources(t, filepath.Join(data, "pe")), c.alone},
-			"symbol files":   {walked.SymbolSources(t, symbols), c.symbols},
+			"PE files, PDBs": {walks.BinarySources(t, filepath.Join(data, "pe")), c.alone},
+			"symbol files":   {walks.SymbolSources(t, symbols), c.symbols},
 		} {
-			if got := trusts(walked.Dump(t, path, s.sources, walk.Config{})); got != s.want {
+			if got := trusts(walks.Dump(t, path, s.sources, walk.Config{})); got != s.want {
 				t.Errorf("%s, %s: %s, want %s", c.dump, what, got, s.want)
 			}
 		}

@@ -47,7 +47,7 @@ func (f *Finder) Program(ctx context.Context, s *Set, debug *object.File) (path 
 // placed reports whether a container keeps its debug files elsewhere than ELF, whose places and servers are looked up
 // by build-id.
 func placed(f *object.File) bool {
-	_, ok := f.Container.(object.Placed)
+	_, ok := f.Container.(object.DebugLocator)
 	return ok
 }
 

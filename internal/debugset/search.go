@@ -39,10 +39,10 @@ type search struct {
 //
 // With hermetic, only the build-id and the folders are used.
 func (s *search) debug() {
-	if _, ok := s.file.Container.(object.Separable); !ok {
+	if _, ok := s.file.Container.(object.DebugChecker); !ok {
 		return
 	}
-	if p, ok := s.file.Container.(object.Placed); ok {
+	if p, ok := s.file.Container.(object.DebugLocator); ok {
 		s.byPlace(p)
 		return
 	}
@@ -83,7 +83,7 @@ func (s *search) refuseError(path string, err error) bool {
 }
 
 // byPlace tries the files that the container names.
-func (s *search) byPlace(p object.Placed) {
+func (s *search) byPlace(p object.DebugLocator) {
 	s.limits.ID = s.file.BuildID()
 	for _, path := range p.DebugFiles(s.dirs, s.hermetic) {
 		if s.tryID(path, s.limits.ID) {

@@ -7,14 +7,14 @@
 //
 // Opening a file fills in the fields of File and its Sections. What is read later, or
 // may be damaged, is accessed through the interface Container. A container embeds
-// Bare and implements the methods for what its format has:
+// SectionsOnly and implements the methods for what its format has:
 //
 //   - Section translates names: callers ask for __DWARF,__debug_info as ".debug_info".
 //   - Input reads the file, and Piece is the Contents of a section in it: mapped, inflated,
 //     within Limits. Counts and offsets in the file are checked before memory is allocated
 //     for what they describe.
 //   - Symbols returns names as compilers mangle them.
-//   - Separable is for a container with separate debug files, and Placed if these are
+//   - DebugChecker is for a container with separate debug files, and DebugLocator if these are
 //     elsewhere than ELF's. A Fixer applies the relocations of an object file.
 //   - BuildID need not be a build-id: a PE has the GUID and age of its PDB, Mach-O a UUID.
 //     ModuleID returns it in the form used in MODULE records.

@@ -8,15 +8,15 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Separable is a Container whose debug information may be in a separate file.
-type Separable interface {
+// DebugChecker is a Container whose debug information may be in a separate file.
+type DebugChecker interface {
 	// CheckDebug returns nil, or a *bin.Error that says why debug cannot be the
 	// separate debug file.
 	CheckDebug(debug *File) error
 }
 
-// Placed is a Separable whose debug files are in other places than ELF's.
-type Placed interface {
+// DebugLocator is a DebugChecker whose debug files are in other places than ELF's.
+type DebugLocator interface {
 	// DebugFiles returns the paths of the files to try, the best first: below dirs and, unless hermetic, beside the
 	// file. A file counts only if it has the file's build-id.
 	DebugFiles(dirs []string, hermetic bool) []string
@@ -28,7 +28,7 @@ var ErrSeveral = errors.New("several binaries")
 // CheckPair returns nil, or a *bin.Error that says why debug cannot be the
 // separate debug file of f.
 func CheckPair(f, debug *File) error {
-	if c, ok := f.Container.(Separable); ok {
+	if c, ok := f.Container.(DebugChecker); ok {
 		return c.CheckDebug(debug)
 	}
 	return OtherContainer(f.Path, debug)

@@ -117,9 +117,13 @@ type Shown struct {
 	Trust    string       `json:"trust"`
 }
 
-// Walks compares two walks of a dump. Threads are paired by thread id and goroutines by goroutine id or, if one of
+// Walks compares two walks of a dump. name is the dump's name. Threads are paired by thread id and goroutines by goroutine id or, if one of
 // the walks has no ids, by position.
-func Walks(a, b *outline) *Comparison {
+func Walks(a, b *walk.Result, name string) *Comparison {
+	return compareOutlines(outlineFrom(a, name), outlineFrom(b, name))
+}
+
+func compareOutlines(a, b *outline) *Comparison {
 	c := &Comparison{Dump: a.Dump, Threads: []Thread{}}
 	if c.Dump == "" {
 		c.Dump = b.Dump

@@ -15,8 +15,8 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // peerOutline reads a document of rust-minidump, which follows a header in its test
@@ -107,9 +107,9 @@ func TestOutlinePeers(t *testing.T) {
 
 // Two peers' walks of one dump, without symbols and with them.
 func TestComparePeers(t *testing.T) {
-	c := Walks(peerOutline(t, "json-pretty.txt"), peerOutline(t, "json-pretty-symbols.txt"))
+	c := compareOutlines(peerOutline(t, "json-pretty.txt"), peerOutline(t, "json-pretty-symbols.txt"))
 	assertComparison(t, "peers", c)
-	same := Walks(peerOutline(t, "json-pretty-symbols.txt"), peerOutline(t, "json-pretty-symbols.txt"))
+	same := compareOutlines(peerOutline(t, "json-pretty-symbols.txt"), peerOutline(t, "json-pretty-symbols.txt"))
 	if same.Differs || same.Frames.Same == 0 {
 		t.Errorf("%+v", same.Frames)
 	}
@@ -138,19 +138,19 @@ func TestCompareWalks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return OutlineOf(r, "walk-sources.core")
+		return outlineFrom(r, "walk-sources.core")
 	}
-	good := outline(walked.SymbolSources(t, x.Store))
+	good := outline(walks.SymbolSources(t, x.Store))
 	wrong := x.EditedStore("wrong-cfa", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "")
 	renamed := x.EditedStore("renamed", " aligned\n", " aligned2\n")
 	empty := x.ChangedStore("empty", walktest.OtherModule)
 	bare := x.ChangedStore("bare", walktest.NoRules)
 	for name, c := range map[string]*Comparison{
-		"same":          Walks(good, outline(walked.BothSources(t, x.Store, x.Binary))),
-		"wrong":         Walks(good, outline(walked.SymbolSources(t, wrong))),
-		"renamed":       Walks(good, outline(walked.SymbolSources(t, renamed))),
-		"frame-pointer": Walks(good, outline(walked.SymbolSources(t, bare))),
-		"better":        Walks(outline(walked.SymbolSources(t, empty)), good),
+		"same":          compareOutlines(good, outline(walks.BothSources(t, x.Store, x.Binary))),
+		"wrong":         compareOutlines(good, outline(walks.SymbolSources(t, wrong))),
+		"renamed":       compareOutlines(good, outline(walks.SymbolSources(t, renamed))),
+		"frame-pointer": compareOutlines(good, outline(walks.SymbolSources(t, bare))),
+		"better":        compareOutlines(outline(walks.SymbolSources(t, empty)), good),
 	} {
 		assertComparison(t, name, c)
 	}
@@ -189,11 +189,11 @@ func documentOf(o *outline) string {
 // An outline that is written and read again is the same.
 func TestOutlineRoundTrip(t *testing.T) {
 	x := walktest.NewProgram(t)
-	r, err := walk.NewWalker(walked.SymbolSources(t, x.Store), walk.Config{}).Walk(context.Background(), walktest.Opened(t, x.Core))
+	r, err := walk.NewWalker(walks.SymbolSources(t, x.Store), walk.Config{}).Walk(context.Background(), walktest.Opened(t, x.Core))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := OutlineOf(r, "walk-sources.core")
+	want := outlineFrom(r, "walk-sources.core")
 	got := outlineOf(t, documentOf(want))
 	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 		t.Errorf("%+v\nwant\n%+v", got, want)
@@ -375,10 +375,10 @@ func FuzzOutline(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if c := Walks(o, o); c.Differs && !repeatsIDs(o) {
+			if c := compareOutlines(o, o); c.Differs && !repeatsIDs(o) {
 				t.Fatalf("%s differs from itself: %+v", data, c)
 			}
-			for _, c := range []*Comparison{Walks(o, &outline{}), Walks(&outline{}, o)} {
+			for _, c := range []*Comparison{compareOutlines(o, &outline{}), compareOutlines(&outline{}, o)} {
 				var b bytes.Buffer
 				if err := Write(&b, c); err != nil || strings.ContainsAny(b.String(), "\x1b\x07\x00") {
 					t.Fatalf("%v %q", err, b.String())
@@ -422,7 +422,7 @@ func BenchmarkOutline(b *testing.B) {
 	b.Run("compare", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if Walks(o, o).Differs {
+			if compareOutlines(o, o).Differs {
 				b.Fatal()
 			}
 		}
@@ -445,7 +445,7 @@ func TestGoroutines(t *testing.T) {
 	} {
 		a.Dump = "x.json"
 		var b bytes.Buffer
-		if err := Write(&b, Walks(a, outlineOf(t, c.b))); err != nil {
+		if err := Write(&b, compareOutlines(a, outlineOf(t, c.b))); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != c.want {

@@ -138,7 +138,7 @@ func (m *matcher) pair(k int, o *outline, w *waiting) error {
 	}
 	m.frames -= size(w.o)
 	w.o = nil
-	c := Walks(a, b)
+	c := compareOutlines(a, b)
 	m.summary.Add(c)
 	return m.done(c)
 }

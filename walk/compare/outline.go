@@ -51,8 +51,8 @@ type outlineInline struct {
 	Line           uint32
 }
 
-// OutlineOf returns the outline of a walk. name is the dump's name.
-func OutlineOf(r *walk.Result, name string) *outline {
+// outlineFrom returns the outline of a walk. name is the dump's name.
+func outlineFrom(r *walk.Result, name string) *outline {
 	o := &outline{Dump: name, Crashing: -1}
 	crashed := r.Dump.CrashedThread()
 	for i := range r.Stacks {

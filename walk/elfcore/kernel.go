@@ -114,8 +114,8 @@ func (r *reader) kernelStacks(memory []dump.Region) []dump.Region {
 		if t == nil {
 			t = r.pageTables(memory)
 		}
-		pages := t.stack(c.SP())
-		if _, found := t.stacks[c.SP()&^(pageSize-1)]; !found {
+		pages, found := t.stack(c.SP())
+		if !found {
 			lost++
 		}
 		memory = append(memory, pages...)
@@ -141,8 +141,7 @@ type pageTables struct {
 	levels   int
 	mask     uint64 // bits of an entry that are not part of an address
 
-	stacks map[uint64]uint64 // pages of stacks found so far: their physical by their virtual address
-	owned  map[uint64]bool   // physical addresses of the same pages
+	stacks map[uint64]uint64 // pages of stacks found so far: their virtual by their physical address
 }
 
 const (
@@ -157,7 +156,7 @@ const (
 
 // pageTables returns the page tables of the kernel.
 func (r *reader) pageTables(memory []dump.Region) *pageTables {
-	t := &pageTables{levels: 4, stacks: map[uint64]uint64{}, owned: map[uint64]bool{}}
+	t := &pageTables{levels: 4, stacks: map[uint64]uint64{}}
 	top, ok := r.kernel.hex("SYMBOL(swapper_pg_dir)")
 	if !ok {
 		top, ok = r.kernel.hex("SYMBOL(init_top_pgt)")
@@ -184,10 +183,11 @@ func (r *reader) pageTables(memory []dump.Region) *pageTables {
 
 // stack returns the pages of a stack that were not returned before: from the page of the stack pointer on, up to the
 // first that is not mapped or is another stack's. The kernel maps a page of a stack once, so page tables that map it
-// again are damaged, and following them would make more memory than the core has.
-func (t *pageTables) stack(sp uint64) (pages []dump.Region) {
+// again are damaged, and following them would make more memory than the core has. found reports whether the page of the
+// stack pointer was returned, now or before.
+func (t *pageTables) stack(sp uint64) (pages []dump.Region, found bool) {
 	if t.root == 0 {
-		return nil
+		return nil, false
 	}
 	first := sp &^ (pageSize - 1)
 	for at := first; at-first < maxKernelStack; at += pageSize {
@@ -196,16 +196,17 @@ func (t *pageTables) stack(sp uint64) (pages []dump.Region) {
 		if !ok || len(data) < pageSize {
 			break
 		}
-		if known, ok := t.stacks[at]; ok && known == phys {
-			continue
-		}
-		if t.owned[phys] {
+		known, again := t.stacks[phys]
+		if again && known != at {
 			break
 		}
-		t.stacks[at], t.owned[phys] = phys, true
-		pages = append(pages, dump.Region{Addr: at, Data: data})
+		if !again {
+			t.stacks[phys] = at
+			pages = append(pages, dump.Region{Addr: at, Data: data})
+		}
+		found = true
 	}
-	return pages
+	return pages, found
 }
 
 // translate returns the physical address for a virtual one.

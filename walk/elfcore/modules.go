@@ -246,7 +246,7 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 	var below *image
 	for _, base := range heads {
 		img := r.imageAt(base)
-		if img == nil || r.again(below, base) || len(list) > 0 && r.isCopy(img, &list[0]) {
+		if img == nil || r.again(below, base) || len(list) > 0 && r.adoptCopy(img, &list[0]) {
 			continue
 		}
 		below = img

@@ -59,10 +59,10 @@ func (r *reader) again(img *image, addr uint64) bool {
 		bytes.Equal(r.d.Memory.Bytes(img.base, r.headSize()), r.d.Memory.Bytes(addr, r.headSize()))
 }
 
-// isCopy reports whether an image is the header of a program that is mapped together with the page
-// of the program's data, and whose first page was left out of the core. If so, it gives the
-// program the image's ids.
-func (r *reader) isCopy(img *image, program *dump.Module) bool {
+// adoptCopy gives a program the ids of a copy of its header, which is mapped together with the page of
+// the program's data, if the program's first page was left out of the core. It reports whether the image
+// is such a copy.
+func (r *reader) adoptCopy(img *image, program *dump.Module) bool {
 	entry, ok := r.aux(atEntry)
 	bias := r.addr(program.Addr - img.f.HeaderAddr())
 	if !ok || !program.Contains(img.base) || program.BuildID != nil && !bytes.Equal(program.BuildID, img.buildID) || r.addr(img.f.Entry+bias) != entry {

@@ -127,7 +127,7 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 		if err != nil {
 			return err
 		}
-		walked.Compared = compare.Walks(compare.OutlineOf(walked.Result, walked.Path), compare.OutlineOf(other, walked.Path))
+		walked.Compared = compare.Walks(walked.Result, other, walked.Path)
 	}
 	if b.Render != nil {
 		b.render(walked)

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dumpfile"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // breakpadVar names Breakpad's minidump_stackwalk. As no distribution has it, its outputs
@@ -64,7 +64,7 @@ func TestOracleBreakpadWin(t *testing.T) {
 	})
 	var got bytes.Buffer
 	for _, c := range tests {
-		r := walked.Assembled(allKnown(c.Assemble(t)), walk.Config{MaxFrames: 2})
+		r := walks.Assembled(allKnown(c.Assemble(t)), walk.Config{MaxFrames: 2})
 		fmt.Fprintf(&got, "== %s\n%s", c.Name, twoFrames(textOf(t, r, TextOptions{Registers: true})))
 	}
 	if got.String() != want {
@@ -155,7 +155,7 @@ func TestOracleBreakpadDumps(t *testing.T) {
 	for _, c := range breakpadDumps {
 		t.Run(c.path, func(t *testing.T) {
 			path := filepath.Join(folder, c.path+".dmp")
-			r := walked.Dump(t, path, walked.SymbolSources(t, stores...), walk.Config{})
+			r := walks.Dump(t, path, walks.SymbolSources(t, stores...), walk.Config{})
 			name := strings.ReplaceAll(c.path, "/", "-")
 			human := breakpadSays(t, name+".txt", func(tool string) string {
 				return runBreakpad(t, tool, append([]string{path}, stores...)...)
@@ -188,7 +188,7 @@ func TestOracleBreakpadCrashes(t *testing.T) {
 	for _, name := range walktest.CrashCases {
 		t.Run(name, func(t *testing.T) {
 			path := testenv.Shared(t, "data", "crashes", name, "dump.dmp")
-			r := walked.Dump(t, path, walked.SymbolSources(t, dir), walk.Config{})
+			r := walks.Dump(t, path, walks.SymbolSources(t, dir), walk.Config{})
 			theirs, ours := withoutSignals(runBreakpad(t, tool, "-m", path, dir), machineOf(t, r))
 			compareBreakpad(t, r, theirs, ours, -1)
 		})

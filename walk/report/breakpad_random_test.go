@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // If Breakpad is available, it walks thousands of stacks of random words and records to
@@ -27,7 +27,7 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 	for seed := range uint64(seeds) {
 		a := randomWin(t, rand.New(rand.NewPCG(seed, 1)))
 		want := winFrames(breakpadText(t, tool, a))
-		r := walked.Assembled(a, walk.Config{})
+		r := walks.Assembled(a, walk.Config{})
 		got := winFrames(textOf(t, r, TextOptions{Registers: true}))
 		if r.Stacks[0].End == walk.EndStuck && len(r.Stacks[0].Frames) == 1 && strings.HasPrefix(want, got) {
 			continue // Breakpad assumes that the topmost frame leaves nothing on the stack, even after a call

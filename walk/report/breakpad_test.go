@@ -17,17 +17,17 @@ import (
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
-	"github.com/symtool/symtool/walk/internal/walked"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // breakpadWalk walks one of Breakpad's dumps with Breakpad's symbols.
 func breakpadWalk(t *testing.T, name string) *walk.Result {
 	t.Helper()
-	return walked.Dump(t, testenv.Shared(t, "data", "minidumps", "breakpad", name), breakpadSources(t), walk.Config{Trace: true})
+	return walks.Dump(t, testenv.Shared(t, "data", "minidumps", "breakpad", name), breakpadSources(t), walk.Config{Trace: true})
 }
 
 func breakpadSources(t *testing.T) *walk.Sources {
-	return walked.SymbolSources(t, testenv.Shared(t, "data", "minidumps", "breakpad", "symbols"))
+	return walks.SymbolSources(t, testenv.Shared(t, "data", "minidumps", "breakpad", "symbols"))
 }
 
 // breakpadFile is one of Breakpad's expected outputs, which have the line ends
@@ -172,8 +172,8 @@ func TestBreakpadInlines(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "linux_inline.sym"), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		sources := walked.SymbolSources(t, filepath.Dir(filepath.Dir(dir)))
-		r := walked.Dump(t, testenv.Shared(t, "data", "minidumps", "breakpad", "linux_inline.dmp"), sources, walk.Config{MaxFrames: 2})
+		sources := walks.SymbolSources(t, filepath.Dir(filepath.Dir(dir)))
+		r := walks.Dump(t, testenv.Shared(t, "data", "minidumps", "breakpad", "linux_inline.dmp"), sources, walk.Config{MaxFrames: 2})
 		want := fmt.Sprintf(`linux_inline!func() %s:27 inline
 linux_inline!bar() %s:32 inline
 linux_inline!foo() %s:39 inline

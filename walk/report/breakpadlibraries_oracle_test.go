@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // loaderSource is a program that loads the libraries in its arguments, as many as the first
@@ -180,7 +180,7 @@ func TestOracleBreakpadLibraries(t *testing.T) {
 	if len(peer) != len(d.Threads) {
 		t.Errorf("%d stacks, want %d", len(peer), len(d.Threads))
 	}
-	r := walked.Dump(t, path, walked.SymbolSources(t, symbols), walk.Config{MaxFrames: 1})
+	r := walks.Dump(t, path, walks.SymbolSources(t, symbols), walk.Config{MaxFrames: 1})
 	compareTops(t, r, peer, libraries)
 	t.Logf("%d libraries, %d of them with files of other names", len(libraries), renamed)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/internal/walked"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // TestBreakpadMicrodumps expects the outputs that Breakpad records for its microdumps, byte by byte, except for a rule:
@@ -27,7 +27,7 @@ func TestBreakpadMicrodumps(t *testing.T) {
 		more          int // frames that only we find
 	}{{"arm", -1, 1, true, 0}, {"arm64", 0, 4, false, 1}} {
 		name := testenv.Shared(t, "data", "microdumps", "microdump-"+c.cpu+".dmp")
-		r := walked.Dump(t, name, walked.SymbolSources(t, testenv.Shared(t, "data", "microdumps", "symbols")), walk.Config{})
+		r := walks.Dump(t, name, walks.SymbolSources(t, testenv.Shared(t, "data", "microdumps", "symbols")), walk.Config{})
 		s := &r.Stacks[0]
 		whole := len(s.Frames) - c.more
 		for _, f := range s.Frames[whole:] {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // Breakpad's walker finds the same frames as ours in a minidump that symtool made from the kernel's
@@ -22,7 +22,7 @@ func TestStacksBreakpad(t *testing.T) {
 		}
 	}
 	path := walktest.AsMinidump(t, filepath.Join(folder, "stacks.core.gz"))
-	r := walked.Dump(t, path, walked.SymbolSources(t, store), walk.Config{})
+	r := walks.Dump(t, path, walks.SymbolSources(t, store), walk.Config{})
 	want := frameLines(breakpadSays(t, "stacks.machine", func(tool string) string { return runBreakpad(t, tool, "-m", path, store) }))
 	got := frameLines(machineOf(t, r))
 	// Where a rule says that there is no caller (.ra: 0), Breakpad goes on to scan.

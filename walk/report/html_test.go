@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walked"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 //go:embed testdata/page_user.js
@@ -72,8 +72,8 @@ func pageOf(t *testing.T, r *walk.Result, o HTMLOptions) string {
 
 // A page shows the same as the text and the document.
 func TestHTML(t *testing.T) {
-	s := walked.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
-	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})
+	s := walks.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
+	r := walks.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})
 	page := pageOf(t, r, HTMLOptions{
 		Dump: "a<b>.core", Generator: "symtool test", Verdict: &HTMLVerdict{Conclusion: "symbols to blame", Findings: []string{"missing <x>"}},
 		Variables: NewVariables(r.Variables(context.Background()), VariableOptions{Locals: true}),

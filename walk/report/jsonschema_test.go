@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // schemaPath returns the schema of the documents.
@@ -131,7 +131,7 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 
 // A document with the values of variables, including those of inlined functions, matches the schema.
 func TestVariablesAreOfTheSchema(t *testing.T) {
-	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), walked.BinarySources(t, testenv.Input(t, "walk-sources.elf")), walk.Config{})
+	r := walks.Dump(t, testenv.Input(t, "walk-sources.core.gz"), walks.BinarySources(t, testenv.Input(t, "walk-sources.elf")), walk.Config{})
 	variables := NewVariables(r.Variables(context.Background()), VariableOptions{Locals: true})
 	doc := NewDocument(r, DocumentOptions{Dump: "dump", Variables: variables})
 	validate(t, documentSchema(t), doc)

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // The name of a function that may have ended before the instruction is shown in text, as
@@ -21,7 +21,7 @@ func TestFunctionGuessed(t *testing.T) {
 	}{
 		0x1108: {"f", false}, 0x1208: {"p", false}, 0x1280: {"p", true}, 0x1180: {"", false},
 	} {
-		r := walked.Assembled(walktest.Assemble(t, arch.X86_64, dump.Linux).Module("m", 0x1000, 0x1000, symbols).
+		r := walks.Assembled(walktest.Assemble(t, arch.X86_64, dump.Linux).Module("m", 0x1000, 0x1000, symbols).
 			At(0x8000).Words(0).Regs("$rip", pc, "$rsp", 0x8000), walk.Config{MaxFrames: 1})
 		d := decoded(t, NewDocument(r, DocumentOptions{}))
 		f := d["threads"].([]any)[0].(map[string]any)["frames"].([]any)[0].(map[string]any)

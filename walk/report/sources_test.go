@@ -8,15 +8,15 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/internal/walked"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 	"github.com/symtool/symtool/walk/source"
 )
 
 // The source of a program by clang, whose line tables have digests.
 func TestSources(t *testing.T) {
 	ctx := context.Background()
-	s := walked.BinarySources(t, testenv.Input(t, "crashes", "calls-x86_64.elf"))
-	r := walked.Dump(t, testenv.Input(t, "crashes", "calls-x86_64.core.gz"), s, walk.Config{})
+	s := walks.BinarySources(t, testenv.Input(t, "crashes", "calls-x86_64.elf"))
+	r := walks.Dump(t, testenv.Input(t, "crashes", "calls-x86_64.core.gz"), s, walk.Config{})
 	changed := testenv.WriteFiles(t, "calls.c", "/* \x1b[2J */ changed\n")
 	for _, c := range []struct {
 		dir              string
@@ -67,8 +67,8 @@ func TestSources(t *testing.T) {
 // Without a digest, the file is named together with what is known about it. The lines of all frames together
 // are limited.
 func TestUnverifiedSources(t *testing.T) {
-	s := walked.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
-	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})
+	s := walks.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
+	r := walks.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})
 	names := map[string]bool{}
 	for i := range r.Stacks {
 		for k := range r.Stacks[i].Frames {

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 func textOf(t *testing.T, r *walk.Result, o TextOptions) string {
@@ -80,7 +80,7 @@ func walkShown(t *testing.T, change func(*dump.Dump)) *walk.Result {
 	if change != nil {
 		change(d)
 	}
-	res, err := walk.NewWalker(walked.AssembledSources(a), walk.Config{Techniques: []walk.Technique{walk.BySymbols, walk.ByScan}}).Walk(t.Context(), d)
+	res, err := walk.NewWalker(walks.AssembledSources(a), walk.Config{Techniques: []walk.Technique{walk.BySymbols, walk.ByScan}}).Walk(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestTextRegisters(t *testing.T) {
 		for i, r := range cpu.Regs {
 			values = append(values, r.Name, 0x1000+i)
 		}
-		r := walked.Assembled(a.Regs(values...), walk.Config{Techniques: []walk.Technique{}})
+		r := walks.Assembled(a.Regs(values...), walk.Config{Techniques: []walk.Technique{}})
 		text := textOf(t, r, TextOptions{Registers: true})
 		_, text, _ = strings.Cut(text, "\n\nThread 0\n")
 		text, _, _ = strings.Cut(text, "    Found by")
@@ -215,7 +215,7 @@ func TestTextLargeFrame(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\nSTACK CFI INIT 100 10 .cfa: 2415919104 .ra: 4194560\n")
 	a.Regs("$rip", 0x400100, "$rsp", 0x10000000)
-	r := walked.Assembled(a, walk.Config{MaxFrames: 2})
+	r := walks.Assembled(a, walk.Config{MaxFrames: 2})
 	text := textOf(t, r, TextOptions{Stack: true})
 	if len(r.Stacks[0].Frames) != 2 || len(text) > 10<<20 || !strings.Contains(text, "\n     ...\n") {
 		t.Errorf("%d frames, %d bytes of text", len(r.Stacks[0].Frames), len(text))

@@ -8,13 +8,13 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/internal/walked"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // Values are written until a limit is reached, in text and in JSON.
 func TestTooManyValues(t *testing.T) {
-	s := walked.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
-	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})
+	s := walks.BinarySources(t, testenv.Input(t, "walk-sources.elf"))
+	r := walks.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})
 	for _, left := range []int{1 << 20, 300} {
 		variables := func() *Variables {
 			v := NewVariables(r.Variables(context.Background()), VariableOptions{Locals: true})

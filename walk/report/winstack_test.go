@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // winStack returns a process of 32-bit Windows with a stack of five functions, which are unwound by
@@ -48,8 +48,8 @@ func TestWinStack(t *testing.T) {
 		writeGzip(t, path, dmp.Bytes())
 	}
 	want := firstThread(breakpadSays(t, "win.txt", func(tool string) string { return breakpadText(t, tool, winStack(t)) }))
-	r := walked.Dump(t, path, walked.AssembledSources(a), walk.Config{})
-	for name, r := range map[string]*walk.Result{"win.dmp.gz": r, "assembled": walked.Assembled(a, walk.Config{})} {
+	r := walks.Dump(t, path, walks.AssembledSources(a), walk.Config{})
+	for name, r := range map[string]*walk.Result{"win.dmp.gz": r, "assembled": walks.Assembled(a, walk.Config{})} {
 		if got := firstThread(textOf(t, r, TextOptions{Registers: true})); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // noID removes from the dump what identifies its symbols.
@@ -45,25 +45,25 @@ func TestVerifyBlame(t *testing.T) {
 		blame   Blame
 		says    string // in the conclusion
 	}{
-		{"foreign start", walked.SymbolSources(t, foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are another build's"},
-		{"foreign start, binary", walked.BothSources(t, foreign, x.Binary), nil, BlameSymbols, "they are another build's"},
-		{"false start", walked.BothSources(t, cloned, x.Binary), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): whether there is a caller: by the symbol file no caller"},
-		{"other stack", walked.BothSources(t, goes, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "switches to another stack"},
-		{"overwritten, no binary", walked.SymbolSources(t, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
+		{"foreign start", walks.SymbolSources(t, foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are another build's"},
+		{"foreign start, binary", walks.BothSources(t, foreign, x.Binary), nil, BlameSymbols, "they are another build's"},
+		{"false start", walks.BothSources(t, cloned, x.Binary), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): whether there is a caller: by the symbol file no caller"},
+		{"other stack", walks.BothSources(t, goes, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "switches to another stack"},
+		{"overwritten, no binary", walks.SymbolSources(t, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
 			"walk-sources.elf+0x28d (many): the caller 0x1234567, by symbols, does not follow a call: the rule is wrong, or the stack was overwritten"},
-		{"cleared", walked.BothSources(t, x.Store, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,
+		{"cleared", walks.BothSources(t, x.Store, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,
 			"walk-sources.elf+0x28d (many): the return address is 0x0, but a return address 0x4002e4 is 72 bytes above sp, and all rules agree"},
-		{"cleared, no binary", walked.SymbolSources(t, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, NoBlame, "is wrong, or the stack was overwritten"},
-		{"no rules", walked.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), nil, BlameSymbols, "12 after walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
-		{"no rules anywhere", walked.BothSources(t, x.ChangedStore("bare", walktest.NoRules), x.BareBinary()), nil, BlameBinary,
+		{"cleared, no binary", walks.SymbolSources(t, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, NoBlame, "is wrong, or the stack was overwritten"},
+		{"no rules", walks.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), nil, BlameSymbols, "12 after walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
+		{"no rules anywhere", walks.BothSources(t, x.ChangedStore("bare", walktest.NoRules), x.BareBinary()), nil, BlameBinary,
 			"12 after walk-sources.elf, for which neither the symbol file nor the binary has rules for crash, variable and others"},
-		{"no rules in the binary", walked.BinarySources(t, x.BareBinary()), nil, BlameBinary, "12 after walk-sources.elf, whose binary has no rules for crash, variable and others"},
-		{"no id", walked.SymbolSources(t, t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
-		{"no id, no stack", walked.SymbolSources(t, t.TempDir()), func(d *dump.Dump) {
+		{"no rules in the binary", walks.BinarySources(t, x.BareBinary()), nil, BlameBinary, "12 after walk-sources.elf, whose binary has no rules for crash, variable and others"},
+		{"no id", walks.SymbolSources(t, t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
+		{"no id, no stack", walks.SymbolSources(t, t.TempDir()), func(d *dump.Dump) {
 			noID(d)
 			d.Memory.Regions = nil
 		}, BlameDump, "the dump does not hold the stack"},
-		{"missing, no stack", walked.SymbolSources(t, t.TempDir()), func(d *dump.Dump) { d.Memory.Regions = nil }, BlameDump, "the dump does not hold the stack"},
+		{"missing, no stack", walks.SymbolSources(t, t.TempDir()), func(d *dump.Dump) { d.Memory.Regions = nil }, BlameDump, "the dump does not hold the stack"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := walktest.Opened(t, x.Core)

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walked"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // A coroutine's stack begins at the address of a function, which is not an error. It is an error if
@@ -16,7 +16,7 @@ import (
 func TestVerdictEntry(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
 	core := testenv.Input(t, "verdicts", "complete.core.gz")
-	r, _ := judged(t, core, walked.BinarySources(t, program), []string{program}, nil, Default())
+	r, _ := judged(t, core, walks.BinarySources(t, program), []string{program}, nil, Default())
 	frames := r.Stacks[0].Frames
 	last := len(frames) - 2 // main, which returns to _start
 	start, slot, inner := frames[last].Start, frames[last+1].SP-8, frames[last].PC
@@ -34,7 +34,7 @@ func TestVerdictEntry(t *testing.T) {
 				binary.LittleEndian.PutUint64(d.Memory.Bytes(slot+8*uint64(i), 8), w)
 			}
 		}
-		r, v := judged(t, core, walked.BinarySources(t, program), []string{program}, change, Default())
+		r, v := judged(t, core, walks.BinarySources(t, program), []string{program}, change, Default())
 		if v.Holds != c.holds || !c.holds && v.Findings[0].Kind != KindNoCall {
 			t.Errorf("%s: %s\n%s", c.name, functionsOf(r), verdictText(t, v))
 		}
@@ -59,7 +59,7 @@ func TestVerdictKernelThread(t *testing.T) {
 			x.Set("$rsp", 0)
 			d.Threads[thread].Context = x
 		}
-		r, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), walked.BinarySources(t, program), []string{program}, change, Default())
+		r, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), walks.BinarySources(t, program), []string{program}, change, Default())
 		if v.Holds == crashed {
 			t.Errorf("crashed: %v: %s\n%s", crashed, functionsOf(r), verdictText(t, v))
 		}

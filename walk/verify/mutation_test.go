@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // cfiBlock holds a STACK CFI INIT record and the records that belong to it.
@@ -322,7 +322,7 @@ type mutationTest struct {
 }
 
 func (m *mutationTest) run() (n int) {
-	r, v := verified(m.t, m.dump, walked.BothSources(m.t, m.store, m.binaries), Default())
+	r, v := verified(m.t, m.dump, walks.BothSources(m.t, m.store, m.binaries), Default())
 	m.d = r.Dump
 	if !v.Holds {
 		m.t.Fatal(v.Conclusion)
@@ -403,8 +403,8 @@ func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *wa
 	if err != nil || len(own) == 0 {
 		m.t.Fatal(rel, err)
 	}
-	s := walked.BothSources(m.t, dir, own...)
-	s.Symbols = supplier.NewChain(s.Symbols, walked.SymbolSources(m.t, m.store).Symbols)
+	s := walks.BothSources(m.t, dir, own...)
+	s.Symbols = supplier.NewChain(s.Symbols, walks.SymbolSources(m.t, m.store).Symbols)
 	w := walk.NewWalker(s, walk.Config{})
 	r, err := w.Walk(context.Background(), m.d)
 	if err != nil {

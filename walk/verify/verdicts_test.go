@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // judged walks a dump, after a change, and judges the symbols. Binaries also give
@@ -100,9 +100,9 @@ func TestVerdicts(t *testing.T) {
 			binaries []string
 			blame    Blame
 		}{
-			"symbols": {walked.SymbolSources(t, store), nil, c.symbols},
-			"binary":  {walked.BinarySources(t, program), []string{program}, c.binary},
-			"both":    {walked.BothSources(t, store, program), []string{program}, c.both},
+			"symbols": {walks.SymbolSources(t, store), nil, c.symbols},
+			"binary":  {walks.BinarySources(t, program), []string{program}, c.binary},
+			"both":    {walks.BothSources(t, store, program), []string{program}, c.both},
 		} {
 			t.Run(c.name+"/"+supply, func(t *testing.T) {
 				r, v := judged(t, core, want.sources, want.binaries, nil, Default())
@@ -136,7 +136,7 @@ func TestVerdictsMissing(t *testing.T) {
 		}
 		core := testenv.Input(t, "verdicts", c.name+".core.gz")
 		for kind, store := range map[string]string{KindMissing: t.TempDir(), KindOtherID: other} {
-			_, v := judged(t, core, walked.SymbolSources(t, store), nil, nil, Default())
+			_, v := judged(t, core, walks.SymbolSources(t, store), nil, nil, Default())
 			errs := slices.DeleteFunc(slices.Clone(v.Findings), func(x Finding) bool { return x.Severity != SeverityError })
 			if v.Holds || v.Blame != BlameSymbols || errs[0].Kind != kind || len(errs) > 1 && errs[1].Module == errs[0].Module {
 				t.Errorf("%s without symbols: %s", c.name, verdictText(t, v))
@@ -163,7 +163,7 @@ func TestVerdictNewThread(t *testing.T) {
 				x.Set("$rsp", d.Threads[0].Context.SP()-4096)
 			}
 		}
-		r, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), walked.BinarySources(t, program), []string{program}, begun, Default())
+		r, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), walks.BinarySources(t, program), []string{program}, begun, Default())
 		if got := functionsOf(r); got != c.stacks || !v.Holds {
 			t.Errorf("%s: %q, want %q\n%s", name, got, c.stacks, verdictText(t, v))
 		}
@@ -182,7 +182,7 @@ func TestVerdictOwnClone(t *testing.T) {
 	if err := walktest.WriteModule(m, store); err != nil {
 		t.Fatal(err)
 	}
-	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), walked.SymbolSources(t, store), nil, nil, Default())
+	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), walks.SymbolSources(t, store), nil, nil, Default())
 	if got := functionsOf(r); got != "crash clone main _start" || !v.Holds {
 		t.Errorf("%q\n%s", got, verdictText(t, v))
 	}
@@ -192,7 +192,7 @@ func TestVerdictOwnClone(t *testing.T) {
 // by the frame that the system made.
 func TestVerdictWithoutTrampoline(t *testing.T) {
 	program, core := testenv.Input(t, "crashes", "calls-s390x.elf"), testenv.Input(t, "crashes", "calls-s390x.core.gz")
-	want, v := judged(t, core, walked.BinarySources(t, program), []string{program}, nil, Default())
+	want, v := judged(t, core, walks.BinarySources(t, program), []string{program}, nil, Default())
 	i := slices.IndexFunc(want.Stacks[0].Frames, func(f walk.Frame) bool { return f.Handler })
 	if !v.Holds || i < 0 {
 		t.Fatal(verdictText(t, v))
@@ -203,7 +203,7 @@ func TestVerdictWithoutTrampoline(t *testing.T) {
 		d.Memory.Regions = slices.DeleteFunc(slices.Clone(d.Memory.Regions), func(r dump.Region) bool { return r.Addr == region.Addr })
 		d.Maps = slices.DeleteFunc(slices.Clone(d.Maps), func(m dump.Mapping) bool { return m.Contains(pc) })
 	}
-	got, v := judged(t, core, walked.BinarySources(t, program), []string{program}, without, Default())
+	got, v := judged(t, core, walks.BinarySources(t, program), []string{program}, without, Default())
 	if !v.Holds || functionsOf(got) != functionsOf(want) {
 		t.Errorf("%q, want %q\n%s", functionsOf(got), functionsOf(want), verdictText(t, v))
 	}
@@ -227,7 +227,7 @@ func TestVerdictLibrary(t *testing.T) {
 			"old":     {[]string{program, old}, nil, false, KindOtherID},
 			"allowed": {[]string{program}, []string{"libnet*", "linux-gate*"}, true, ""},
 		} {
-			_, v := judged(t, filepath.Join(dir, dumped), walked.BinarySources(t, c.binaries...), nil, nil, Thresholds{MinCFI: 100, AllowMissing: c.allowed})
+			_, v := judged(t, filepath.Join(dir, dumped), walks.BinarySources(t, c.binaries...), nil, nil, Thresholds{MinCFI: 100, AllowMissing: c.allowed})
 			if v.Holds != c.holds || !v.Holds && (v.Findings[0].Kind != c.kind || v.Findings[0].Module != "libnet.so.1") {
 				t.Errorf("%s, %s: %s", dumped, name, verdictText(t, v))
 			}
@@ -247,7 +247,7 @@ func TestVerdictCPUs(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Fatal(files, err)
 		}
-		for supply, s := range map[string]*walk.Sources{"symbols": walked.SymbolSources(t, files[0]), "binary": walked.BinarySources(t, program), "both": walked.BothSources(t, files[0], program)} {
+		for supply, s := range map[string]*walk.Sources{"symbols": walks.SymbolSources(t, files[0]), "binary": walks.BinarySources(t, program), "both": walks.BothSources(t, files[0], program)} {
 			binaries := []string{program}
 			if supply == "symbols" {
 				binaries = nil
@@ -272,7 +272,7 @@ func TestVerdictAboveStart(t *testing.T) {
 	if err := walktest.WriteModule(m, store); err != nil {
 		t.Fatal(err)
 	}
-	sources := walked.SymbolSources(t, store)
+	sources := walks.SymbolSources(t, store)
 	sources.Binaries = walktest.Binaries(t, program)
 	_, v := judged(t, testenv.Input(t, "verdicts", "switched.core.gz"), sources, []string{program}, nil, Default())
 	if v.Holds || v.Blame != BlameSymbols || v.Findings[0].Kind != KindNoRules {
@@ -294,7 +294,7 @@ func TestVerdictWithoutCode(t *testing.T) {
 				return m != nil && m.Exec
 			})
 		}
-		_, v := judged(t, testenv.Input(t, "verdicts", name+".core.gz"), walked.SymbolSources(t, store), nil, without, Default())
+		_, v := judged(t, testenv.Input(t, "verdicts", name+".core.gz"), walks.SymbolSources(t, store), nil, without, Default())
 		if v.Holds != (blame == symbolsHold) || !v.Holds && v.Blame != blame || v.Calls > 0 {
 			t.Errorf("%s: %s", name, verdictText(t, v))
 		}
@@ -305,7 +305,7 @@ func TestVerdictWithoutCode(t *testing.T) {
 func TestVerdictWriter(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
 	writer := func(d *dump.Dump) { d.HasWriter, d.Writer = true, d.Threads[1].ID }
-	_, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), walked.BinarySources(t, program), []string{program}, writer, Default())
+	_, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), walks.BinarySources(t, program), []string{program}, writer, Default())
 	if !v.Holds || v.Broken > 0 || v.Counts.Callers != 1 {
 		t.Error(verdictText(t, v))
 	}
@@ -331,7 +331,7 @@ func TestVerdictsShared(t *testing.T) {
 		"rust-minidump/pipeline-inlines-macos-segv.dmp": {BlameSymbols, KindMissing},
 	} {
 		path := filepath.Join(minidumps, filepath.FromSlash(name))
-		_, v := judged(t, path, walked.SymbolSources(t, filepath.Join(filepath.Dir(path), "symbols")), nil, nil, Default())
+		_, v := judged(t, path, walks.SymbolSources(t, filepath.Join(filepath.Dir(path), "symbols")), nil, nil, Default())
 		if v.Holds != (c.blame == symbolsHold) || !v.Holds && (v.Blame != c.blame || v.Findings[0].Kind != c.kind) {
 			t.Errorf("%s: %s", name, verdictText(t, v))
 		}
@@ -346,7 +346,7 @@ func TestVerdictsModuleMissing(t *testing.T) {
 		for _, kind := range []string{"dump.dmp", "core"} {
 			for _, missing := range []string{"prog", "libc.so.6"} {
 				store := withoutModule(t, walktest.CrashStore(t), missing)
-				r, v := judged(t, filepath.Join(crashes, name, kind), walked.SymbolSources(t, store), nil, nil, Default())
+				r, v := judged(t, filepath.Join(crashes, name, kind), walks.SymbolSources(t, store), nil, nil, Default())
 				if v.Holds || v.Blame != BlameSymbols || v.Findings[0].Kind != KindMissing || v.Findings[0].Module != missing {
 					t.Errorf("%s/%s without %s: %s\n%s", name, kind, missing, functionsOf(r), verdictText(t, v))
 				}
@@ -400,7 +400,7 @@ func TestVerdictUnnamed(t *testing.T) {
 		m := &d.Modules[d.Main]
 		m.Path, m.DebugFile = "", ""
 	}
-	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), walked.SymbolSources(t, store), nil, unnamed, Default())
+	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), walks.SymbolSources(t, store), nil, unnamed, Default())
 	if got := functionsOf(r); got != "crash recurse main _start" || !v.Holds {
 		t.Errorf("%q\n%s", got, verdictText(t, v))
 	}

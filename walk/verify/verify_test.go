@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/internal/walktest/walks"
 )
 
 // verified walks a dump and judges the symbols.
@@ -52,7 +52,7 @@ func TestVerifyCPUs(t *testing.T) {
 		if err := walktest.WriteSymbols(filepath.Join(dir, "prog"), store); err != nil {
 			t.Fatal(err)
 		}
-		_, v := verified(t, filepath.Join(dir, "core"), walked.BothSources(t, store, filepath.Join(dir, "prog")), Default())
+		_, v := verified(t, filepath.Join(dir, "core"), walks.BothSources(t, store, filepath.Join(dir, "prog")), Default())
 		if !v.Holds || len(v.Findings) > 0 || v.Compared < pairs || v.Calls < 10 {
 			t.Errorf("%s: %s", cpu, verdictText(t, v))
 		}
@@ -62,13 +62,13 @@ func TestVerifyCPUs(t *testing.T) {
 // The cost of a verdict per frame.
 func BenchmarkVerify(b *testing.B) {
 	crashes := testenv.Shared(b, "data", "crashes")
-	s := walked.SymbolSources(b, walktest.CrashStore(b))
+	s := walks.SymbolSources(b, walktest.CrashStore(b))
 	binaries, err := supplier.NewBinaries([]string{crashes}, supplier.BinaryOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	s.Binaries = binaries
-	r := walked.Dump(b, filepath.Join(crashes, "deeprec", "dump.dmp"), s, walk.Config{})
+	r := walks.Dump(b, filepath.Join(crashes, "deeprec", "dump.dmp"), s, walk.Config{})
 	w := walk.NewWalker(s, walk.Config{})
 	b.ReportAllocs()
 	for b.Loop() {
@@ -82,7 +82,7 @@ func BenchmarkVerify(b *testing.B) {
 // The symbols of every crash case hold: nothing disagrees with the binaries.
 func TestVerifyCrashes(t *testing.T) {
 	crashes := testenv.Shared(t, "data", "crashes")
-	sources := walked.BothSources(t, walktest.CrashStore(t), crashes)
+	sources := walks.BothSources(t, walktest.CrashStore(t), crashes)
 	for _, name := range walktest.CrashCases {
 		for _, kind := range []string{"dump.dmp", "core"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestVerifyCrashes(t *testing.T) {
 }
 
 func programBoth(x *walktest.Program, dir string) *walk.Sources {
-	return walked.BothSources(x.T, dir, x.Binary)
+	return walks.BothSources(x.T, dir, x.Binary)
 }
 
 // writable copies the memory of a dump, so that it can be changed.
@@ -139,27 +139,27 @@ func TestVerify(t *testing.T) {
 		blame   Blame
 		kinds   string // of errors
 	}{
-		{name: "holds", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, holds: true},
-		{name: "symbols-alone", sources: walked.SymbolSources(t, x.Store), limits: strict, holds: true},
-		{name: "binary-alone", sources: walked.BinarySources(t, x.Binary), limits: strict, holds: true},
-		{name: "missing", sources: walked.SymbolSources(t, x.ChangedStore("empty", walktest.OtherModule)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
-		{name: "missing-allowed", sources: walked.SymbolSources(t, x.ChangedStore("empty", walktest.OtherModule)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
-		{name: "other-id", sources: walked.SymbolSources(t, x.ChangedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id"},
+		{name: "holds", sources: walks.BothSources(t, x.Store, x.Binary), limits: strict, holds: true},
+		{name: "symbols-alone", sources: walks.SymbolSources(t, x.Store), limits: strict, holds: true},
+		{name: "binary-alone", sources: walks.BinarySources(t, x.Binary), limits: strict, holds: true},
+		{name: "missing", sources: walks.SymbolSources(t, x.ChangedStore("empty", walktest.OtherModule)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
+		{name: "missing-allowed", sources: walks.SymbolSources(t, x.ChangedStore("empty", walktest.OtherModule)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
+		{name: "other-id", sources: walks.SymbolSources(t, x.ChangedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id"},
 		{name: "other-id-binary", sources: programBoth(x, x.ChangedStore("other", otherID)), limits: strict, holds: true},
 		{name: "no-rules", sources: programBoth(x, x.ChangedStore("bare", walktest.NoRules)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
-		{name: "no-rules-alone", sources: walked.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
-		{name: "few-enough", sources: walked.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), limits: Thresholds{MinCFI: 0}, holds: true},
-		{name: "overwritten", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
+		{name: "no-rules-alone", sources: walks.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
+		{name: "few-enough", sources: walks.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), limits: Thresholds{MinCFI: 0}, holds: true},
+		{name: "overwritten", sources: walks.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
 			put(t, d, 0x4002f5, 0x4002f6) // into the middle of an instruction
 		}},
-		{name: "overwritten-nowhere", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
+		{name: "overwritten-nowhere", sources: walks.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
 			put(t, d, 0x4002f5, 0x1234567)
 		}},
-		{name: "memory", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "stack-memory", change: func(d *dump.Dump) {
+		{name: "memory", sources: walks.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "stack-memory", change: func(d *dump.Dump) {
 			r := d.Memory.Find(d.Threads[0].Context.SP())
 			r.Data = r.Data[:d.Threads[0].Context.SP()-r.Addr+32]
 		}},
-		{name: "no-context", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-context", change: func(d *dump.Dump) {
+		{name: "no-context", sources: walks.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-context", change: func(d *dump.Dump) {
 			d.Threads[0].Context, d.Crash = nil, nil
 		}},
 	} {
@@ -221,7 +221,7 @@ func TestVerifyWrongRule(t *testing.T) {
 		{"lost-row", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "", 0x4002e3, "eh_frame sframe frame-pointer", "frame-pointer"},
 	} {
 		wrong := x.EditedStore(c.name, c.old, c.with)
-		for want, sources := range map[string]*walk.Sources{c.both: walked.BothSources(t, wrong, x.Binary), c.alone: walked.SymbolSources(t, wrong)} {
+		for want, sources := range map[string]*walk.Sources{c.both: walks.BothSources(t, wrong, x.Binary), c.alone: walks.SymbolSources(t, wrong)} {
 			_, v := verified(t, x.Core, sources, Default())
 			got := map[walk.Address][]string{}
 			for _, f := range v.Findings {
@@ -251,7 +251,7 @@ func TestVerifyBadPattern(t *testing.T) {
 // A stack that was cut because its dump's budget was exhausted does not hold.
 func TestVerifyBudget(t *testing.T) {
 	x := walktest.NewProgram(t)
-	w := walk.NewWalker(walked.BothSources(t, x.Store, x.Binary), walk.Config{})
+	w := walk.NewWalker(walks.BothSources(t, x.Store, x.Binary), walk.Config{})
 	r, err := w.Walk(t.Context(), walktest.Opened(t, x.Core))
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func TestMiniDebugPublics(t *testing.T) {
 
 // withMini is a container that has a .symtab, or a .gnu_debugdata.
 type withMini struct {
-	object.Bare
+	object.SectionsOnly
 	symtab bool
 	mini   *object.File
 }

@@ -40,7 +40,7 @@ import (
 // File is an ELF file. Its fields must not be changed. All methods except Close may
 // be called concurrently.
 type File struct {
-	object.Bare // provides what ELF leaves to other containers
+	object.SectionsOnly // provides what ELF leaves to other containers
 
 	Path string // as given by the caller; may be empty
 	Size int64  // of the file, in bytes

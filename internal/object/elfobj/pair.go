@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// CheckDebug implements object.Separable: debug cannot be the separate debug file of f if it is for another
+// CheckDebug implements object.DebugChecker: debug cannot be the separate debug file of f if it is for another
 // processor, has another build-id or, if one of them has no build-id, has code of another size.
 func (f *File) CheckDebug(other *object.File) error {
 	debug := Of(other)

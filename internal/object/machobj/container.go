@@ -36,7 +36,7 @@ func (f *File) Object() *object.File {
 		Path: f.in.Path, Size: f.in.Size - f.start, KindName: fmt.Sprintf("file type %d", f.fileType), Kind: object.Shared,
 		Format: "Mach-O", NameFrom: "the file's name", Terms: f.terms(),
 		OS: f.system(), Arch: f.cpu.arch, CPU: f.cpu.name, ModuleCPU: f.cpu.module,
-		AddrSize: 4, Order: f.order, CodeOrder: f.order, Base: f.base, Sections: f.Bare.Sections, Container: f,
+		AddrSize: 4, Order: f.order, CodeOrder: f.order, Base: f.base, Sections: f.SectionsOnly.Sections, Container: f,
 	}
 	if k, ok := kinds[f.fileType]; ok {
 		o.Kind, o.KindName, o.Title = k.kind, k.name, k.title
@@ -81,7 +81,7 @@ func (f *File) BuildID() []byte { return f.uuid }
 // ContentID implements object.Container, as for ELF files. Only files without LC_UUID need it; linkers omit that on
 // request.
 func (f *File) ContentID() []byte {
-	return object.ContentID(f.Bare.Section("__text"), f.in, f.codeParts())
+	return object.ContentID(f.SectionsOnly.Section("__text"), f.in, f.codeParts())
 }
 
 // codeParts returns the parts of the file that are code.
@@ -129,10 +129,10 @@ func (f *File) Problems() []bin.Problem {
 // Close implements object.Container.
 func (f *File) Close() error {
 	f.ReleaseSymbols()
-	return f.Bare.Close()
+	return f.SectionsOnly.Close()
 }
 
-// CheckDebug implements object.Separable: a dSYM must be for the same CPU, and have the same UUID. Its code must
+// CheckDebug implements object.DebugChecker: a dSYM must be for the same CPU, and have the same UUID. Its code must
 // be at the same distance from the header.
 func (f *File) CheckDebug(o *object.File) error {
 	debug := Of(o)
@@ -160,10 +160,10 @@ func (f *File) idText() string {
 
 // text returns __text or, in a file without it, the first section with code, or nil.
 func (f *File) text() *object.Section {
-	if s := f.Bare.Section("__text"); s != nil {
+	if s := f.SectionsOnly.Section("__text"); s != nil {
 		return s
 	}
-	for _, s := range f.Bare.Sections {
+	for _, s := range f.SectionsOnly.Sections {
 		if s.IsCode() {
 			return s
 		}

@@ -109,7 +109,7 @@ func beginsMachO(path string) bool {
 	return slices.Contains(Magics, string(head[:n]))
 }
 
-// DebugFiles implements object.Placed. It returns the files of dSYM bundles named after the file, or
+// DebugFiles implements object.DebugLocator. It returns the files of dSYM bundles named after the file, or
 // after a bundle that contains it, beside these and below the folders in dirs. In those folders, bundles
 // of other names count, too, if their UUID is that of the file.
 func (f *File) DebugFiles(dirs []string, hermetic bool) (files []string) {

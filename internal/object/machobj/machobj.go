@@ -66,7 +66,7 @@ const (
 
 // File is a Mach-O file, or one of the binaries in a fat file.
 type File struct {
-	object.Bare // for what Mach-O lacks: minidumps use the file's name, and there are no links
+	object.SectionsOnly // for what Mach-O lacks: minidumps use the file's name, and there are no links
 
 	in    *object.Input
 	start int64 // offset of the binary in a fat file

@@ -185,7 +185,7 @@ func knownName(name string) string {
 
 func (f *File) add(s *section) {
 	f.sections = append(f.sections, s)
-	f.Bare.Sections = append(f.Bare.Sections, &s.Section)
+	f.SectionsOnly.Sections = append(f.SectionsOnly.Sections, &s.Section)
 }
 
 // Section implements object.Container. ".debug_x" also finds "__zdebug_x", and long names find sections by
@@ -195,10 +195,10 @@ func (f *File) Section(name string) *object.Section {
 	if strings.HasPrefix(name, ".") {
 		own = "__" + name[1:]
 	}
-	first := f.Bare.Section(own[:min(len(own), nameField)])
+	first := f.SectionsOnly.Section(own[:min(len(own), nameField)])
 	if rest, ok := strings.CutPrefix(own, "__debug_"); ok && (first == nil || !first.HasData()) {
 		packed := "__zdebug_" + rest
-		if z := f.Bare.Section(packed[:min(len(packed), nameField)]); z != nil {
+		if z := f.SectionsOnly.Section(packed[:min(len(packed), nameField)]); z != nil {
 			return z
 		}
 	}

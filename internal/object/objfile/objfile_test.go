@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A file whose container is not Separable has no debug file, and cannot be the debug file
+// A file whose container is not DebugChecker has no debug file, and cannot be the debug file
 // for another container.
 func TestOtherContainer(t *testing.T) {
 	f, err := Open(testenv.Input(t, "gcc-dwarf5.elf"), object.DefaultLimits())
@@ -15,7 +15,7 @@ func TestOtherContainer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	other := &object.File{Path: "x", Container: &object.Bare{}}
+	other := &object.File{Path: "x", Container: &object.SectionsOnly{}}
 	if err := object.CheckPair(f, f); err != nil {
 		t.Error(err)
 	}

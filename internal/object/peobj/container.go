@@ -36,7 +36,7 @@ func (f *File) Object() *object.File {
 		Path: f.in.Path, Size: f.in.Size, Kind: object.Shared, KindName: f.kindName(), Title: f.title(),
 		Format: "PE", NameFrom: "PDB", PDB: f.pdb(), Terms: f.terms(),
 		OS: "windows", Arch: f.arch(), CPU: f.cpuName(), AddrSize: 4, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian,
-		Base: f.imageBase, Sections: f.Bare.Sections, Container: f,
+		Base: f.imageBase, Sections: f.SectionsOnly.Sections, Container: f,
 	}
 	if f.header.Characteristics&pe.IMAGE_FILE_RELOCS_STRIPPED != 0 {
 		o.Kind = object.Executable
@@ -87,17 +87,17 @@ var shortNames = map[string]string{".eh_frame": ".eh_fram"}
 // Section implements object.Container. ".debug_x" also finds ".zdebug_x", and ".eh_frame" also finds
 // its truncated name.
 func (f *File) Section(name string) *object.Section {
-	first := f.Bare.Section(name)
+	first := f.SectionsOnly.Section(name)
 	if first != nil && first.HasData() {
 		return first
 	}
 	if rest, ok := cutDebug(name); ok {
-		if z := f.Bare.Section(".zdebug_" + rest); z != nil {
+		if z := f.SectionsOnly.Section(".zdebug_" + rest); z != nil {
 			return z
 		}
 	}
 	if short, ok := shortNames[name]; ok {
-		if s := f.Bare.Section(short); s != nil {
+		if s := f.SectionsOnly.Section(short); s != nil {
 			return s
 		}
 	}
@@ -149,7 +149,7 @@ func (f *File) BuildID() []byte {
 
 // ContentID implements object.Container, as for ELF files.
 func (f *File) ContentID() []byte {
-	return object.ContentID(f.Bare.Section(".text"), f.in, f.codeParts())
+	return object.ContentID(f.SectionsOnly.Section(".text"), f.in, f.codeParts())
 }
 
 // codeParts returns the parts of the file that contain its code.
@@ -183,9 +183,9 @@ func (f *File) Moved(debug *object.File) (uint64, error) {
 
 // DebugLink implements object.Container.
 func (f *File) DebugLink() (string, uint32, bool) {
-	s := f.Bare.Section(".gnu_debuglink")
+	s := f.SectionsOnly.Section(".gnu_debuglink")
 	if s == nil {
-		s = f.Bare.Section(".gnu_deb")
+		s = f.SectionsOnly.Section(".gnu_deb")
 	}
 	if s == nil || !s.HasData() {
 		return "", 0, false
@@ -203,10 +203,10 @@ func (f *File) Problems() []bin.Problem { return f.problems }
 // Close implements object.Container.
 func (f *File) Close() error {
 	f.ReleaseSymbols()
-	return f.Bare.Close()
+	return f.SectionsOnly.Close()
 }
 
-// CheckDebug implements object.Separable: a debug file must be for the same CPU, and have the same id.
+// CheckDebug implements object.DebugChecker: a debug file must be for the same CPU, and have the same id.
 func (f *File) CheckDebug(o *object.File) error {
 	debug := Of(o)
 	if debug == nil {

@@ -40,7 +40,7 @@ var ErrNotPE = errors.New("not a PE file")
 
 // File is a PE file.
 type File struct {
-	object.Bare
+	object.SectionsOnly
 
 	in *object.Input
 
@@ -162,7 +162,7 @@ func (f *File) readSections(at int64) {
 	for i := 0; len(data) >= sectionSize; i, data = i+1, data[sectionSize:] {
 		s := f.newSection(i, data[:sectionSize])
 		f.sections = append(f.sections, s)
-		f.Bare.Sections = append(f.Bare.Sections, &s.Section)
+		f.SectionsOnly.Sections = append(f.SectionsOnly.Sections, &s.Section)
 	}
 }
 

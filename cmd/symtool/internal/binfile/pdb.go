@@ -89,7 +89,7 @@ func (d *Reader) openAlone(ctx context.Context, r *Result) (*Binary, error) {
 	if err != nil {
 		return nil, cli.InputError(r.File, err)
 	}
-	b := &Binary{Result: report, File: &object.File{Path: r.File, OS: report.Module.OS, Container: &object.Bare{}}}
+	b := &Binary{Result: report, File: &object.File{Path: r.File, OS: report.Module.OS, Container: &object.SectionsOnly{}}}
 	d.note(ctx, r, b, true)
 	r.PDB = r.File
 	if m := report.Module; arch.ByName(m.Arch) != arch.X86 && !d.Options.NoCFI {

@@ -29,9 +29,9 @@ func SetPatience(d time.Duration) (restore func()) {
 	return func() { unnamedPatience = old }
 }
 
-// UntilTold returns how long a request to servers named by the environment may take before a message says what
+// NoticeDelay returns how long a request to servers named by the environment may take before a message says what
 // symtool is waiting for.
-func UntilTold() time.Duration { return unnamedPatience / 6 }
+func NoticeDelay() time.Duration { return unnamedPatience / 6 }
 
 // Debuginfod holds the values of the flags for debuginfod servers.
 type Debuginfod struct {

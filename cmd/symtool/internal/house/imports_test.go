@@ -34,7 +34,7 @@ var layers = [][]string{
 	7:  {"resolve", "symfmt/symdiff/report", "lint/internal/facts"},
 	8:  {"resolve/internal/resolvetest", "resolve/supplier", "lint/internal/check"},
 	9:  {"resolve/remote", "resolve/symserver", "walk", "walk/internal/walktest"},
-	10: {"walk/compare", "walk/report", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/rules/grammar", "lint/internal/rules/names", "lint/internal/rules/ranges", "lint/internal/rules/references", "lint/internal/rules/cfi", "lint/internal/rules/variables"},
+	10: {"walk/compare", "walk/report", "walk/verify", "walk/internal/walktest/walks", "lint/filter", "lint/internal/rules/grammar", "lint/internal/rules/names", "lint/internal/rules/ranges", "lint/internal/rules/references", "lint/internal/rules/cfi", "lint/internal/rules/variables"},
 	11: {inSymtool + "filekind", "walk/fleet", "lint/internal/rules/binary", "lint/internal/rules/coverage"},
 	12: {inSymtool + "cli", "lint"},
 	13: {inSymtool + "binfile", inSymtool + "markup", "lint/config", "lint/report"},
@@ -52,7 +52,7 @@ var layers = [][]string{
 
 // forTests are the packages that tests of every layer import. A command's tests run the whole program.
 var forTests = []string{
-	"internal/testenv", "internal/oracle", "internal/symtest", "resolve/internal/resolvetest", "walk/internal/walktest", "walk/internal/walked", inSymtool + "app", inSymtool + "apptest",
+	"internal/testenv", "internal/oracle", "internal/symtest", "resolve/internal/resolvetest", "walk/internal/walktest", "walk/internal/walktest/walks", inSymtool + "app", inSymtool + "apptest",
 }
 
 // rule forbids an import in the packages for which from returns true.
@@ -97,8 +97,8 @@ var importRules = []rule{
 	{module + "/internal/oracle", productExcept(), "internal/oracle is for tests"},
 	{module + "/internal/symtest", productExcept(), "internal/symtest is for tests"},
 	{module + "/resolve/internal/resolvetest", productExcept(), "resolve/internal/resolvetest is for tests"},
-	{module + "/walk/internal/walktest", productExcept("walk/internal/walked"), "walk/internal/walktest is for tests"},
-	{module + "/walk/internal/walked", productExcept(), "walk/internal/walked is for tests"},
+	{module + "/walk/internal/walktest", productExcept("walk/internal/walktest/walks"), "walk/internal/walktest is for tests"},
+	{module + "/walk/internal/walktest/walks", productExcept(), "walk/internal/walktest/walks is for tests"},
 	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", productExcept(), "JSON is checked against its schema in tests"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", inProgram, "each symtool in a script would start 10 ms later: see .ci/validate"},

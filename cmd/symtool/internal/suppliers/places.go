@@ -138,7 +138,7 @@ type unnamed struct {
 
 // Fetch implements supplier.Fetcher.
 func (u *unnamed) Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error) {
-	waiting := time.AfterFunc(cli.UntilTold(), func() {
+	waiting := time.AfterFunc(cli.NoticeDelay(), func() {
 		u.slow.Do(func() { u.msgs.Warnf("symtool: waiting for $DEBUGINFOD_URLS; %s", u.hush) })
 	})
 	path, tried, err = u.Fetcher.Fetch(ctx, kind, buildID)

@@ -1,5 +1,5 @@
-// Package walked walks dumps for the tests of the packages above walk.
-package walked
+// Package walks walks dumps for the tests of the packages above walk.
+package walks
 
 import (
 	"context"
