@@ -3,7 +3,7 @@ package sframe
 import (
 	"errors"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // sectionRules examine the section as a whole.

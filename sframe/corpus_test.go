@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // sample is the section of a file in the shared test data.

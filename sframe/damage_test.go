@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // use calls everything on a section. Damage must be reported with an offset

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 const (

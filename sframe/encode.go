@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // Target specifies what Encode writes.

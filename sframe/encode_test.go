@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 var (

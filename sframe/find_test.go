@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // errDamage stands for any damage.

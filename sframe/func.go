@@ -3,7 +3,7 @@ package sframe
 import (
 	"fmt"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // Func is a function with all its rows, independent of any section. [Encode] takes this form.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // WriteJSON writes the section as one JSON object, without a newline after it, so that it can be

@@ -3,7 +3,7 @@ package sframe
 import (
 	"fmt"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // maxShared bounds the bytes of rows that are read for all functions together, as a multiple of

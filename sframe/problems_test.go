@@ -3,9 +3,9 @@ package sframe_test
 import (
 	"testing"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // Bytes after the section in a program header's segment are ignored.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // Flags describes properties of a section (sfp_flags, 2.1.3).

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // textAddr is the address of the fixtures' sections.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/eval"

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
 )
 

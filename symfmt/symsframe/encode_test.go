@@ -1,8 +1,8 @@
 package symsframe
 
 import (
-	"github.com/symtool/symtool/damage"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/symfmt/damage"
 
 	"errors"
 	"fmt"

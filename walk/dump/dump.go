@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // Dump is a crashed or captured process.

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/unpack"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/microdump"

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symtool/symtool/damage"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
 )
 

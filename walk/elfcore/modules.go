@@ -8,9 +8,9 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
 )
 

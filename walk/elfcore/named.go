@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // place is an entry of Options.Binaries.

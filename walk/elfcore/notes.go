@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
 )
 

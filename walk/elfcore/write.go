@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/damage"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
 )
 

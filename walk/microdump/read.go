@@ -29,8 +29,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"unicode/utf16"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/damage"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/internal/walktest"

@@ -24,7 +24,7 @@ const inSymtool = "cmd/symtool/internal/"
 // layers lists every package of the module. A package imports only packages of lower layers. A new
 // package is a decision about the design, and is added here.
 var layers = [][]string{
-	0:  {"damage"},
+	0:  {"symfmt/damage"},
 	1:  {"internal/bin", "internal/cabinet", "internal/closest", "internal/intern", "internal/lru", "internal/demangle/mangled", "internal/dw", "internal/page", "internal/par", "internal/pattern", "internal/scratch", "internal/span", "internal/testenv", "internal/text", "internal/version", "internal/xz", "internal/zst", "symfmt/arch", "internal/insn"},
 	2:  {"internal/unpack", "internal/demangle/itanium", "internal/demangle/msvc", "internal/demangle/rust", "internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
 	3:  {"internal/archive", "internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "internal/oracle", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/machobj", "internal/object/peobj", "walk/internal/cpu"},
@@ -154,8 +154,8 @@ func layer(pkg string) int {
 
 // checkImport returns what is wrong with an import, or "".
 func checkImport(pkg, imported string, isTest bool) string {
-	if pkg == "sframe" && !isTest && strings.HasPrefix(imported, module+"/") && imported != module+"/damage" {
-		return "sframe imports damage only, to be usable alone"
+	if pkg == "sframe" && !isTest && strings.HasPrefix(imported, module+"/") && imported != module+"/symfmt/damage" {
+		return "sframe imports symfmt/damage only, to be usable alone"
 	}
 	for _, r := range importRules {
 		if matches(r.imports, imported) && r.from(pkg, isTest) {
@@ -288,7 +288,7 @@ func TestImportRules(t *testing.T) {
 		{"walk/dump", module + "/symfmt/arch", false, ""},
 		{"walk/dump", module + "/symfmt", false, "knows nothing of symbol files"},
 		{"sframe", module + "/symfmt/arch", false, "usable alone"},
-		{"sframe", module + "/damage", false, ""},
+		{"sframe", module + "/symfmt/damage", false, ""},
 		{"sframe", module + "/internal/testenv", true, ""},
 		{"internal/par", module + "/internal/testenv", true, ""},
 		{"symfmt", module + "/internal/testenv", false, "for tests"},

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/symtool/symtool/damage"
+	"github.com/symtool/symtool/symfmt/damage"
 )
 
 // This example finds the place of damage in a reader's error.
