@@ -62,6 +62,16 @@ func (c *Chain) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols,
 		if !a.ended && (a.r == nil || a.r.Share()) {
 			return a.r, a.tried, a.err
 		}
+		c.forget(key, a)
+	}
+}
+
+// forget forgets an answer whose symbols are closed: those that were dropped meanwhile, or that a user closed twice.
+func (c *Chain) forget(key string, a *answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known[key] == a {
+		delete(c.known, key)
 	}
 }
 

@@ -290,3 +290,25 @@ func TestChainCloses(t *testing.T) {
 		t.Error("open after Close")
 	}
 }
+
+// Symbols that a user has closed too often are opened again.
+func TestChainClosedTwice(t *testing.T) {
+	dir := testenv.WriteFiles(t, "a.sym", resolvetest.SymbolFile("a", resolvetest.ID, "f"))
+	opened := 0
+	c := NewChain(supplierFunc(func(ctx context.Context, _ resolve.Module) (resolve.Symbols, []symfmt.Tried, error) {
+		opened++
+		r, err := resolve.Open(ctx, filepath.Join(dir, "a.sym"), resolve.OpenOptions{})
+		return r, nil, err
+	}))
+	for range 2 {
+		r, _, err := c.Symbols(t.Context(), resolve.Module{Name: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		r.Close() // the Chain's use
+	}
+	if opened != 2 {
+		t.Errorf("opened %d times, want 2", opened)
+	}
+}
