@@ -2,6 +2,8 @@ package fleet
 
 import (
 	_ "embed"
+	"encoding/json"
+	"html/template"
 	"io"
 	"path/filepath"
 	"strings"
@@ -34,12 +36,17 @@ func (t *Tables) WriteHTML(w io.Writer, o HTMLOptions) error {
 	doc, left := *t.Document(o.Generator), 0
 	doc.Signatures = firstRows(doc.Signatures, &left)
 	doc.Modules = firstRows(doc.Modules, &left)
+	document, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
 	head := page.Head{Heading: "symtool walk: summary", Title: text.Count(t.Totals.Dumps, "dump"), Generator: o.Generator}
 	return page.New(pageText, nil, "dom.js", "summary.js").Write(w, head, &struct {
-		Document              Document
+		Document
+		JSON                  template.JS
 		Text, Root, Separator string
 		Left                  int
-	}{doc, b.String(), o.Root, string(filepath.Separator), left})
+	}{doc, template.JS(text.EscapeJSON(document)), b.String(), o.Root, string(filepath.Separator), left})
 }
 
 // firstRows returns the rows that a page has room for, and adds the number of others to left.
