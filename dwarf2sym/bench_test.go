@@ -67,24 +67,6 @@ func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data)
 	return r, d
 }
 
-// BenchmarkScan scans all DIEs, and ignores functions.
-func BenchmarkScan(b *testing.B) {
-	f := benchFile(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		r, d := benchReader(b, f, Options{})
-		d.ReadUnitHeaders()
-		d.Allow(units.EffortBase)
-		w := newWorker(d, r.code, r.opts)
-		b.StartTimer()
-		w.namesOnly = true
-		for _, part := range d.Batches() {
-			w.batch(d.Units[part.First:part.Last])
-		}
-	}
-}
-
 // BenchmarkUnits measures everything that workers do: scan, lines, names.
 func BenchmarkUnits(b *testing.B) {
 	f := benchFile(b)
@@ -95,33 +77,6 @@ func BenchmarkUnits(b *testing.B) {
 		b.StartTimer()
 		if err := r.readUnits(context.Background(), d); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkLines runs the line programs of all units.
-func BenchmarkLines(b *testing.B) {
-	f := benchFile(b)
-	r, d := benchReader(b, f, Options{})
-	d.ReadUnitHeaders()
-	d.Allow(units.EffortBase)
-	b.SetBytes(f.Section(".debug_line").Size())
-	b.ReportAllocs()
-	for b.Loop() {
-		w := newWorker(d, r.code, r.opts)
-		for i := range d.Units {
-			h := &d.Units[i]
-			data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), w.info)
-			if err != nil {
-				b.Fatal(err)
-			}
-			w.info = data[:0]
-			t, _, err := w.tables.Get(&d.Sections, &h.Header)
-			if err != nil || w.u.Open(d, &h.Header, data, t, w.Meter) != nil {
-				continue
-			}
-			w.haveLines = false
-			w.needLines()
 		}
 	}
 }

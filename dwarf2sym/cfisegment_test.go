@@ -157,7 +157,7 @@ func TestSegmentsHostile(t *testing.T) {
 					if strings.Contains(strings.Join(problems, ""), "panic") || strings.Contains(strings.Join(problems, ""), "internal error") {
 						t.Errorf("%s: byte %#x is %#x: %q", name, at, with, problems)
 					}
-					lost += btoi(got != want)
+					lost += oneIf(got != want)
 				}
 			}
 		}

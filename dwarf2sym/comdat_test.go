@@ -5,22 +5,23 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 )
 
 // Of several copies, the one whose DIE comes first is kept, in whatever order they are added. Functions that
 // differ in size, in name, or in whether something is inlined, are not copies.
 func TestCopies(t *testing.T) {
-	name := func(n uint64) comdatKey { return comdatKey{name: n, known: true} }
+	name := func(n uint64) funcs.ComdatKey { return funcs.ComdatKey{Name: n, Known: true} }
 	inlined := name(1)
-	inlined.inlined = true
-	f := func(lo, hi, die uint64, id comdatKey) indexedFunc {
+	inlined.Inlined = true
+	f := func(lo, hi, die uint64, id funcs.ComdatKey) indexedFunc {
 		return indexedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, unitRef{int32(die), die}}, id}
 	}
 	c := newDedup()
 	for _, f := range []indexedFunc{
 		f(0x10, 0x20, 7, name(1)), f(0x10, 0x20, 3, name(1)), f(0x10, 0x20, 9, name(1)),
 		f(0x10, 0x18, 1, name(1)), f(0x10, 0x20, 2, name(2)), f(0x10, 0x20, 4, inlined),
-		f(0x10, 0x20, 5, comdatKey{}), f(0x10, 0x20, 6, comdatKey{}), f(0x30, 0x40, 8, name(1)),
+		f(0x10, 0x20, 5, funcs.ComdatKey{}), f(0x10, 0x20, 6, funcs.ComdatKey{}), f(0x30, 0x40, 8, name(1)),
 	} {
 		c.add(f)
 	}
@@ -34,10 +35,10 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// Overlapping functions of a portion have no comdatKey.
+// Overlapping functions of a portion have no ComdatKey.
 func TestMarkOverlaps(t *testing.T) {
-	known := comdatKey{name: 1, known: true}
-	f := func(lo, hi uint64, id comdatKey) indexedFunc {
+	known := funcs.ComdatKey{Name: 1, Known: true}
+	f := func(lo, hi uint64, id funcs.ComdatKey) indexedFunc {
 		return indexedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, unitRef{die: lo}}, id}
 	}
 	got := []indexedFunc{
@@ -45,7 +46,7 @@ func TestMarkOverlaps(t *testing.T) {
 	}
 	markOverlaps(got)
 	want := []indexedFunc{
-		f(0x10, 0x30, comdatKey{}), f(0x18, 0x20, comdatKey{}), f(0x28, 0x40, comdatKey{}), f(0x40, 0x50, known), f(0x50, 0x60, known),
+		f(0x10, 0x30, funcs.ComdatKey{}), f(0x18, 0x20, funcs.ComdatKey{}), f(0x28, 0x40, funcs.ComdatKey{}), f(0x40, 0x50, known), f(0x50, 0x60, known),
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

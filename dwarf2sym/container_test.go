@@ -40,7 +40,7 @@ func boxOf(t *testing.T, f *object.File) []byte {
 		}
 		head = append(append(head, byte(len(s.Name))), s.Name...)
 		head = le.AppendUint32(le.AppendUint64(head, s.Addr), uint32(len(data)))
-		head = append(head, byte(btoi(s.Alloc)|btoi(s.Exec)<<1))
+		head = append(head, byte(oneIf(s.Alloc)|oneIf(s.Exec)<<1))
 		rest = append(rest, data...)
 	}
 	return append(head, rest...)

@@ -23,7 +23,7 @@ var packedParts = []string{
 }
 
 func (c *core) pack() []byte {
-	out := []byte{byte(btoi(c.order == binary.ByteOrder(binary.BigEndian)))}
+	out := []byte{byte(oneIf(c.order == binary.ByteOrder(binary.BigEndian)))}
 	var code, symbols []byte
 	for _, r := range c.code {
 		code = binary.LittleEndian.AppendUint64(code, r.Start)

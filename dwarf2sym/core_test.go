@@ -179,3 +179,10 @@ func dedent(s string) string {
 	}
 	return b.String()
 }
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -81,6 +81,7 @@ func (s *Stats) countPDB(m *symfmt.Module) {
 	s.StackWins = len(m.Wins)
 	s.Inlines, s.Lines = 0, 0
 	for i := range m.Funcs {
-		s.countBody(m.Funcs[i].Body)
+		inlines, lines := m.Funcs[i].Body.Counts()
+		s.Inlines, s.Lines = s.Inlines+inlines, s.Lines+lines
 	}
 }

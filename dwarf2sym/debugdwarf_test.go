@@ -375,7 +375,7 @@ func (g *goReader) sameFile(ours, theirs string) bool {
 
 func (g *goReader) fileOf(e *goRow) string {
 	if e.File == nil {
-		return unknownFile
+		return "??"
 	}
 	return e.File.Name
 }

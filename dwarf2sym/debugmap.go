@@ -8,6 +8,8 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
+	"github.com/symtool/symtool/dwarf2sym/internal/merge"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
@@ -78,9 +80,9 @@ func (r *reader) readObjects(ctx context.Context) error {
 	defer o.files.Close()
 	o.none, o.seeds = &units.Data{Effort: &dwarf.Effort{}}, varjoin.NewSeeds()
 	for range min(r.jobs, len(all)) {
-		w := newWorker(o.none, r.code, r.opts)
+		w := funcs.New(o.none, r.code, r.opts.funcs())
 		if r.opts.Vars.wanted() {
-			w.vars = varread.New(w, r.code, r.opts.Vars.reader(), o.none.Effort, o.seeds)
+			w.Vars = varread.New(w, r.code, r.opts.Vars.reader(), o.none.Effort, o.seeds)
 		}
 		r.workers = append(r.workers, w)
 	}
@@ -89,14 +91,14 @@ func (r *reader) readObjects(ctx context.Context) error {
 		return nil
 	})
 	for _, w := range r.workers {
-		w.finish()
+		w.Finish()
 	}
 	if err == nil && r.opts.Vars.wanted() {
 		o.readTypes(ctx)
 	}
 	o.report()
 	if err == nil {
-		r.names, err = joinNames(ctx, nil, r.workers, r.jobs)
+		r.names, err = merge.JoinNames(ctx, nil, r.records(), r.jobs)
 	}
 	return err
 }
@@ -107,11 +109,12 @@ type openedObject struct {
 	absent  bool
 	symbols []publics.Symbol
 	d       *units.Data // nil if there is none
+	code    *codemap.Map
 	found   units.Problems
 }
 
 // open opens the ith object and makes w read it.
-func (o *objectReader) open(w *worker, i int) (x openedObject, problems []bin.Problem, err error) {
+func (o *objectReader) open(w *funcs.Worker, i int) (x openedObject, problems []bin.Problem, err error) {
 	if x.Linked, x.absent, err = o.files.Open(o.r.file.Path, &o.all[i]); err != nil {
 		return x, nil, err
 	}
@@ -122,10 +125,8 @@ func (o *objectReader) open(w *worker, i int) (x openedObject, problems []bin.Pr
 	}
 	x.d, x.found = d, d.ReadUnitHeaders()
 	d.Allow(units.EffortBase)
-	w.job = &splitJob{place: uint64(i)}
-	w.turnTo(w.newFileState(d))
-	*w.Meter = dwarf.Meter{Effort: d.Effort}
-	w.code, w.symbols, w.lineWin = codemap.Of(x.File), publics.Sorted(x.symbols), dwarf.NewWindow(d.Line)
+	x.code = codemap.Of(x.File)
+	w.TurnToObject(d, x.code, publics.Sorted(x.symbols), uint64(i))
 	return x, problems, nil
 }
 
@@ -138,7 +139,7 @@ func (x *openedObject) close() {
 }
 
 // object reads the ith object with w.
-func (o *objectReader) object(w *worker, i int) {
+func (o *objectReader) object(w *funcs.Worker, i int) {
 	res := &o.read[i]
 	lost := "lines of " + o.all[i].String()
 	x, problems, err := o.open(w, i)
@@ -156,33 +157,30 @@ func (o *objectReader) object(w *worker, i int) {
 	if x.d == nil {
 		return
 	}
-	first := len(w.funcs)
-	firstVars := o.variables(w, w.vars, &x)
-	for _, p := range x.found.Kept {
-		w.damage().Next()
-		w.problem(p.Off, p.Lost, p.Err)
-	}
+	first := len(w.Funcs)
+	firstVars := o.variables(w.Vars, &x)
+	w.AddDamage(x.found.Kept)
 	for _, b := range x.d.Batches() {
-		w.batch(x.d.Units[b.First:b.Last])
+		w.Batch(x.d.Units[b.First:b.Last])
 	}
 	if x.d.Effort.Over() {
-		w.funcs = w.funcs[:first]
+		w.Funcs = w.Funcs[:first]
 		p := x.d.TooMuchWork()
 		p.Lost = lost
 		res.problems = append(res.problems, p)
 	}
-	o.checkVariables(w.vars, firstVars, i)
+	o.checkVariables(w.Vars, firstVars, i)
 	o.move(w, x.Linked, i, first)
 	res.problems = append(res.problems, x.Problems()...)
 }
 
 // bare makes functions without lines from the map's entries for the ith object. Sizes in the map reach up to the next
 // function: padding is left out, as debug information does.
-func (o *objectReader) bare(w *worker, i int) {
+func (o *objectReader) bare(w *funcs.Worker, i int) {
 	for k, f := range o.all[i].Funcs {
 		for _, s := range o.r.code.Keep([]dwarf.Span{{Lo: f.Addr, Hi: f.Addr + f.Size}}) {
 			if end := o.trimmed(s); s.Lo < end {
-				w.funcs = append(w.funcs, funcRecord{addr: s.Lo, size: end - s.Lo, key: uint64(i)<<objectBits | uint64(k)})
+				w.Funcs = append(w.Funcs, funcs.Func{Addr: s.Lo, Size: end - s.Lo, Key: uint64(i)<<objectBits | uint64(k)})
 			}
 		}
 	}
@@ -202,19 +200,19 @@ func (o *objectReader) trimmed(s dwarf.Span) uint64 {
 }
 
 // move moves the functions of the ith object, from index first on, to where the linker put them.
-func (o *objectReader) move(w *worker, l *debugset.Linked, i, first int) {
-	kept := w.funcs[:first]
-	for _, f := range w.funcs[first:] {
-		to, ok := l.To(f.addr)
-		spans := o.r.code.Keep([]dwarf.Span{{Lo: to, Hi: to + f.size}})
-		if !ok || f.tail || len(spans) == 0 {
-			w.stats.DeadFuncs++
+func (o *objectReader) move(w *funcs.Worker, l *debugset.Linked, i, first int) {
+	kept := w.Funcs[:first]
+	for _, f := range w.Funcs[first:] {
+		to, ok := l.To(f.Addr)
+		spans := o.r.code.Keep([]dwarf.Span{{Lo: to, Hi: to + f.Size}})
+		if !ok || f.Tail || len(spans) == 0 {
+			w.Stats.DeadFuncs++
 			continue
 		}
-		f.addr, f.size, f.key = to, spans[0].Hi-to, uint64(i)<<objectBits|f.key
+		f.Addr, f.Size, f.Key = to, spans[0].Hi-to, uint64(i)<<objectBits|f.Key
 		kept = append(kept, f)
 	}
-	w.funcs = kept
+	w.Funcs = kept
 }
 
 // mostLost limits how many unreadable objects are reported. mostAbsent does so for missing ones: usually the program

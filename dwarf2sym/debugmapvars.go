@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
@@ -15,11 +16,11 @@ import (
 
 // variables makes v, if it is not nil, read the variables of x. It returns the number of functions that v has read
 // before.
-func (o *objectReader) variables(w *worker, v *varread.Reader, x *openedObject) (before int) {
+func (o *objectReader) variables(v *varread.Reader, x *openedObject) (before int) {
 	if v == nil {
 		return 0
 	}
-	v.Object(w.code, x.Linked, &dwarf.Effort{Limit: x.d.Effort.Limit})
+	v.Object(x.code, x.Linked, &dwarf.Effort{Limit: x.d.Effort.Limit})
 	return v.Funcs()
 }
 
@@ -38,7 +39,7 @@ func (o *objectReader) checkVariables(v *varread.Reader, first, i int) {
 // readTypes reads the types of the variables that the workers met.
 func (o *objectReader) readTypes(ctx context.Context) {
 	r := o.r
-	w := newWorker(o.none, r.code, r.opts)
+	w := funcs.New(o.none, r.code, r.opts.funcs())
 	v := varread.New(w, r.code, r.opts.Vars.reader(), o.none.Effort, o.seeds)
 	r.typeReader = v
 	var files []varread.File
@@ -54,7 +55,7 @@ func (o *objectReader) readTypes(ctx context.Context) {
 			}
 			defer x.close()
 			if x.d != nil {
-				first := o.variables(w, v, &x)
+				first := o.variables(v, &x)
 				fn(x.d)
 				o.checkVariables(v, first, i)
 			}
@@ -62,9 +63,9 @@ func (o *objectReader) readTypes(ctx context.Context) {
 	}
 	var readers []*varread.Reader
 	for _, w := range r.workers {
-		readers = append(readers, w.vars)
+		readers = append(readers, w.Vars)
 	}
 	v.ReadTypes(ctx, files, readers)
 	v.Meter.Effort = o.none.Effort // each object had its own
-	r.addProblems(problemSplit, &w.elsewhere)
+	r.addProblems(problemSplit, &w.Elsewhere)
 }

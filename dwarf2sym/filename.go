@@ -11,21 +11,6 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// mapFile returns the name that the symbol file gives to a file of the line table.
-func (w *worker) mapFile(path string, file uint64) string {
-	if w.opts.Mapping == nil {
-		return srcmap.ReplacePrefix(w.opts.PrefixMap, path)
-	}
-	f := w.opts.Mapping.Map(w.opts.PrefixMap, path, w.lines.MD5(file))
-	if f.File != "" || f.Err != nil {
-		if w.mapped == nil {
-			w.mapped = map[*srcmap.File]bool{}
-		}
-		w.mapped[f] = true
-	}
-	return f.Name
-}
-
 // reportMapped reports the module's files that were read to map their names, and those
 // that could not be mapped.
 func (r *reader) reportMapped() {
@@ -34,7 +19,7 @@ func (r *reader) reportMapped() {
 	}
 	mapped := map[*srcmap.File]bool{}
 	for _, w := range r.workers {
-		maps.Copy(mapped, w.mapped)
+		maps.Copy(mapped, w.Mapped)
 	}
 	named := make(map[string]bool, len(r.module.Files))
 	for i := range r.module.Files {

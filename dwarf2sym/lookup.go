@@ -11,6 +11,8 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
+	"github.com/symtool/symtool/dwarf2sym/internal/merge"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
@@ -29,7 +31,7 @@ type Lookup struct {
 	opts    Options
 	d       *units.Data // nil without DWARF
 	mapped  bool        // the functions are in the objects from which the file was linked
-	split   *splitter
+	split   *funcs.Split
 	extents symfmt.Extents
 	symbols atomic.Pointer[publics.Finder] // a Table, until the index is exact
 	entries *publics.Entries
@@ -44,7 +46,7 @@ type Lookup struct {
 	confirmed int        // number of units known to be listed or not listed in the index
 
 	idleMu sync.Mutex
-	idle   []*worker // with the storage they have used
+	idle   []*funcs.Worker // with the storage they have used
 
 	sources sources
 
@@ -99,9 +101,9 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	return l, ctx.Err()
 }
 
-func (l *Lookup) newWorker(e *dwarf.Effort) *worker {
-	w := newWorker(l.d, l.r.code, &l.opts)
-	w.symbols, w.split, w.Effort = *l.symbols.Load(), l.split, e
+func (l *Lookup) newWorker(e *dwarf.Effort) *funcs.Worker {
+	w := funcs.New(l.d, l.r.code, l.opts.funcs())
+	w.Symbols, w.Split, w.Effort = *l.symbols.Load(), l.split, e
 	return w
 }
 
@@ -120,7 +122,7 @@ func (l *Lookup) symbolUpTo(rva symfmt.RVA) (publics.Symbol, bool) {
 }
 
 // idleWorker returns a worker to read one group with.
-func (l *Lookup) idleWorker() *worker {
+func (l *Lookup) idleWorker() *funcs.Worker {
 	e := &dwarf.Effort{Limit: l.d.Effort.Limit}
 	l.idleMu.Lock()
 	defer l.idleMu.Unlock()
@@ -129,21 +131,15 @@ func (l *Lookup) idleWorker() *worker {
 		return l.newWorker(e)
 	}
 	w := l.idle[n]
-	w.symbols = *l.symbols.Load()
+	w.Symbols = *l.symbols.Load()
 	l.idle = l.idle[:n]
 	*w.Meter = dwarf.Meter{Effort: e}
 	return w
 }
 
-// idleBuffer is the size of the largest unit that an idle worker keeps in memory.
-const idleBuffer = 2 << 20
-
 // keep returns a worker to the pool for other groups.
-func (l *Lookup) keep(w *worker) {
-	w.records, w.wants, w.only, w.onlyAddrs, w.source = newRecords(), nil, nil, nil, nil
-	if cap(w.info) > idleBuffer {
-		w.info = nil
-	}
+func (l *Lookup) keep(w *funcs.Worker) {
+	w.Reset()
 	l.idleMu.Lock()
 	defer l.idleMu.Unlock()
 	l.idle = append(l.idle, w)
@@ -152,7 +148,7 @@ func (l *Lookup) keep(w *worker) {
 // Close releases the Lookup's memory. It does not close its files.
 func (l *Lookup) Close() {
 	if l.d != nil {
-		l.split.close()
+		l.split.Close()
 		l.d.Release()
 	}
 }
@@ -319,25 +315,25 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	}
 	w := l.idleWorker()
 	defer l.keep(w)
-	w.wants = func(s dwarf.Span) bool { return o.in(s, g) }
+	w.Wants = func(s dwarf.Span) bool { return o.in(s, g) }
 	if g.asked != nil {
-		w.onlyAddrs = g.asked.addrs
+		w.OnlyAddrs = g.asked.addrs
 	}
 	places := o.placesIn(g)
 	for _, p := range g.portions {
-		first := len(w.funcs)
-		w.only = o.describedBy(p, places)
+		first := len(w.Funcs)
+		w.Only = o.describedBy(p, places)
 		if !l.readPortion(w, &o.portions[p]) {
 			return nil, false
 		}
-		for i := first; i < len(w.funcs) && !o.exact(); i++ {
-			if !o.has(l.codeOf(&w.funcs[i]), p) {
+		for i := first; i < len(w.Funcs) && !o.exact(); i++ {
+			if !o.has(l.codeOf(&w.Funcs[i]), p) {
 				l.better(o)
 				return nil, false
 			}
 		}
 	}
-	w.funcs = slices.DeleteFunc(w.funcs, func(f funcRecord) bool { return !o.in(dwarf.Span{Lo: f.addr, Hi: f.addr}, g) })
+	w.Funcs = slices.DeleteFunc(w.Funcs, func(f funcs.Func) bool { return !o.in(dwarf.Span{Lo: f.Addr, Hi: f.Addr}, g) })
 	return l.join(w), true
 }
 
@@ -354,26 +350,27 @@ func (l *Lookup) ready(o *unitIndex, g *Group) bool {
 }
 
 // read reads a portion with w, and returns its size.
-func (l *Lookup) read(w *worker, p *portion) (n int64) {
+func (l *Lookup) read(w *funcs.Worker, p *portion) (n int64) {
 	if p.job < 0 {
-		n = w.batch(l.d.Only(p.off))
+		n = w.Batch(l.d.Only(p.off))
 	} else {
-		n = w.readSplit(&l.split.jobs[p.job])
+		n = w.ReadSplit(&l.split.Jobs[p.job])
 	}
-	if w.source != nil && !w.source.Data { // the unit is known: one function is read
-		n = w.source.Size
+	if w.Source != nil && !w.Source.Data { // the unit is known: one function is read
+		n = w.Source.Size
 	}
 	l.d.Passed(n, nil)
 	return n
 }
 
 // join returns a Module with the functions of w.
-func (l *Lookup) join(w *worker) *symfmt.Module {
+func (l *Lookup) join(w *funcs.Worker) *symfmt.Module {
 	m := &symfmt.Module{}
-	join := merger{code: l.r.code, symbols: l.symbolsOf(w.funcs), workers: []*worker{w}, stats: &Stats{}}
-	names, _ := joinNames(context.Background(), nil, join.workers, 1)
-	join.module(context.Background(), m, names, nameForm{l.opts.Demangle, true}, 1) // the context never ends, so there is no error
-	if w.costlyOuter {
+	in := merge.Input{Code: l.r.code, Symbols: l.symbolsOf(w.Funcs), Records: []*funcs.Records{&w.Records}, Jobs: 1,
+		Form: merge.NameForm{Source: l.opts.Demangle, Late: true}}
+	in.Names, _ = merge.JoinNames(context.Background(), nil, in.Records, 1)
+	merge.Module(context.Background(), m, &in) // the context never ends, so there is no error
+	if w.CostlyOuter {
 		l.costly.Do(func() { l.note([]symfmt.Problem{costlyNames(l.r.file.Path)}) })
 	}
 	return m
@@ -381,13 +378,13 @@ func (l *Lookup) join(w *worker) *symfmt.Module {
 
 // symbolsOf returns the symbols that the functions of an area depend on: those where they start,
 // and those whose functions continue in them.
-func (l *Lookup) symbolsOf(funcs []funcRecord) (out []publics.Symbol) {
+func (l *Lookup) symbolsOf(funcs []funcs.Func) (out []publics.Symbol) {
 	for i := range funcs {
-		rva := l.r.code.RVA(funcs[i].addr)
+		rva := l.r.code.RVA(funcs[i].Addr)
 		if s, ok := l.symbolUpTo(rva); ok && s.RVA == rva {
 			out = append(out, s)
 		}
-		if !funcs[i].tail {
+		if !funcs[i].Tail {
 			continue
 		}
 		if s, ok := publics.Before(*l.symbols.Load(), rva); ok {
@@ -462,7 +459,7 @@ func (l *Lookup) readFrames() *unwind.Index {
 
 // readPortion reads units with a worker. It reports false if that exceeded the limit on work; nothing more is read
 // then.
-func (l *Lookup) readPortion(w *worker, p *portion) bool {
+func (l *Lookup) readPortion(w *funcs.Worker, p *portion) bool {
 	l.done.Add(l.read(w, p))
 	if w.Effort.Over() {
 		l.mu.Lock()
@@ -470,6 +467,6 @@ func (l *Lookup) readPortion(w *worker, p *portion) bool {
 		l.giveUp()
 		return false
 	}
-	l.noteUnit(&w.problems, &w.elsewhere)
+	l.noteUnit(&w.Problems, &w.Elsewhere)
 	return true
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/pdb"
@@ -85,8 +85,10 @@ func (o *Options) limits() object.Limits {
 	return limits
 }
 
-// open opens a file with split units.
-func (o *Options) open(path string) (*object.File, error) { return objfile.Open(path, o.limits()) }
+// funcs returns the options for the readers of functions.
+func (o *Options) funcs() *funcs.Options {
+	return &funcs.Options{NoInlines: o.NoInlines, Demangle: o.Demangle, PrefixMap: o.PrefixMap, Mapping: o.Mapping}
+}
 
 // CFISource selects the source of STACK CFI.
 type CFISource uint8

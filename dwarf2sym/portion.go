@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 )
@@ -12,7 +13,7 @@ import (
 type portion struct {
 	off  uint64 // of the unit in .debug_info
 	size int64  // number of bytes to read; an upper bound until the unit was found
-	job  int    // index in splitter.jobs; -1 for a unit
+	job  int    // index in Split.Jobs; -1 for a unit
 }
 
 // openUnits prepares for reading units. If .debug_info is inflated on demand and there is an index of the units'
@@ -27,7 +28,7 @@ func (l *Lookup) openUnits() {
 	}
 	l.d.Allow(cmp.Or(l.r.effortBase, units.EffortBase))
 	if l.d.Gradual {
-		l.split = &splitter{main: l.d}
+		l.split = &funcs.Split{}
 		l.unitIndex.Store(l.newUnitIndex(byIndex, l.indexedPortions()))
 		return
 	}
@@ -72,8 +73,8 @@ func (l *Lookup) portionsOf(all []units.Header) (out []portion) {
 			out = append(out, portion{off: h.Off, size: int64(h.Size), job: -1})
 		}
 	}
-	for i := range l.split.jobs {
-		out = append(out, portion{size: l.split.jobs[i].size, job: i})
+	for i := range l.split.Jobs {
+		out = append(out, portion{size: l.split.Jobs[i].Size, job: i})
 	}
 	return out
 }
@@ -95,14 +96,11 @@ func (l *Lookup) allPortions() []portion {
 }
 
 // unitsOf returns the offsets of the units of a portion that may declare code.
-func (l *Lookup) unitsOf(p *portion) (offs []uint64) {
+func (l *Lookup) unitsOf(p *portion) []uint64 {
 	if p.job < 0 {
 		return []uint64{p.off}
 	}
-	for _, s := range l.split.jobs[p.job].skeletons {
-		offs = append(offs, l.d.Units[s.unit].Off)
-	}
-	return offs
+	return l.split.Jobs[p.job].Units(l.d)
 }
 
 // declaredIndex returns the index of the code that units declare.
@@ -124,7 +122,7 @@ func (l *Lookup) newUnitIndex(source indexOrigin, portions []portion) *unitIndex
 				spans, ok = l.index.Of(off)
 			}
 			if !ok {
-				spans = w.declaredAt(off)
+				spans = w.DeclaredAt(off)
 			}
 			spans = l.r.code.Within(spans)
 			if !w.Spend(uint64(len(spans)) * dwarf.SpanCost) {
@@ -154,7 +152,7 @@ func (l *Lookup) confirm(g *Group) bool {
 	defer l.mu.Unlock()
 	w := l.newWorker(l.d.Effort)
 	for _, h := range l.d.FoundFrom(l.confirmed) {
-		if _, ok := l.index.Of(h.Off); !ok && !h.IsType() && len(l.r.code.Within(w.declaredAt(h.Off))) > 0 {
+		if _, ok := l.index.Of(h.Off); !ok && !h.IsType() && len(l.r.code.Within(w.DeclaredAt(h.Off))) > 0 {
 			return false
 		}
 		l.confirmed++

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
+	"github.com/symtool/symtool/dwarf2sym/internal/merge"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
@@ -158,7 +160,7 @@ type Stats struct {
 }
 
 // add adds the counts of a worker.
-func (s *Stats) add(w *Stats) {
+func (s *Stats) add(w *funcs.Stats) {
 	s.Units += w.Units
 	s.SplitUnits += w.SplitUnits
 	s.LineRows += w.LineRows
@@ -167,17 +169,15 @@ func (s *Stats) add(w *Stats) {
 	s.RepairedInlines += w.RepairedInlines
 }
 
+// addMerged adds the counts of joining.
+func (s *Stats) addMerged(m *merge.Stats) {
+	s.Inlines, s.Lines = s.Inlines+m.Inlines, s.Lines+m.Lines
+	s.FoldedFuncs, s.CutFuncs, s.LostBodies = m.FoldedFuncs, m.CutFuncs, m.LostBodies
+}
+
 // count counts the records of the finished module, except those of bodies.
 func (s *Stats) count(m *symfmt.Module) {
 	s.Funcs, s.Files, s.Origins, s.Publics = len(m.Funcs), len(m.Files), len(m.Origins), len(m.Publics)
-}
-
-// countBody counts the records of a function while it is being processed: examining all of them
-// again would bring all of a large file into memory.
-func (s *Stats) countBody(b symfmt.Body) {
-	inlines, lines := b.Counts()
-	s.Inlines += inlines
-	s.Lines += lines
 }
 
 func (s *Stats) countCFI(c *callframe.Result) {

@@ -108,6 +108,8 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
+	"github.com/symtool/symtool/dwarf2sym/internal/merge"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -184,7 +186,7 @@ func newReader(file symfmt.Binary, o *Options) (*reader, error) {
 	return r, nil
 }
 
-// maxWorkers is the largest number of workers that funcRecord can number.
+// maxWorkers is the largest number of workers that funcs.Func can number.
 const maxWorkers = math.MaxUint16
 
 // reader holds the state of Read.
@@ -207,7 +209,7 @@ type reader struct {
 	largeInfo  int64  // likewise
 	code       *codemap.Map
 	symbols    []publics.Symbol
-	workers    []*worker
+	workers    []*funcs.Worker
 	names      *intern.Table   // of the workers, when they are done
 	typeReader *varread.Reader // for the types of all units; nil if variables are not wanted
 	scratch    *object.Scratch // for a large file; may be nil
@@ -269,17 +271,19 @@ func (r *reader) readFunctions(ctx context.Context) error {
 // join creates the module's records from those of the workers.
 func (r *reader) join(ctx context.Context) error {
 	m, stats := &r.module, &r.report.Stats
-	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch, wantPlaces: r.opts.Vars.wanted()}
-	joined, err := join.module(ctx, m, r.names, nameForm{r.opts.Demangle, r.opts.LateNames}, r.jobs)
+	in := merge.Input{Code: r.code, Symbols: r.symbols, Records: r.records(), Names: r.names, Jobs: r.jobs, Scratch: r.scratch,
+		Form: merge.NameForm{Source: r.opts.Demangle, Late: r.opts.LateNames}, Places: r.opts.Vars.wanted()}
+	joined, err := merge.Module(ctx, m, &in)
 	if err != nil {
 		return err
 	}
-	costly := joined.costly.Load()
+	stats.addMerged(&joined.Stats)
+	costly := joined.Costly
 	for _, w := range r.workers {
-		costly = costly || w.costlyOuter
-		stats.add(&w.stats)
-		r.addProblems(problemUnits, &w.problems)
-		r.addProblems(problemSplit, &w.elsewhere)
+		costly = costly || w.CostlyOuter
+		stats.add(&w.Stats)
+		r.addProblems(problemUnits, &w.Problems)
+		r.addProblems(problemSplit, &w.Elsewhere)
 	}
 	if costly {
 		p := costlyNames(r.file.Path)
@@ -290,7 +294,7 @@ func (r *reader) join(ctx context.Context) error {
 			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that they have too many parts"})
 	}
 	r.reportMapped()
-	r.joinVars(join.places)
+	r.joinVars(joined.Places)
 	r.workers = nil
 	r.addPublics(joined)
 	stats.count(m)
@@ -300,6 +304,14 @@ func (r *reader) join(ctx context.Context) error {
 	return nil
 }
 
+// Records returns the records of all workers.
+func (r *reader) records() (all []*funcs.Records) {
+	for _, w := range r.workers {
+		all = append(all, &w.Records)
+	}
+	return all
+}
+
 // costlyNames returns the problem for names that would take too much work.
 func costlyNames(path string) bin.Problem {
 	return bin.Problem{Lost: "names in source form", Err: &bin.Error{File: path, Msg: fmt.Sprintf(
@@ -307,7 +319,7 @@ func costlyNames(path string) bin.Problem {
 }
 
 // addPublics adds the ELF symbols where no FUNC starts.
-func (r *reader) addPublics(joined *nameJoin) {
+func (r *reader) addPublics(joined *merge.Result) {
 	m := &r.module
 	k := 0
 	for i := range r.symbols {
@@ -318,7 +330,7 @@ func (r *reader) addPublics(joined *nameJoin) {
 		if k < len(m.Funcs) && m.Funcs[k].RVA == s.RVA {
 			continue
 		}
-		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: joined.final(names.ID(s.ID)), Multiple: s.Multiple})
+		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: joined.Name(names.ID(s.ID)), Multiple: s.Multiple})
 		addPublic(&r.report.Extents, s)
 	}
 }
@@ -341,10 +353,10 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	}
 	d.Allow(cmp.Or(r.effortBase, units.EffortBase))
 	split := r.findSplit(d)
-	defer split.close()
+	defer split.Close()
 	batches := d.NewBatchQueue()
-	items := batches.Most + len(split.jobs)
-	total := d.Info.Size() + split.size
+	items := batches.Most + len(split.Jobs)
+	total := d.Info.Size() + split.Size
 	r.collect = total > worthCollectingLate
 	large := total > cmp.Or(r.largeInfo, largeInfo)
 	if large {
@@ -357,23 +369,23 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		wanted.Imports = r.imports(seeds)
 	}
 	for range min(r.jobs, max(items, 1)) {
-		w := newWorker(d, r.code, r.opts)
+		w := funcs.New(d, r.code, r.opts.funcs())
 		if effort != nil {
-			w.vars = varread.New(w, r.code, wanted, effort, seeds)
+			w.Vars = varread.New(w, r.code, wanted, effort, seeds)
 		}
 		if !r.namesNow {
-			w.names.ReadLater(d, r.jobs)
+			w.Names.ReadLater(d, r.jobs)
 		}
-		w.arena = newArena(r.scratch)
-		w.symbols, w.split = publics.Sorted(r.symbols), split
+		w.Arena = merge.NewArena(r.scratch)
+		w.Symbols, w.Split = publics.Sorted(r.symbols), split
 		r.workers = append(r.workers, w)
 	}
 	err := par.Each(ctx, len(r.workers), items, func(_ context.Context, worker, i int) error {
 		var n int64
 		if i < batches.Most {
-			n = r.workers[worker].batch(batches.Item(i))
+			n = r.workers[worker].Batch(batches.Item(i))
 		} else {
-			n = r.workers[worker].readSplit(&split.jobs[i-batches.Most])
+			n = r.workers[worker].ReadSplit(&split.Jobs[i-batches.Most])
 		}
 		d.Passed(n, r.scratch)
 		if r.opts.Progress != nil {
@@ -382,17 +394,17 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		return nil
 	})
 	r.addProblems(problemUnits, &d.Types.Problems)
-	split.reportTypeIndexes(r)
+	r.fileProblems(split.TypeDamage())
 	if d.Sup != nil {
 		r.report.Others = append(r.report.Others, d.Sup.File)
 	}
-	r.report.Others = append(r.report.Others, split.files()...)
+	r.report.Others = append(r.report.Others, split.Files()...)
 	r.giveUpOver(d)
 	if d.Gradual && err == nil {
 		r.endGradually(d)
 	}
 	for _, w := range r.workers {
-		w.finish()
+		w.Finish()
 	}
 	if effort != nil && err == nil && len(r.workers) > 0 {
 		r.readTypes(ctx, d, effort, seeds)
@@ -405,7 +417,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		runtime.GC()
 	}
 	if err == nil {
-		r.names, err = joinNames(ctx, d, r.workers, r.jobs)
+		r.names, err = merge.JoinNames(ctx, d, r.records(), r.jobs)
 	}
 	d.Release()
 	r.giveUpOver(d)
@@ -420,44 +432,4 @@ func (r *reader) giveUpOver(d *units.Data) {
 	r.workers = nil
 	p := d.TooMuchWork()
 	r.problem(problemUnits, p.Lost, p.Err)
-}
-
-// batch reads a batch of units and returns their size in bytes.
-func (w *worker) batch(units []units.Header) int64 {
-	if len(units) == 0 {
-		return 0
-	}
-	// If a file shrinks, an access to its mapped sections faults. The panic is
-	// recovered where a unit's is.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	start := units[0].Off
-	size := units[len(units)-1].Off + units[len(units)-1].Size - start
-	// What is cached from unit to unit must not depend on which worker reads them. Lookups of single addresses are
-	// exempt: there, the cache depends on earlier requests anyway.
-	if w.source == nil {
-		w.tables.Reset()
-	}
-	w.opener.Close()
-	if w.vars != nil {
-		w.vars.Reset()
-	}
-	defer w.Flush()
-	data, err := w.d.Bytes(start, size, &w.info)
-	if err != nil {
-		w.problems.Next()
-		w.problem(start, fmt.Sprintf("%d units from %#x on", len(units), start), err)
-		return int64(size)
-	}
-	for i := range units {
-		if w.Exhausted {
-			break
-		}
-		h := &units[i]
-		if h.Split {
-			continue // read by readSplit
-		}
-		from := h.Off - start
-		w.unit(&h.Header, data[from:from+h.Size:from+h.Size])
-	}
-	return int64(size)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/internal/lru"
 	"github.com/symtool/symtool/symfmt"
@@ -78,15 +79,15 @@ func (l *Lookup) findUndeclared() bool {
 		declares[p.portion] = true
 	}
 	w := l.newWorker(&dwarf.Effort{Limit: l.d.Effort.Limit})
-	w.wants, w.indexing = func(dwarf.Span) bool { return false }, true
+	w.Wants, w.Indexing = func(dwarf.Span) bool { return false }, true
 	for i := range o.portions {
 		if !declares[i] {
 			l.read(w, &o.portions[i])
 		}
-		if len(w.funcs) > 0 || w.Effort.Over() {
+		if len(w.Funcs) > 0 || w.Effort.Over() {
 			return true
 		}
-		w.records = newRecords()
+		w.Records = funcs.NewRecords()
 	}
 	return false
 }
@@ -107,14 +108,6 @@ func (l *Lookup) readSource(o *unitIndex, g *Group, rva symfmt.RVA) (frames []sy
 		frames[i].Start = l.r.code.RVA(uint64(frames[i].Start))
 	}
 	return frames, true
-}
-
-// readsSource makes the worker read the source information for an address into an index.
-func (w *worker) readsSource(x *srcread.Index, addr uint64) {
-	if w.sources == nil {
-		w.sources = srcread.New(w, w.code, w.lineWin, dwarf.NewWindow(w.d.Line), w.Meter)
-	}
-	w.source = w.sources.Into(x, addr)
 }
 
 // sourceIn adds what a portion has at an address to frames, in the manner of Index.Frames. It reports false if
@@ -140,7 +133,7 @@ func (l *Lookup) sourceIn(p *portion, addr uint64, frames []symfmt.SourceFrame) 
 func (l *Lookup) addSource(p *portion, key sourceKey, x *sourceIndex, addr uint64) bool {
 	w := l.idleWorker()
 	defer l.keep(w)
-	w.readsSource(&x.Index, addr)
+	w.ReadSource(&x.Index, addr)
 	ok := l.readPortion(w, p)
 	l.sources.mu.Lock()
 	defer l.sources.mu.Unlock()
@@ -170,10 +163,9 @@ func (l *Lookup) readVariables() (all []srcread.Variable) {
 	portions := l.allPortions()
 	for i := range portions {
 		w := l.idleWorker()
-		w.source = srcread.New(w, w.code, w.lineWin, dwarf.NewWindow(l.d.Line), w.Meter).Into(&srcread.Index{}, 0)
-		w.source.Data = true
+		w.ReadData()
 		ok := l.readPortion(w, &portions[i])
-		all = append(all, w.source.Variables...)
+		all = append(all, w.Source.Variables...)
 		l.keep(w)
 		if !ok {
 			break

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
@@ -85,17 +86,17 @@ func TestDeclaredForms(t *testing.T) {
 				end_sequence`).debugData(false)
 	d.ReadUnitHeaders()
 	d.Allow(units.EffortBase)
-	w := newWorker(d, &codemap.Map{}, &Options{})
-	w.readsSource(&srcread.Index{}, 0)
-	w.source.Data = true
-	w.batch(d.Units)
+	w := funcs.New(d, &codemap.Map{}, &funcs.Options{})
+	w.ReadSource(&srcread.Index{}, 0)
+	w.Source.Data = true
+	w.Batch(d.Units)
 	var got []string
-	for _, v := range w.source.Variables {
+	for _, v := range w.Source.Variables {
 		got = append(got, fmt.Sprintf("%#x %s:%d", v.Addr, v.File.Path, v.Line))
 	}
 	want := "0x1000 /s/x.c:1 | 0x2008 /s/x.c:2 | 0x4000 /s/x.c:4 | 0x1000 /s/x.c:8"
-	if text := strings.Join(got, " | "); text != want || w.problems.Any() {
-		t.Errorf("%s, want %s; problems %v", text, want, w.problems)
+	if text := strings.Join(got, " | "); text != want || w.Problems.Any() {
+		t.Errorf("%s, want %s; problems %v", text, want, w.Problems)
 	}
 }
 
@@ -165,15 +166,15 @@ func TestSourceOfNestedFunction(t *testing.T) {
 	for addr, want := range map[uint64]string{
 		0x1000: "outer :0:0", 0x2000: "inner :0:0", 0x2018: "a :0:0 | inner /s/x.c:7:3", 0x1018: "a :0:0 | outer /s/x.c:8:4",
 	} {
-		w := newWorker(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &Options{})
-		w.readsSource(&srcread.Index{}, addr)
-		w.batch(d.Units)
+		w := funcs.New(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &funcs.Options{})
+		w.ReadSource(&srcread.Index{}, addr)
+		w.Batch(d.Units)
 		var got []string
-		for _, f := range w.source.Index.Frames(addr, nil) {
+		for _, f := range w.Source.Index.Frames(addr, nil) {
 			got = append(got, fmt.Sprintf("%s %s:%d:%d", f.Name, f.File.Path, f.Line, f.Column))
 		}
-		if text := strings.Join(got, " | "); text != want || w.problems.Any() {
-			t.Errorf("%#x: %s, want %s; problems %v", addr, text, want, w.problems)
+		if text := strings.Join(got, " | "); text != want || w.Problems.Any() {
+			t.Errorf("%#x: %s, want %s; problems %v", addr, text, want, w.Problems)
 		}
 	}
 }
@@ -188,14 +189,14 @@ func TestSourceKeepsAbbreviations(t *testing.T) {
 						subprogram name/string="b" low_pc/addr=0x2000 high_pc/data1=0x80`).debugData(false)
 	d.ReadUnitHeaders()
 	d.Allow(units.EffortBase)
-	w := newWorker(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &Options{})
+	w := funcs.New(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &funcs.Options{})
 	x := &srcread.Index{}
 	for i, want := range []string{"a", "b"} {
 		addr := uint64(0x1000 * (i + 1))
-		w.readsSource(x, addr)
-		w.batch(d.Units)
-		if frames := x.Frames(addr, nil); len(frames) != 1 || frames[0].Name != want || w.problems.Any() {
-			t.Errorf("%#x: %+v, want %s; problems %v", addr, frames, want, w.problems)
+		w.ReadSource(x, addr)
+		w.Batch(d.Units)
+		if frames := x.Frames(addr, nil); len(frames) != 1 || frames[0].Name != want || w.Problems.Any() {
+			t.Errorf("%#x: %+v, want %s; problems %v", addr, frames, want, w.Problems)
 		}
 		clear(d.Abbrev)
 	}
@@ -303,15 +304,15 @@ func TestSourceOfDeadFunction(t *testing.T) {
 	d.ReadUnitHeaders()
 	d.Allow(units.EffortBase)
 	for addr, want := range map[uint64]string{0x1000: "", 0x1100: "live:4", 0x1110: ""} {
-		w := newWorker(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &Options{})
-		w.readsSource(&srcread.Index{}, addr)
-		w.batch(d.Units)
+		w := funcs.New(d, &codemap.Map{Exec: []object.Range{{Start: 0x1000, End: 0x3000}}}, &funcs.Options{})
+		w.ReadSource(&srcread.Index{}, addr)
+		w.Batch(d.Units)
 		got := ""
-		for _, f := range w.source.Index.Frames(addr, nil) {
+		for _, f := range w.Source.Index.Frames(addr, nil) {
 			got += fmt.Sprintf("%s:%d", f.Name, f.Line)
 		}
-		if got != want || w.problems.Any() {
-			t.Errorf("%#x: %q, want %q; problems %v", addr, got, want, w.problems)
+		if got != want || w.Problems.Any() {
+			t.Errorf("%#x: %q, want %q; problems %v", addr, got, want, w.Problems)
 		}
 	}
 }

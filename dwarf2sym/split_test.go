@@ -12,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -85,7 +86,7 @@ func TestSplitHostile(t *testing.T) {
 			check := func(what string, data []byte) {
 				t.Helper()
 				f, s, p := read(data)
-				lost += btoi(s < split)
+				lost += oneIf(s < split)
 				if s < split && p == 0 {
 					t.Errorf("%s: %d of %d split units, and no problem", what, s, split)
 				}
@@ -144,7 +145,7 @@ func TestPackedTypesDamage(t *testing.T) {
 			}
 			other := 0
 			for i := range want {
-				other += btoi(i >= len(got) || want[i] != got[i])
+				other += oneIf(i >= len(got) || want[i] != got[i])
 			}
 			if len(got) != len(want) || other != 2 {
 				t.Errorf("%d functions, want %d; %d others, want 2", len(got), len(want), other)
@@ -206,20 +207,20 @@ func TestSplitEffort(t *testing.T) {
 	d.Allow(0)
 	before := d.Effort.Limit
 	s := r.findSplit(d)
-	if len(s.jobs) != 3 || d.Effort.Limit <= before {
-		t.Fatalf("%d jobs, limit %d, before %d", len(s.jobs), d.Effort.Limit, before)
+	if len(s.Jobs) != 3 || d.Effort.Limit <= before {
+		t.Fatalf("%d jobs, limit %d, before %d", len(s.Jobs), d.Effort.Limit, before)
 	}
-	w := newWorker(d, r.code, r.opts)
-	w.split = s
-	job := s.jobs[0]
-	w.readSplit(&job)
+	w := funcs.New(d, r.code, r.opts.funcs())
+	w.Split = s
+	job := s.Jobs[0]
+	w.ReadSplit(&job)
 	once := d.Effort.Spent.Load()
 	if w.Exhausted || once == 0 {
 		t.Fatalf("exhausted %v after %d of %d", w.Exhausted, once, d.Effort.Limit)
 	}
 	times := 0
 	for ; !w.Exhausted && times < 10_000; times++ {
-		w.readSplit(&job)
+		w.ReadSplit(&job)
 	}
 	if !w.Exhausted {
 		t.Errorf("read %d times, %d of %d", times, d.Effort.Spent.Load(), d.Effort.Limit)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/symtest"
@@ -145,12 +144,9 @@ func stageLoop(b *testing.B, size int, run func() error) {
 
 func mangledNames(b *testing.B, f *object.File) (mangled []string) {
 	r := stageUnits(b, f)
-	joined, err := finishNames(context.Background(), r.names, r.symbols, nameForm{}, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for id := range joined.names.Len() {
-		name := joined.final(names.ID(id))
+	r.names.Freeze()
+	for id := range r.names.Len() {
+		name := r.names.At(uint32(id))
 		if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") {
 			mangled = append(mangled, name)
 		}

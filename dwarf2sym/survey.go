@@ -53,7 +53,7 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 	r.readUnitHeaders(d)
 	d.Allow(units.EffortBase)
 	s := &unitSurvey{versions: map[string]int{}, languages: map[string]int{}, producers: map[string]int{}}
-	w := newWorker(d, nil, r.opts)
+	opener := units.NewOpener(&dwarf.Meter{Effort: d.Effort}, &units.Unit{}, func(uint64, string, error) {})
 	for i := range d.Units {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -64,7 +64,7 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 		}
 		s.Total++
 		s.count(s.versions, versionName(h))
-		unit, ok := w.opener.First(w.d, h)
+		unit, ok := opener.First(d, h)
 		if !ok {
 			s.Unread++
 			continue

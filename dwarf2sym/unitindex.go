@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/par"
@@ -195,17 +196,11 @@ func (o *unitIndex) placesIn(g *Group) (all []unitRef) {
 	return slices.Compact(all)
 }
 
-// described lists what describes the functions of a unit.
-type described struct {
-	dies        []uint64     // offsets of DIEs, sorted
-	synthesized []dwarf.Span // code of functions made from symbols
-}
-
 // describedBy returns what describes the functions of a portion at places, which are sorted. It returns nil
 // if that can be anywhere in the portion.
-func (o *unitIndex) describedBy(portion int32, places []unitRef) *described {
+func (o *unitIndex) describedBy(portion int32, places []unitRef) *funcs.Described {
 	first := sort.Search(len(places), func(i int) bool { return places[i].portion >= portion })
-	d := &described{synthesized: o.synthesized[portion]}
+	d := &funcs.Described{Synthesized: o.synthesized[portion]}
 	for _, p := range places[first:] {
 		if p.portion != portion {
 			break
@@ -213,7 +208,7 @@ func (o *unitIndex) describedBy(portion int32, places []unitRef) *described {
 		if p.die == 0 {
 			return nil
 		}
-		d.dies = append(d.dies, p.die)
+		d.DIEs = append(d.DIEs, p.die)
 	}
 	return d
 }
@@ -230,46 +225,7 @@ func (o *unitIndex) covers(lo, hi uint64) bool {
 	return a != nil && hi < a.Hi
 }
 
-// declaredAt returns the code that the unit at off declares, or nil if there is no such unit.
-func (w *worker) declaredAt(off uint64) (out []dwarf.Span) {
-	only := w.d.Only(off)
-	if len(only) == 0 {
-		return nil
-	}
-	h, u := &only[0].Header, units.Unit{}
-	for size := uint64(units.PeekSize); ; size *= 16 {
-		size = min(size, h.Size)
-		data, err := w.d.Info.Bytes(int64(h.Off), int64(size), w.info)
-		if err != nil {
-			return out // this is reported when the unit is read
-		}
-		if cap(data) > cap(w.info) {
-			w.info = data[:0]
-		}
-		t := &w.first
-		var cost uint64
-		err = w.d.ReadAbbrevs(h.Abbrev, func(section []byte) (err error) {
-			cost, err = t.ParseFirst(section, h, data)
-			return err
-		})
-		if !w.Spend(cost) {
-			return out
-		}
-		if err == nil {
-			err = u.Open(w.d, h, data, t, w.Meter)
-		}
-		if err == nil {
-			break
-		}
-		if size == h.Size {
-			return out
-		}
-	}
-	out, _ = u.Declared(nil)
-	return out
-}
-
-// withOpenSymbol extends code to the symbol whose function may continue in it; see worker.tailFunc.
+// withOpenSymbol extends code to the symbol whose function may continue in it; see funcs.Func.Tail.
 func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
 	rva := l.r.code.RVA(s.Lo)
 	if sym, ok := (*l.symbols.Load()).OpenBefore(rva); ok {
@@ -315,19 +271,19 @@ func (l *Lookup) makeExact() *unitIndex {
 	}
 	portions := l.allPortions()
 	effort := &dwarf.Effort{Limit: l.d.Effort.Limit}
-	workers := make([]*worker, l.r.jobs)
+	workers := make([]*funcs.Worker, l.r.jobs)
 	all, synthesized := newDedup(), make(map[int32][]dwarf.Span)
 	err := par.Ordered(context.Background(), len(workers), len(portions), func(_ context.Context, worker, p int) (found indexedUnits, _ error) {
 		w := workers[worker]
 		if w == nil {
 			w = l.newWorker(effort)
-			w.wants, w.indexing = func(dwarf.Span) bool { return false }, true
+			w.Wants, w.Indexing = func(dwarf.Span) bool { return false }, true
 			workers[worker] = w
 		}
 		l.read(w, &portions[p])
 		found.funcs = l.indexedIn(w, p, &portions[p])
-		found.problems, found.elsewhere = w.problems, w.elsewhere
-		w.records = newRecords()
+		found.problems, found.elsewhere = w.Problems, w.Elsewhere
+		w.Records = funcs.NewRecords()
 		return found, nil
 	}, func(_ int, found indexedUnits) error {
 		if len(found.funcs) == 0 { // it will not be read again
@@ -361,11 +317,11 @@ type indexedUnits struct {
 
 // indexedIn returns what an index needs to know about the functions that w has read from a portion. A
 // damaged portion is read again as a whole, which reports the damage.
-func (l *Lookup) indexedIn(w *worker, p int, at *portion) (found []indexedFunc) {
-	for i := range w.funcs {
-		f := indexedFunc{extent{l.codeOf(&w.funcs[i]), unitRef{portion: int32(p)}}, comdatKey{}}
-		if at.job < 0 && !w.funcs[i].tail && !w.problems.Any() {
-			f.die, f.id = w.funcs[i].key, w.comdatKeyOf(i)
+func (l *Lookup) indexedIn(w *funcs.Worker, p int, at *portion) (found []indexedFunc) {
+	for i := range w.Funcs {
+		f := indexedFunc{extent{l.codeOf(&w.Funcs[i]), unitRef{portion: int32(p)}}, funcs.ComdatKey{}}
+		if at.job < 0 && !w.Funcs[i].Tail && !w.Problems.Any() {
+			f.die, f.id = w.Funcs[i].Key, w.ComdatKey(i)
 		}
 		found = append(found, f)
 	}
@@ -374,10 +330,10 @@ func (l *Lookup) indexedIn(w *worker, p int, at *portion) (found []indexedFunc) 
 }
 
 // codeOf returns the code that a function depends on.
-func (l *Lookup) codeOf(f *funcRecord) dwarf.Span {
-	code := dwarf.Span{Lo: f.addr, Hi: f.addr + f.size}
-	if f.tail {
-		if sym, ok := publics.Before(*l.symbols.Load(), l.r.code.RVA(f.addr)); ok {
+func (l *Lookup) codeOf(f *funcs.Func) dwarf.Span {
+	code := dwarf.Span{Lo: f.Addr, Hi: f.Addr + f.Size}
+	if f.Tail {
+		if sym, ok := publics.Before(*l.symbols.Load(), l.r.code.RVA(f.Addr)); ok {
 			code = l.extended(code, sym)
 		}
 	}
@@ -388,7 +344,7 @@ func (l *Lookup) codeOf(f *funcRecord) dwarf.Span {
 // is also in other units are read again for each piece of it. For Ceph's OSD, 30 addresses spread over the
 // file need a quarter of it.
 func (l *Lookup) worthIndex(more int64) bool {
-	return l.done.Load()+more > (l.d.Info.Size()+l.split.size)/4
+	return l.done.Load()+more > (l.d.Info.Size()+l.split.Size)/4
 }
 
 // giveUp reports that reading takes too much work, and drops all functions, as Read does. The caller holds
@@ -400,4 +356,10 @@ func (l *Lookup) giveUp() *unitIndex {
 	o := newUnitIndex(byFuncs, nil, nil)
 	l.unitIndex.Store(o)
 	return o
+}
+
+// containsAddr reports whether addr is one of addrs, which must be sorted.
+func containsAddr(addrs []uint64, addr uint64) bool {
+	_, found := slices.BinarySearch(addrs, addr)
+	return found
 }

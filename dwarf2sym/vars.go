@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
@@ -33,81 +34,16 @@ func (o *VarOptions) reader() varread.Options {
 	return varread.Options{Locals: o.Locals, FullTypes: o.FullTypes}
 }
 
-// Scopes appends "ns::Class::" for the scopes around the DIE at off of u.
-func (w *worker) Scopes(b []byte, u *units.Unit, off uint64) []byte {
-	at := &w.u
-	if u.D != w.u.D || u.Off != w.u.Off {
-		f := w.opener.UnitAt(u.D, off)
-		if f == nil {
-			return b
-		}
-		at = &f.Unit
-	}
-	return w.appendScopes(b, at, off)
-}
-
-// Path returns the path of a file of the current unit's line table.
-func (w *worker) Path(file uint64) string {
-	w.needLines()
-	id, _ := w.fileID(file)
-	return w.files.At(id)
-}
-
-// Problem records damage at off of .debug_info.
-func (w *worker) Problem(off uint64, lost string, err error) { w.problem(off, lost, err) }
-
-// funcDIEs returns the offsets of the DIEs of the current unit's functions, in order. They are valid until
-// the next call.
-func (w *worker) funcDIEs() []uint64 {
-	dies := w.dies[:0]
-	for i := range w.funcs[w.unitFuncs:] {
-		f := &w.funcs[w.unitFuncs+i]
-		if w.skeleton == nil {
-			dies = append(dies, f.key)
-		} else {
-			dies = append(dies, f.sub)
-		}
-	}
-	slices.Sort(dies)
-	w.dies = slices.Compact(dies)
-	return w.dies
-}
-
-// Begin makes a unit of d current without reading its functions. It reports false if the unit cannot be read.
-func (w *worker) Begin(d *units.Data, h *dwarf.Header, data []byte) bool {
-	w.opener.Close()
-	w.tables.Reset()
-	w.d, w.namesOnly = d, true
-	w.damage().Next()
-	err := d.ReadAbbrevs(h.Abbrev, func(section []byte) error {
-		_, err := w.first.ParseFirst(section, h, data)
-		return err
-	})
-	if err != nil || w.u.Open(d, h, data, &w.first, w.Meter) != nil {
-		return false
-	}
-	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false
-	if !w.u.Scoped() {
-		return true
-	}
-	t, _, err := w.tables.Get(&d.Sections, h)
-	if err != nil || w.u.Open(d, h, data, t, w.Meter) != nil {
-		return false
-	}
-	w.scanBriefly()
-	return true
-}
-
 // readTypes reads the types of the variables that the workers met.
 func (r *reader) readTypes(ctx context.Context, d *units.Data, effort *dwarf.Effort, seeds *varjoin.Seeds) {
-	w := newWorker(d, r.code, r.opts)
+	w := funcs.New(d, r.code, r.opts.funcs())
 	r.typeReader = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
 	var readers []*varread.Reader
 	for _, w := range r.workers {
-		readers = append(readers, w.vars)
+		readers = append(readers, w.Vars)
 	}
 	r.typeReader.ReadTypes(ctx, []varread.File{{Use: func(fn func(d *units.Data)) { fn(d) }}}, readers)
-	r.addProblems(problemUnits, &w.problems)
+	r.addProblems(problemUnits, &w.Problems)
 }
 
 // tooManyVariables returns the error for a file whose variables take too much work.
@@ -120,8 +56,8 @@ func tooManyVariables(path string, effort *dwarf.Effort) *bin.Error {
 func (r *reader) joinVars(places []varjoin.Place) {
 	var readers []*varjoin.Records
 	for _, w := range r.workers {
-		if w.vars != nil {
-			readers = append(readers, w.vars.Records)
+		if w.Vars != nil {
+			readers = append(readers, w.Vars.Records)
 		}
 	}
 	if len(readers) == 0 || r.typeReader == nil {
@@ -217,30 +153,31 @@ func (r *reader) readGlobals(ctx context.Context, d *units.Data, names []string)
 	r.readUnitHeaders(d)
 	d.Allow(cmp.Or(r.effortBase, units.EffortBase))
 	effort, seeds := &dwarf.Effort{Limit: d.Effort.Limit}, varjoin.NewSeeds()
-	w := newWorker(d, r.code, r.opts)
-	w.vars = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
+	w := funcs.New(d, r.code, r.opts.funcs())
+	w.Vars = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
 	r.workers = append(r.workers, w)
 	wanted := func(name string) bool { return slices.Contains(names, name) }
+	var buf []byte
 	for i := range d.Units {
 		h := &d.Units[i]
-		if ctx.Err() != nil || w.vars.Meter.Exhausted {
+		if ctx.Err() != nil || w.Vars.Meter.Exhausted {
 			break
 		}
-		data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), w.info)
+		data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), buf)
 		if err != nil {
-			w.problem(h.Off, "variables of the unit", err)
+			w.Problem(h.Off, "variables of the unit", err)
 			continue
 		}
-		w.info = data[:0]
-		if w.vars.Globals(d, &h.Header, data, wanted, r.code.Base, varjoin.FuncID{}) {
+		buf = data[:0]
+		if w.Vars.Globals(d, &h.Header, data, wanted, r.code.Base, varjoin.FuncID{}) {
 			break
 		}
 	}
 	r.readTypes(ctx, d, effort, seeds)
 	r.module.Funcs = []symfmt.Func{{Size: 1}}
 	r.joinVars([]varjoin.Place{{}})
-	r.addProblems(problemUnits, &w.problems)
-	w.finish()
+	r.addProblems(problemUnits, &w.Problems)
+	w.Finish()
 	if v := r.module.Vars; v != nil && len(v.Funcs) == 0 {
 		r.module.Vars = nil
 	}

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import "iter"
 

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -17,7 +17,7 @@ type followed struct {
 }
 
 // follow records that a name comes from the DIE at off of u, unless a DIE is known to begin there.
-func (w *worker) follow(u *units.Unit, off uint64) {
+func (w *Worker) follow(u *units.Unit, off uint64) {
 	if u == &w.u && u.Starts == nil {
 		w.followed = append(w.followed, followed{to: int(off - u.Off)})
 	}
@@ -25,7 +25,7 @@ func (w *worker) follow(u *units.Unit, off uint64) {
 
 // followedFor records which name the references from index n on led to, if found; a name that is not found has to
 // wait anyway.
-func (w *worker) followedFor(n int, found bool, p *pendingName) {
+func (w *Worker) followedFor(n int, found bool, p *pendingName) {
 	if !found {
 		w.followed = w.followed[:n]
 	}
@@ -36,7 +36,7 @@ func (w *worker) followedFor(n int, found bool, p *pendingName) {
 }
 
 // checkFollowed defers the names that were found in the middle of a DIE, so that they are looked up again.
-func (w *worker) checkFollowed() {
+func (w *Worker) checkFollowed() {
 	for i := range w.followed {
 		f := &w.followed[i]
 		if w.u.Begins(f.to) {

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"bytes"
@@ -27,19 +27,19 @@ const (
 
 // scan visits the DIEs of the unit once. Functions are closed at their end;
 // those that an error cuts short are closed with what they have.
-func (w *worker) scan() error {
+func (w *Worker) scan() error {
 	return w.scanOnly(nil)
 }
 
 // scanOnly is like scan, for only the DIEs around positions; nil means all.
-func (w *worker) scanOnly(positions []int) error {
-	w.cursor.Reset(&w.u.Unit, w.u.Scoped() && !w.indexing, w.u.Flat())
+func (w *Worker) scanOnly(positions []int) error {
+	w.cursor.Reset(&w.u.Unit, w.u.Scoped() && !w.Indexing, w.u.Flat())
 	w.cursor.Only(positions)
 	if w.namesOnly || positions != nil {
 		return w.cursor.Walk(w, outside, false)
 	}
 	w.starts.Reset(w.u.Len())
-	w.cursor.Mark(&w.starts, w.vars != nil)
+	w.cursor.Mark(&w.starts, w.Vars != nil)
 	err := w.cursor.Walk(w, outside, false)
 	w.u.Starts = &w.starts
 	return err
@@ -47,7 +47,7 @@ func (w *worker) scanOnly(positions []int) error {
 
 // scanFunc visits the function at pos in the unit, and everything below it. It does nothing if the
 // last call already got past pos: a function inside another one was read with it.
-func (w *worker) scanFunc(pos int) error {
+func (w *Worker) scanFunc(pos int) error {
 	if w.cursor.At() > pos {
 		return nil
 	}
@@ -56,10 +56,10 @@ func (w *worker) scanFunc(pos int) error {
 }
 
 // Inlines reports whether inlined subroutines directly below an entry are wanted.
-func (w *worker) Inlines(f *scanFrame) bool { return w.wantsInlines(f.fn) }
+func (w *Worker) Inlines(f *scanFrame) bool { return w.wantsInlines(f.fn) }
 
 // Enter handles an entry. f is the enclosing frame, and becomes the frame of its children.
-func (w *worker) Enter(e *dwarf.Entry, f *scanFrame) {
+func (w *Worker) Enter(e *dwarf.Entry, f *scanFrame) {
 	f.opens = 0
 	if w.brief && !e.Children {
 		if e.Class != dwarf.ClassScope {
@@ -81,7 +81,7 @@ func (w *worker) Enter(e *dwarf.Entry, f *scanFrame) {
 }
 
 // Leave ends what a DIE opened; end is where its children end.
-func (w *worker) Leave(f *scanFrame, end int) {
+func (w *Worker) Leave(f *scanFrame, end int) {
 	if f.opens&opensFunc != 0 {
 		w.closeFunc()
 	}
@@ -93,10 +93,10 @@ func (w *worker) Leave(f *scanFrame, end int) {
 
 // leaveScope ends a scope. Most scopes are types that contain no function. They are dropped, as only names of
 // functions need scopes, unless variables are read: then names of types need them, too.
-func (w *worker) leaveScope(i, end int) {
+func (w *Worker) leaveScope(i, end int) {
 	s := &w.scopes[i]
 	s.End = w.u.Off + uint64(end)
-	if i == len(w.scopes)-1 && w.lastFunc < s.Start && !w.namesOnly && w.vars == nil {
+	if i == len(w.scopes)-1 && w.lastFunc < s.Start && !w.namesOnly && w.Vars == nil {
 		w.scopes = w.scopes[:i]
 	}
 }
@@ -108,7 +108,7 @@ const lambdaName = "{lambda}"
 // noteLambda names the structure around a member function with attributes a if it is a lambda's:
 // GCC gives the structure no name, and calls its constructors and destructor <lambda> and
 // ~<lambda>.
-func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
+func (w *Worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 	if f.scope < 0 || f.outer != 0 {
 		return
 	}
@@ -122,7 +122,7 @@ func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 }
 
 // enterScope records a namespace or type whose name is part of the names of functions below it.
-func (w *worker) enterScope(e *dwarf.Entry, f *scanFrame) {
+func (w *Worker) enterScope(e *dwarf.Entry, f *scanFrame) {
 	u := &w.u
 	s := units.Scope{Start: u.Off + uint64(e.Start), End: u.Off + u.Size, Parent: f.scope, Outer: f.outer, Name: e.Attrs.Name, Tag: e.Tag}
 	s.Next, _ = e.Attrs.Next()

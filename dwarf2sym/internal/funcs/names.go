@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
-// noName stands for a function that the debug information does not name. Other dumpers use the same words,
+// NoName stands for a function that the debug information does not name. Other dumpers use the same words,
 // so that users find it with the same search.
-const noName = "<name omitted>"
+const NoName = "<name omitted>"
 
 // foundName is what a chain of DIEs says about a function's name.
 type foundName struct {
@@ -22,50 +22,41 @@ type foundName struct {
 	flat    bool        // the unit's language has no scopes
 }
 
-// naming says where a function's name comes from.
-type naming uint8
-
-const (
-	nameless naming = iota
-	named           // a linkage name, or a name that is complete as it is
-	scoped          // a plain name after its scopes, without parameters
-)
-
 // nameOf returns the name of the DIE at off with attributes a: its linkage name, or else its plain name with
 // its scopes. In C the plain name takes precedence, as a linkage name there is an asm label (__GI_abort for
 // abort).
-func (w *worker) nameOf(u *units.Unit, off uint64, a *dwarf.NameAttrs) (names.ID, naming) {
+func (w *Worker) nameOf(u *units.Unit, off uint64, a *dwarf.NameAttrs) (names.ID, Naming) {
 	if id, ok := w.placedName(u, a); ok {
-		return id, named
+		return id, Named
 	}
 	found := w.chase(u, off, a)
 	switch {
 	case len(found.linkage) > 0:
-		return w.names.Intern(found.linkage), named
+		return w.Names.Intern(found.linkage), Named
 	case len(found.plain) == 0:
-		return 0, nameless
+		return 0, Nameless
 	case found.flat || !found.u.Scoped():
-		return w.names.Intern(found.plain), named
+		return w.Names.Intern(found.plain), Named
 	}
 	plain := found.plain
 	w.plainBuf = nil // looking up the names of scopes follows chains, too
 	w.nameBuf = append(w.appendScopes(w.nameBuf[:0], found.u, found.die), plain...)
 	w.plainBuf = plain
-	return w.names.Intern(w.nameBuf), scoped
+	return w.Names.Intern(w.nameBuf), Scoped
 }
 
 // placedName is like nameOf, for names that need no scopes and are in .debug_str, as nearly all are. It
 // examines the bytes of each name only once.
-func (w *worker) placedName(u *units.Unit, a *dwarf.NameAttrs) (names.ID, bool) {
+func (w *Worker) placedName(u *units.Unit, a *dwarf.NameAttrs) (names.ID, bool) {
 	if d, off, ok := w.namePlace(u, a); ok {
-		return w.names.At(d, off)
+		return w.Names.At(d, off)
 	}
 	return 0, false
 }
 
 // namePlace returns the offset of such a name in .debug_str, with its Data. It reports false for other
 // names.
-func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint64, bool) {
+func (w *Worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint64, bool) {
 	attrs := *a
 	flat := false
 	for range units.MaxChain {
@@ -96,7 +87,7 @@ func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint
 }
 
 // chase follows DW_AT_abstract_origin and DW_AT_specification until it finds a linkage name.
-func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found foundName) {
+func (w *Worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found foundName) {
 	attrs := *a
 	for range units.MaxChain {
 		found.die, found.u, found.flat = off, u, u.FlatBehind(found.flat)
@@ -134,7 +125,7 @@ func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found fou
 }
 
 // checkNames reports attributes of the DIE at off of u that should hold or lead to its name but do not.
-func (w *worker) checkNames(u *units.Unit, off uint64, a *dwarf.NameAttrs) {
+func (w *Worker) checkNames(u *units.Unit, off uint64, a *dwarf.NameAttrs) {
 	pos := int(off - u.Off)
 	for _, v := range a.Values() {
 		switch {
@@ -150,7 +141,7 @@ func (w *worker) checkNames(u *units.Unit, off uint64, a *dwarf.NameAttrs) {
 }
 
 // noDIE reports that the DIE at off of u, whose name is looked up, refers to something that is not a DIE.
-func (w *worker) noDIE(u *units.Unit, off uint64, ref dwarf.Value) {
+func (w *Worker) noDIE(u *units.Unit, off uint64, ref dwarf.Value) {
 	_, to, ok := w.opener.Locate(u, ref)
 	switch {
 	case w.Exhausted || ref.Kind == dwarf.RefSup && u.D.Sup == nil:
@@ -162,7 +153,7 @@ func (w *worker) noDIE(u *units.Unit, off uint64, ref dwarf.Value) {
 	}
 }
 
-func (w *worker) badName(u *units.Unit, off uint64, err error) {
+func (w *Worker) badName(u *units.Unit, off uint64, err error) {
 	if u.D == w.u.D || u.D == w.d.Sup {
 		w.problem(off, fmt.Sprintf("name of the function at %#x", off), err)
 	}

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"sort"
@@ -7,7 +7,26 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// With worker.onlyAddrs, only the lines and inlined functions at some addresses are kept. They do not depend on the
+// Filter selects what is read. The zero value selects everything.
+type Filter struct {
+	// Wants reports whether a function with the given code is wanted; nil means that all are.
+	// Other functions get no names, inlines and lines.
+	Wants func(dwarf.Span) bool
+
+	Only *Described // the DIEs and symbols from which functions of the unit are wanted; nil means all
+
+	OnlyAddrs []uint64 // sorted addresses at which lines and inlined functions are wanted; nil means all
+
+	Indexing bool // keep ComdatKeys, for functions that are not wanted
+}
+
+// Described lists what describes the functions of a unit.
+type Described struct {
+	DIEs        []uint64     // offsets of DIEs, sorted
+	Synthesized []dwarf.Span // code of functions made from symbols
+}
+
+// With Filter.OnlyAddrs, only the lines and inlined functions at some addresses are kept. They do not depend on the
 // others: a line covers only its own code, and an address claimed by several inlined functions belongs to the
 // last one and its ancestors, whether they are nested (inlineTree.nested) or not (inlineTree.paint).
 
@@ -22,11 +41,6 @@ func addrsIn(addrs []uint64, s dwarf.Span) []uint64 {
 func anyIn(addrs []uint64, s dwarf.Span) bool {
 	i := sort.Search(len(addrs), func(i int) bool { return addrs[i] >= s.Lo })
 	return i < len(addrs) && addrs[i] < s.Hi
-}
-
-// containsAddr reports whether addr is one of addrs.
-func containsAddr(addrs []uint64, addr uint64) bool {
-	return anyIn(addrs, dwarf.Span{Lo: addr, Hi: addr + 1})
 }
 
 // keepAt removes the code of the nodes that no address depends on. It returns the work done.
@@ -59,17 +73,17 @@ func (t *inlineTree) keepAt(addrs []uint64) (work uint64) {
 }
 
 // originAt returns the number of the inlined function whose DIE is at off in .debug_info, in the current unit.
-func (w *worker) originAt(off uint64) uint32 {
+func (w *Worker) originAt(off uint64) uint32 {
 	var a dwarf.NameAttrs
 	w.u.TakeAt(int(off-w.u.Off), &a)
 	return w.originOf(&a, off)
 }
 
 // addLine adds a line unless it is not needed.
-func (w *worker) addLine(l symfmt.Line) {
-	if w.onlyAddrs != nil {
+func (w *Worker) addLine(l symfmt.Line) {
+	if w.OnlyAddrs != nil {
 		lo := w.code.Addr(l.RVA)
-		if !anyIn(w.onlyAddrs, dwarf.Span{Lo: lo, Hi: lo + l.Size}) {
+		if !anyIn(w.OnlyAddrs, dwarf.Span{Lo: lo, Hi: lo + l.Size}) {
 			return
 		}
 	}

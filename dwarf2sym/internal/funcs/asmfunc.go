@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"math"
@@ -13,17 +13,17 @@ import (
 
 // funcsFromSymbols makes functions from the ELF symbols for code that has lines in the unit but no functions: assembly,
 // units with line tables only (clang's -g1 describes only functions with inlines), a missing .dwo, or damage.
-func (w *worker) funcsFromSymbols() {
-	if w.only != nil {
-		w.symbolFuncs(w.only.synthesized)
+func (w *Worker) funcsFromSymbols() {
+	if w.Only != nil {
+		w.symbolFuncs(w.Only.Synthesized)
 		return
 	}
-	_, named := w.symbols.UpTo(math.MaxUint64)
+	_, named := w.Symbols.UpTo(math.MaxUint64)
 	// Partial units share the line table of another unit.
 	if w.namesOnly || !named || w.u.StmtList.Kind == dwarf.None || w.u.Partial {
 		return
 	}
-	own := w.funcs[w.unitFuncs:]
+	own := w.Funcs[w.unitFuncs:]
 	if len(own) == 0 && w.unitDead > 0 {
 		return
 	}
@@ -31,7 +31,7 @@ func (w *worker) funcsFromSymbols() {
 	labels := len(own) == 0 || w.u.Assembly()
 	covered := w.spans[:0]
 	for i := range own {
-		covered = append(covered, dwarf.Span{Lo: own[i].addr, Hi: own[i].addr + own[i].size})
+		covered = append(covered, dwarf.Span{Lo: own[i].Addr, Hi: own[i].Addr + own[i].Size})
 	}
 	w.spans = covered
 	covered = dwarf.Tidy(covered)
@@ -44,7 +44,7 @@ func (w *worker) funcsFromSymbols() {
 }
 
 // fillSequence creates functions for the code of a sequence that covered does not include.
-func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bool) {
+func (w *Worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bool) {
 	code, ok := w.code.At(s.Lo)
 	if !ok || w.Exhausted {
 		return
@@ -65,7 +65,7 @@ func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bo
 }
 
 // fillGap creates functions for the code in [lo, hi), which no function of the unit covers.
-func (w *worker) fillGap(lo, hi uint64, labels bool) {
+func (w *Worker) fillGap(lo, hi uint64, labels bool) {
 	if lo < hi {
 		w.restFunc(lo, hi, labels)
 		w.symbolFuncs(w.symbolSpans(lo, hi, labels))
@@ -76,47 +76,47 @@ func (w *worker) fillGap(lo, hi uint64, labels bool) {
 // rows that begin in it: what a compiler adds without a line, as for Ada's types, is not on the line of the preceding
 // function. In assembly, and after a label, a row may continue, as the assembler does not repeat a row for the same
 // line.
-func (w *worker) symbolFuncs(spans []dwarf.Span) {
+func (w *Worker) symbolFuncs(spans []dwarf.Span) {
 	for _, s := range spans {
-		if w.only != nil && !w.wants(s) {
+		if w.Only != nil && !w.Wants(s) {
 			continue
 		}
-		in := w.symbols.In(w.code.RVA(s.Lo), w.code.RVA(s.Lo)+1)
+		in := w.Symbols.In(w.code.RVA(s.Lo), w.code.RVA(s.Lo)+1)
 		of := openFunc{die: w.u.Off, ownRows: !w.u.Assembly() && len(in) > 0 && in[0].Func}
 		if of.ownRows {
 			if w.needLines(); !w.lines.Begins(s.Lo, s.Hi) {
 				continue
 			}
 		}
-		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+		if !w.Spend(uint64(unsafe.Sizeof(Func{}))) {
 			return
 		}
-		w.funcs = append(w.funcs, w.record(&of, s, true))
-		w.stats.SymbolFuncs++
+		w.Funcs = append(w.Funcs, w.record(&of, s, true))
+		w.Stats.SymbolFuncs++
 	}
 }
 
 // tailFunc makes a record for the code in [lo, hi) before its first symbol if another unit's function continues there:
 // .init and .fini begin in crti.S and end in crtn.S.
-func (w *worker) tailFunc(lo, hi uint64) {
-	if in := w.symbols.In(w.code.RVA(lo), w.code.RVA(hi)); len(in) > 0 {
+func (w *Worker) tailFunc(lo, hi uint64) {
+	if in := w.Symbols.In(w.code.RVA(lo), w.code.RVA(hi)); len(in) > 0 {
 		hi = w.code.Addr(in[0].RVA)
 	}
-	if s, ok := w.symbols.OpenBefore(w.code.RVA(lo)); ok {
+	if s, ok := w.Symbols.OpenBefore(w.code.RVA(lo)); ok {
 		w.continued(&s, lo, hi)
 	}
 }
 
 // restFunc makes a record for the code at the beginning of [lo, hi) that belongs to a symbol before it: GHC's functions
 // are described only up to the end of their first block, and assembly may have DIEs that are shorter than its symbols.
-func (w *worker) restFunc(lo, hi uint64, labels bool) {
+func (w *Worker) restFunc(lo, hi uint64, labels bool) {
 	rva := w.code.RVA(lo)
-	s, ok := publics.Reaching(w.symbols, rva)
+	s, ok := publics.Reaching(w.Symbols, rva)
 	if !ok {
 		return
 	}
 	hi = min(hi, lo+s.Size-uint64(rva-s.RVA))
-	in := w.symbols.In(rva, w.code.RVA(hi))
+	in := w.Symbols.In(rva, w.code.RVA(hi))
 	if i := slices.IndexFunc(in, func(s publics.Symbol) bool { return s.HasCode(labels) }); i >= 0 {
 		hi = w.code.Addr(in[i].RVA)
 	}
@@ -126,21 +126,21 @@ func (w *worker) restFunc(lo, hi uint64, labels bool) {
 }
 
 // continued makes a record for [lo, hi), into which the function of an earlier symbol continues.
-func (w *worker) continued(s *publics.Symbol, lo, hi uint64) {
-	if lo >= hi || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+func (w *Worker) continued(s *publics.Symbol, lo, hi uint64) {
+	if lo >= hi || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(Func{}))) {
 		return
 	}
 	f := w.record(&openFunc{die: w.u.Off}, dwarf.Span{Lo: lo, Hi: hi}, true)
-	f.tail = true
-	w.funcs = append(w.funcs, f)
+	f.Tail = true
+	w.Funcs = append(w.Funcs, f)
 }
 
 // symbolSpans returns the code of the symbols in [lo, hi): functions, untyped symbols with a size (parts of functions
 // that clang puts into sections of their own) and, with labels, all symbols. A symbol without a size extends to the
 // next one; labels within code of known size have no code.
-func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
+func (w *Worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 	to := w.code.RVA(hi)
-	in := w.symbols.In(w.code.RVA(lo), to)
+	in := w.Symbols.In(w.code.RVA(lo), to)
 	i := 0
 	for i < len(in) {
 		s := &in[i]

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"fmt"
@@ -41,20 +41,20 @@ type inlineDIE struct {
 }
 
 // lateOrigin marks an inlined subroutine whose origin is looked up only when its INLINE is written: one without code
-// and, with worker.onlyAddrs, every one. Few of these are written.
+// and, with Filter.OnlyAddrs, every one. Few of these are written.
 const lateOrigin = math.MaxUint32
 
 // pendingName is a name of an inline origin, or of functions, that can only be found once the unit's scopes are known.
 type pendingName struct {
 	die   uint64
 	attrs dwarf.NameAttrs
-	fn    int32 // first funcRecord that needs it, or -1
+	fn    int32 // first Func that needs it, or -1
 	count int32
 	id    uint32 // OriginID, when fn < 0
 }
 
 // enterFunc opens a function if it has code.
-func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
+func (w *Worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	f.fn, f.inl = -1, -1
 	if start <= math.MaxInt32 {
 		f.outer = int32(start)
@@ -78,7 +78,7 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	}
 	fn.die, fn.attrs = die, a.NameAttrs
 	fn.spans, fn.all = append(fn.spans[:0], dwarf.Tidy(spans)...), dwarf.Tidy(fn.all)
-	fn.extra = w.wants != nil && !slices.ContainsFunc(fn.spans, w.wants)
+	fn.extra = w.Wants != nil && !slices.ContainsFunc(fn.spans, w.Wants)
 	fn.inlined = 0
 	w.open = append(w.open, fn)
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
@@ -86,7 +86,7 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 
 // checkEnds reports a range of the function at die that begins in code and ends behind it: kept has what is code of
 // all, in the same order.
-func (w *worker) checkEnds(all, kept []dwarf.Span, die uint64) {
+func (w *Worker) checkEnds(all, kept []dwarf.Span, die uint64) {
 	i := 0
 	for _, k := range kept {
 		for all[i].Lo != k.Lo {
@@ -102,7 +102,7 @@ func (w *worker) checkEnds(all, kept []dwarf.Span, die uint64) {
 }
 
 // spansOf returns the code of the DIE at offset die, valid until the next call. Problems call it what.
-func (w *worker) spansOf(a *dwarf.Attrs, what string, die uint64) []dwarf.Span {
+func (w *Worker) spansOf(a *dwarf.Attrs, what string, die uint64) []dwarf.Span {
 	u := &w.u
 	spans, err := u.Spans(a.Low, a.High, a.Ranges, w.spans[:0])
 	w.spans = spans
@@ -116,7 +116,7 @@ func (w *worker) spansOf(a *dwarf.Attrs, what string, die uint64) []dwarf.Span {
 }
 
 // checkCall reports attributes of an inlined function that are of the wrong class.
-func (w *worker) checkCall(a *dwarf.Attrs, die uint64) {
+func (w *Worker) checkCall(a *dwarf.Attrs, die uint64) {
 	for _, v := range []dwarf.Value{a.CallFile, a.CallLine} {
 		if v.Kind == dwarf.Unfit {
 			m := v.Misfit()
@@ -132,7 +132,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-func (w *worker) newOpenFunc() *openFunc {
+func (w *Worker) newOpenFunc() *openFunc {
 	if n := len(w.spare); n > 0 {
 		fn := w.spare[n-1]
 		w.spare = w.spare[:n-1]
@@ -143,16 +143,16 @@ func (w *worker) newOpenFunc() *openFunc {
 }
 
 // wantsInlines reports whether the inlined subroutines of open function fn, an index or -1, are needed.
-func (w *worker) wantsInlines(fn int32) bool {
+func (w *Worker) wantsInlines(fn int32) bool {
 	if fn < 0 || w.opts.NoInlines {
 		return false
 	}
 	f := w.open[fn]
-	return !f.extra || w.indexing && !f.allInlined()
+	return !f.extra || w.Indexing && !f.allInlined()
 }
 
 // enterInline records an inlined subroutine of the open function.
-func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
+func (w *Worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	fn, die := w.open[f.fn], w.u.Off+uint64(start)
 	w.checkCall(a, die)
 	if fn.extra {
@@ -170,7 +170,7 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	if spans = dwarf.Tidy(spans); !inside(spans, fn.all) {
 		spans = w.withoutOutside(spans, fn, die)
 	}
-	if w.onlyAddrs == nil && len(spans) > 0 {
+	if w.OnlyAddrs == nil && len(spans) > 0 {
 		in.origin = w.originOf(&a.NameAttrs, die)
 	}
 	fn.inlineSpans = append(doubled(fn.inlineSpans, len(spans)), spans...)
@@ -182,7 +182,7 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 // withoutOutside keeps, in place, the code of an inlined function that begins in the function around it, cut at that
 // function's end. It reports the code outside, unless it does not begin in code: then a linker dropped it, and BOLT
 // leaves only the end.
-func (w *worker) withoutOutside(spans []dwarf.Span, fn *openFunc, die uint64) []dwarf.Span {
+func (w *Worker) withoutOutside(spans []dwarf.Span, fn *openFunc, die uint64) []dwarf.Span {
 	n := 0
 	for _, s := range spans {
 		if !w.code.Touches(s.Lo, s.Lo) {
@@ -215,7 +215,7 @@ func doubled[S ~[]E, E any](s S, n int) S {
 
 // originOf returns the number of the inlined function. If its name needs the unit's scopes, it is looked up at the end
 // of the unit.
-func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
+func (w *Worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	key := die
 	switch ref, _ := a.Next(); ref.Kind {
 	case dwarf.Ref:
@@ -226,11 +226,11 @@ func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	if id, ok := w.seen.Get(key); ok {
 		return id
 	}
-	id := uint32(len(w.origins))
+	id := uint32(len(w.Origins))
 	n := len(w.followed)
 	name, ok := w.placedName(&w.u, a)
 	w.followedFor(n, ok, &pendingName{die: die, fn: -1, id: id})
-	w.origins = append(w.origins, name)
+	w.Origins = append(w.Origins, name)
 	w.seen.Put(key, id)
 	if !ok {
 		w.pending.add(pendingName{die: die, attrs: *a, fn: -1, id: id})
@@ -239,7 +239,7 @@ func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 }
 
 // closeFunc makes the records of the function opened last: one for each contiguous piece of its code.
-func (w *worker) closeFunc() {
+func (w *Worker) closeFunc() {
 	n := len(w.open) - 1
 	fn := w.open[n]
 	w.open = w.open[:n]
@@ -248,21 +248,21 @@ func (w *worker) closeFunc() {
 	if !ok {
 		name, ok = w.placedName(&w.u, &fn.attrs)
 	}
-	first := len(w.funcs)
+	first := len(w.Funcs)
 	for _, s := range fn.spans {
-		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+		if !w.Spend(uint64(unsafe.Sizeof(Func{}))) {
 			break
 		}
 		f := w.record(fn, s, w.u.Assembly())
 		if ok {
-			f.name, f.named = name, named
+			f.Name, f.Named = name, Named
 		}
-		w.funcs = append(w.funcs, f)
+		w.Funcs = append(w.Funcs, f)
 	}
-	if w.indexing {
+	if w.Indexing {
 		w.identify(fn, first)
 	}
-	p := pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)}
+	p := pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.Funcs) - first)}
 	w.followedFor(n0, ok, &p)
 	if !ok {
 		w.pending.add(p)
@@ -271,34 +271,34 @@ func (w *worker) closeFunc() {
 }
 
 // record returns the FUNC of one piece of a function.
-func (w *worker) record(fn *openFunc, s dwarf.Span, label bool) funcRecord {
-	f := funcRecord{addr: s.Lo, size: s.Hi - s.Lo, key: fn.die, label: label}
-	if w.wants == nil || w.wants(s) {
-		f.body, f.inlined = w.body(fn, s)
+func (w *Worker) record(fn *openFunc, s dwarf.Span, label bool) Func {
+	f := Func{Addr: s.Lo, Size: s.Hi - s.Lo, Key: fn.die, Label: label}
+	if w.Wants == nil || w.Wants(s) {
+		f.Body, f.Inlined = w.body(fn, s)
 	}
 	if w.skeleton != nil {
-		f.key, f.sub = w.skeleton.Off, fn.die
+		f.Key, f.Sub = w.skeleton.Off, fn.die
 	}
 	return f
 }
 
-// body packs the inlines and lines of one piece of a function. inlined reports whether something is inlined into it.
-func (w *worker) body(fn *openFunc, s dwarf.Span) (body symfmt.Body, inlined bool) {
+// Body packs the inlines and lines of one piece of a function. inlined reports whether something is inlined into it.
+func (w *Worker) body(fn *openFunc, s dwarf.Span) (body symfmt.Body, inlined bool) {
 	b := &w.builder
 	b.Reset(w.code.RVA(s.Lo))
 	w.needLines()
 	if len(fn.inlines) > 0 {
 		inlined = w.addInlines(fn, s)
 	}
-	if w.onlyAddrs == nil || anyIn(w.onlyAddrs, s) {
+	if w.OnlyAddrs == nil || anyIn(w.OnlyAddrs, s) {
 		w.addLines(s, fn.ownRows)
 	}
-	return b.Finish(&w.arena), inlined
+	return b.Finish(&w.Arena), inlined
 }
 
 // addLines adds the line records of s; with own, only those of rows that begin in it. Adjacent records of the same line
 // are joined. Line 0 is kept: it means that the compiler gave no line.
-func (w *worker) addLines(s dwarf.Span, own bool) {
+func (w *Worker) addLines(s dwarf.Span, own bool) {
 	var open symfmt.Line
 	rows := 0
 	looked := w.lines.RowsIn(s.Lo, s.Hi, func(lo, hi uint64, r *dwarf.Row) {
@@ -334,24 +334,24 @@ func (w *worker) addLines(s dwarf.Span, own bool) {
 const lineCost = 4
 
 // resolveNames looks up the names that had to wait for the end of the unit.
-func (w *worker) resolveNames() {
+func (w *Worker) resolveNames() {
 	for p := range w.pending.all() {
 		if w.Exhausted {
 			break
 		}
 		name, how := w.nameOf(&w.u, p.die, &p.attrs)
-		if how != nameless && !w.Spend(uint64(w.names.Size(name))) {
+		if how != Nameless && !w.Spend(uint64(w.Names.Size(name))) {
 			break
 		}
 		if p.fn < 0 {
-			if how == nameless {
-				name = w.names.Intern([]byte(noName))
+			if how == Nameless {
+				name = w.Names.Intern([]byte(NoName))
 			}
-			w.origins[p.id] = name
+			w.Origins[p.id] = name
 			continue
 		}
 		for k := p.fn; k < p.fn+p.count; k++ {
-			w.funcs[k].name, w.funcs[k].named = name, how
+			w.Funcs[k].Name, w.Funcs[k].Named = name, how
 		}
 	}
 	w.pending.reset()

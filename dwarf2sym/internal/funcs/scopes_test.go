@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"path/filepath"
@@ -7,28 +7,24 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
-	"github.com/symtool/symtool/internal/symtest"
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // A scan that passes over functions and types finds the same scopes around each DIE as a scan of the whole unit,
 // and does pass over something in most units.
 func TestBriefScopes(t *testing.T) {
 	passed := 0
-	for _, path := range fixtures(t) {
-		f := symtest.Open(t, path)
-		if !f.HasDWARF() {
-			continue
-		}
-		r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: codemap.Of(f), files: filesOf(f)}
-		r.readSymbols()
-		d := r.openDebugData()
+	paths, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal(len(paths), err)
+	}
+	for _, path := range paths {
+		d := openUnits(t, path)
 		if d == nil {
 			continue
 		}
-		d.ReadUnitHeaders()
-		d.Allow(units.EffortBase)
 		for i := range d.Units {
-			passed += compareScopes(t, filepath.Base(path), r, d, &d.Units[i].Header)
+			passed += compareScopes(t, filepath.Base(path), d, &d.Units[i].Header)
 		}
 	}
 	if passed < 100 {
@@ -37,17 +33,17 @@ func TestBriefScopes(t *testing.T) {
 }
 
 // compareScopes compares the scopes of a unit, and returns the number of functions and types that were passed over.
-func compareScopes(t *testing.T, name string, r *reader, d *units.Data, h *dwarf.Header) int {
+func compareScopes(t *testing.T, name string, d *units.Data, h *dwarf.Header) int {
 	t.Helper()
 	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), make([]byte, h.Size))
 	if err != nil {
 		return 0
 	}
-	w := newWorker(d, r.code, r.opts)
+	w := New(d, &codemap.Map{}, &Options{})
 	if !w.Begin(d, h, data) || !w.u.Scoped() {
 		return 0
 	}
-	whole := newWorker(d, r.code, r.opts)
+	whole := New(d, &codemap.Map{}, &Options{})
 	whole.namesOnly = true
 	if whole.u.Open(d, h, data, w.u.Abbrevs, whole.Meter) != nil {
 		return 0

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"bytes"
@@ -17,12 +17,12 @@ type scoping uint8
 const (
 	allScopes scoping = iota
 	noScopes
-	someScopes // those around the DIEs in worker.named
+	someScopes // those around the DIEs in unitState.named
 )
 
 // appendScopes appends "ns::Class::" for the scopes that enclose the DIE at
 // off.
-func (w *worker) appendScopes(b []byte, u *units.Unit, off uint64) []byte {
+func (w *Worker) appendScopes(b []byte, u *units.Unit, off uint64) []byte {
 	var scopes []units.Scope
 	if u == &w.u {
 		scopes = w.ownScopes(off)
@@ -58,7 +58,7 @@ func (w *worker) appendScopes(b []byte, u *units.Unit, off uint64) []byte {
 
 // appendOuter appends "f(int)::" for the function at off that encloses a local
 // type.
-func (w *worker) appendOuter(b []byte, u *units.Unit, off uint64) []byte {
+func (w *Worker) appendOuter(b []byte, u *units.Unit, off uint64) []byte {
 	var a dwarf.NameAttrs
 	if u, off, ok := w.opener.Peek(u, dwarf.Value{Kind: dwarf.Ref, U: off}, &a); ok {
 		found := w.chase(u, off, &a)
@@ -86,7 +86,7 @@ const outerNames = 256
 
 // outerName returns the source form of the name of an enclosing function. It is cached for all
 // that is inside that function.
-func (w *worker) outerName(linkage []byte) string {
+func (w *Worker) outerName(linkage []byte) string {
 	if name, ok := w.outerText[string(linkage)]; ok {
 		return name
 	}
@@ -95,7 +95,7 @@ func (w *worker) outerName(linkage []byte) string {
 	}
 	raw := string(linkage)
 	source, costly := demangle.AppendSource(nil, raw, w.opts.Demangle)
-	w.costlyOuter = w.costlyOuter || costly
+	w.CostlyOuter = w.CostlyOuter || costly
 	name := string(source)
 	w.outerText[raw] = name
 	return name
@@ -103,7 +103,7 @@ func (w *worker) outerName(linkage []byte) string {
 
 // appendScope appends the name of one scope. A type that is completed outside
 // its scope is named by what it refers to.
-func (w *worker) appendScope(b []byte, u *units.Unit, s *units.Scope) []byte {
+func (w *Worker) appendScope(b []byte, u *units.Unit, s *units.Scope) []byte {
 	name := []byte(s.Text)
 	if len(name) == 0 {
 		name, _ = u.Text(s.Name)
@@ -136,7 +136,7 @@ func (w *worker) appendScope(b []byte, u *units.Unit, s *units.Scope) []byte {
 }
 
 // foreignScopes returns the scopes of a unit that is not the current one.
-func (w *worker) foreignScopes(u *units.Unit) []units.Scope {
+func (w *Worker) foreignScopes(u *units.Unit) []units.Scope {
 	f := u.Owner
 	if f.Scanned {
 		return f.Scopes
@@ -152,7 +152,7 @@ func (w *worker) foreignScopes(u *units.Unit) []units.Scope {
 
 // ownScopes returns the scopes of the current unit around the DIE at off. If only some functions of the
 // unit were read, the scopes around all waiting names are looked up at once.
-func (w *worker) ownScopes(off uint64) []units.Scope {
+func (w *Worker) ownScopes(off uint64) []units.Scope {
 	u := &w.u
 	if w.brief {
 		return w.briefScopes(int(off - u.Off))
@@ -187,7 +187,7 @@ type body struct {
 
 // scanBriefly finds the namespaces of the current unit, and where its types and functions are. These contain most
 // DIEs, but only a few of them will be needed.
-func (w *worker) scanBriefly() {
+func (w *Worker) scanBriefly() {
 	w.brief, w.bodies = true, w.bodies[:0]
 	w.cursor.Reset(&w.u.Unit, true, w.u.Flat())
 	w.cursor.Brief()
@@ -195,7 +195,7 @@ func (w *worker) scanBriefly() {
 }
 
 // briefScopes returns the scopes around the DIE at pos after scanBriefly.
-func (w *worker) briefScopes(pos int) []units.Scope {
+func (w *Worker) briefScopes(pos int) []units.Scope {
 	i := sort.Search(len(w.bodies), func(i int) bool { return w.bodies[i].start >= pos }) - 1
 	if i < 0 || pos >= w.bodies[i].end {
 		return w.scopes
@@ -208,11 +208,11 @@ func (w *worker) briefScopes(pos int) []units.Scope {
 }
 
 // scopesOf returns the scopes around a function or type that was passed over, its own scope, and those in it.
-func (w *worker) scopesOf(b *body) []units.Scope {
+func (w *Worker) scopesOf(b *body) []units.Scope {
 	if !w.Spend(uint64(b.end - b.start)) {
 		return nil
 	}
-	scan := worker{d: w.d, namesOnly: true, Meter: w.Meter}
+	scan := Worker{d: w.d, namesOnly: true, Meter: w.Meter}
 	if scan.u.Open(w.d, &w.u.Header, w.u.Data(), w.u.Abbrevs, w.Meter) != nil {
 		return nil
 	}
@@ -233,13 +233,13 @@ func (w *worker) scopesOf(b *body) []units.Scope {
 
 // scopesIn returns the scopes of a unit whose bytes are data: all of them, or only those around the
 // DIEs at positions.
-func (w *worker) scopesIn(d *units.Data, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, positions []int) []units.Scope {
+func (w *Worker) scopesIn(d *units.Data, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, positions []int) []units.Scope {
 	if !w.Spend(h.Size) {
 		return nil
 	}
 	// A second worker, for the scopes only: without code there is nothing else
 	// that it could produce.
-	scan := worker{d: d, namesOnly: true, Meter: w.Meter}
+	scan := Worker{d: d, namesOnly: true, Meter: w.Meter}
 	if scan.u.Open(d, h, data, t, w.Meter) != nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"fmt"
@@ -8,35 +8,10 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// openPackages opens the packages that belong to the file: the one that the user named, or those that are found.
-func (r *reader) openPackages(main *units.Data) (all []*units.Package) {
-	if name := r.opts.Package; name != "" {
-		return r.openPackage(all, name, main)
-	}
-	search := r.splitFiles()
-	for _, path := range search.Packages() {
-		all = r.openPackage(all, path, main)
-	}
-	return all
-}
-
-func (r *reader) openPackage(all []*units.Package, path string, main *units.Data) []*units.Package {
-	f, err := r.opts.open(path)
-	if err == nil {
-		var p *units.Package
-		if p, err = units.NewPackage(f, main); err == nil {
-			return append(all, p)
-		}
-		f.Close()
-	}
-	r.problem(problemFile, "the functions in it", err)
-	return all
-}
-
 // packedSplitUnits reads split units from a package.
-func (w *worker) packedSplitUnits(j *splitJob) {
+func (w *Worker) packedSplitUnits(j *SplitJob) {
 	p := j.pkg
-	x := units.Unpacker{P: p, M: w.Meter, Locations: w.vars != nil}
+	x := units.Unpacker{P: p, M: w.Meter, Locations: w.Vars != nil}
 	var buf []byte // for .debug_info.dwo
 	for i := range j.skeletons {
 		sk := &j.skeletons[i]
@@ -44,7 +19,7 @@ func (w *worker) packedSplitUnits(j *splitJob) {
 			return
 		}
 		s := w.newFileState(nil)
-		s.places, s.info = w.names.Pool(p), buf
+		s.places, s.info = w.Names.Pool(p), buf
 		ok := false
 		h, err := w.unpack(&x, sk, &s)
 		if err == nil {
@@ -62,7 +37,7 @@ func (w *worker) packedSplitUnits(j *splitJob) {
 }
 
 // unpack finds a skeleton's split unit and its header.
-func (w *worker) unpack(x *units.Unpacker, sk *skeleton, s *fileState) (*dwarf.Header, error) {
+func (w *Worker) unpack(x *units.Unpacker, sk *skeleton, s *fileState) (*dwarf.Header, error) {
 	d, err := x.Unit(w.d, sk.row)
 	if err != nil {
 		return nil, err

@@ -1,10 +1,11 @@
-package dwarf2sym
+package merge
 
 import (
 	"context"
 	"strings"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -15,57 +16,44 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// joinNames gives the names of all workers common numbers, and reads the names that were deferred from d, which is
+// JoinNames gives the names in all records common numbers, and reads the names that were deferred from d, which is
 // nil if there are none. It returns the names by number.
-func joinNames(ctx context.Context, d *units.Data, workers []*worker, jobs int) (*intern.Table, error) {
-	tables := make([]*names.Table, len(workers))
-	for i, w := range workers {
-		tables[i] = &w.names
+func JoinNames(ctx context.Context, d *units.Data, records []*funcs.Records, jobs int) (*intern.Table, error) {
+	tables := make([]*names.Table, len(records))
+	for i, r := range records {
+		tables[i] = &r.Names
 	}
 	all, common, err := names.Join(ctx, d, tables, jobs)
 	if err != nil {
 		return nil, err
 	}
-	return all, par.Each(ctx, jobs, len(workers), func(_ context.Context, _, i int) error {
-		workers[i].renumber(&common[i])
+	return all, par.Each(ctx, jobs, len(records), func(_ context.Context, _, i int) error {
+		records[i].Renumber(&common[i])
 		return nil
 	})
-}
-
-// renumber replaces the numbers of names by the common ones.
-func (w *worker) renumber(common *names.Common) {
-	if !common.Changed() {
-		return
-	}
-	for i := range w.funcs {
-		w.funcs[i].name = common.Of(w.funcs[i].name)
-	}
-	for i := range w.origins {
-		w.origins[i] = common.Of(w.origins[i])
-	}
 }
 
 // nameJoin holds each name of all workers and symbols once, and demangles each once.
 type nameJoin struct {
 	names *intern.Table
-	form  nameForm
+	form  NameForm
 
 	costly atomic.Bool // a name stays mangled, as demangling would take too much work
 }
 
-// nameForm is the form of names in records.
-type nameForm struct {
-	source bool // demangled; otherwise as in the file, without control characters
-	late   bool // names get that form when they are written, and are as in the file until then
+// NameForm is the form of names in records.
+type NameForm struct {
+	Source bool // demangled; otherwise as in the file, without control characters
+	Late   bool // names get that form when they are written, and are as in the file until then
 }
 
-// finishNames adds the names of the ELF symbols to those of the workers, and demangles them with jobs workers. Only
-// names in use reach this point, each once, as demangling one costs more than reading a unit of C. In the symbols,
-// names are replaced by numbers.
-func finishNames(ctx context.Context, names *intern.Table, symbols []publics.Symbol, form nameForm, jobs int) (*nameJoin, error) {
-	j := &nameJoin{names: names, form: form}
-	for i := range symbols {
-		s := &symbols[i]
+// finishNames adds the names of the ELF symbols to those of the records, and demangles them. Only names in use reach
+// this point, each once, as demangling one costs more than reading a unit of C. In the symbols, names are replaced by
+// numbers.
+func finishNames(ctx context.Context, in *Input) (*nameJoin, error) {
+	j := &nameJoin{names: in.Names, form: in.Form}
+	for i := range in.Symbols {
+		s := &in.Symbols[i]
 		s.ID = j.names.InternString(s.Name)
 		s.Linkage, s.Mangled = s.ID, publics.IsMangledName(s.Name) || publics.IsDName(s.Name)
 		// The suffixes are missing from linkage names, too.
@@ -75,10 +63,10 @@ func finishNames(ctx context.Context, names *intern.Table, symbols []publics.Sym
 		s.Name = ""
 	}
 	j.names.Freeze()
-	if form.late {
+	if in.Form.Late {
 		return j, nil
 	}
-	return j, j.demangle(ctx, jobs)
+	return j, j.demangle(ctx, in.Jobs)
 }
 
 // demangle demangles chunk by chunk, allocating new memory for each.
@@ -86,7 +74,7 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	buffers := make([][]byte, par.Jobs(jobs))
 	return par.Each(ctx, jobs, j.names.Chunks(), func(_ context.Context, worker, chunk int) error {
 		buffers[worker] = j.names.Rewrite(chunk, buffers[worker], func(dst []byte, raw string) []byte {
-			name, costly := demangle.AppendSource(dst, raw, j.form.source)
+			name, costly := demangle.AppendSource(dst, raw, j.form.Source)
 			if costly {
 				j.costly.Store(true)
 			}
@@ -99,12 +87,15 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 // final returns a name as it is written or, with late names, as it is in the file.
 func (j *nameJoin) final(id names.ID) string { return j.names.At(uint32(id)) }
 
+// Name returns the final name of a symbol.
+func (r *Result) Name(id names.ID) string { return r.names.final(id) }
+
 // source returns the name to write.
 func (j *nameJoin) source(id names.ID) string {
-	if !j.form.late {
+	if !j.form.Late {
 		return j.final(id)
 	}
-	name, _ := demangle.AppendSource(nil, j.final(id), j.form.source)
+	name, _ := demangle.AppendSource(nil, j.final(id), j.form.Source)
 	return string(name)
 }
 
@@ -114,7 +105,7 @@ func (j *nameJoin) source(id names.ID) string {
 type numbering struct {
 	m       *symfmt.Module
 	names   *nameJoin
-	workers []*worker
+	records []*funcs.Records
 
 	files   [][]uint32   // by worker and its number: common number + 1; 0 if not used yet
 	origins []uint32     // by names.ID: common number + 1; 0 if not used yet
@@ -122,30 +113,30 @@ type numbering struct {
 	finals  intern.Index // of m.Origins
 }
 
-func newNumbering(m *symfmt.Module, names *nameJoin, workers []*worker) *numbering {
+func newNumbering(m *symfmt.Module, names *nameJoin, records []*funcs.Records) *numbering {
 	most := names.names.Len()
-	n := &numbering{m: m, names: names, workers: workers, origins: make([]uint32, most)}
+	n := &numbering{m: m, names: names, records: records, origins: make([]uint32, most)}
 	m.Origins = make([]symfmt.InlineOrigin, 0, most) // growing it would leave four times as much garbage
-	for _, w := range workers {
-		n.files = append(n.files, make([]uint32, w.files.Len()))
+	for _, r := range records {
+		n.files = append(n.files, make([]uint32, r.Files.Len()))
 	}
 	return n
 }
 
 // number writes the common numbers into the body of a worker's function. It is called once for each function, in the
 // final order.
-func (n *numbering) number(f *funcRecord) {
-	w := n.workers[f.worker]
-	files := n.files[f.worker]
-	f.body.Renumber(
+func (n *numbering) number(f *funcs.Func) {
+	r := n.records[f.Worker]
+	files := n.files[f.Worker]
+	f.Body.Renumber(
 		func(id symfmt.FileID) symfmt.FileID {
 			if files[id] == 0 {
-				files[id] = n.file(w.files.At(uint32(id))) + 1
+				files[id] = n.file(r.Files.At(uint32(id))) + 1
 			}
 			return symfmt.FileID(files[id] - 1)
 		},
 		func(id symfmt.OriginID) symfmt.OriginID {
-			name := w.origins[id]
+			name := r.Origins[id]
 			if n.origins[name] == 0 {
 				n.origins[name] = n.origin(name) + 1
 			}
@@ -167,7 +158,7 @@ func (n *numbering) file(path string) uint32 {
 // origin returns the number of a name: several mangled names may demangle to the same one.
 func (n *numbering) origin(number names.ID) uint32 {
 	name := n.names.final(number)
-	if n.names.form.late { // they are all different
+	if n.names.form.Late { // they are all different
 		return n.addOrigin(name)
 	}
 	hash := n.names.names.Hash(uint32(number))

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ type inlineTree struct {
 	keys   []uint64 // sort keys of spans
 	sweep  span.Sweep
 	ranges []symfmt.Range
-	owners []int32 // with worker.at
+	owners []int32 // with Filter.OnlyAddrs
 }
 
 // node is an inlined subroutine with its clipped code, spans[first:last].
@@ -153,20 +153,20 @@ func appendSpan(spans []dwarf.Span, s dwarf.Span) []dwarf.Span {
 }
 
 // addInlines adds the INLINE records of fn in s, in the order of their DIEs, so that each follows its
-// parent. It reports whether there are any in s, even if w.onlyAddrs restricts which ones are added.
-func (w *worker) addInlines(fn *openFunc, s dwarf.Span) bool {
+// parent. It reports whether there are any in s, even if Filter.OnlyAddrs restricts which ones are added.
+func (w *Worker) addInlines(fn *openFunc, s dwarf.Span) bool {
 	t := &w.inlines
 	if !w.Spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*dwarf.SpanCost) || !t.clip(fn, s) {
 		return false
 	}
-	if w.onlyAddrs != nil {
-		w.Spend(t.keepAt(addrsIn(w.onlyAddrs, s)))
+	if w.OnlyAddrs != nil {
+		w.Spend(t.keepAt(addrsIn(w.OnlyAddrs, s)))
 	}
 	if !t.nested() {
 		if !w.Spend(t.paint(w.Effort.Limit)) {
 			return true
 		}
-		w.stats.RepairedInlines++
+		w.Stats.RepairedInlines++
 	}
 	for i := range t.nodes {
 		n := &t.nodes[i]

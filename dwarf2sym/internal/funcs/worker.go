@@ -1,12 +1,24 @@
-package dwarf2sym
+// Package funcs reads the functions of units, with inlined calls, lines and names: a Worker turns one unit after
+// another into Records, which package merge joins. Its files are in the order in which a unit passes through them:
+//
+//   - split.go, dwo.go, dwp.go: where the functions of a skeleton are
+//   - worker.go, filter.go: a unit, and what of it is wanted
+//   - scan.go, blocks.go: its DIEs
+//   - func.go, inline.go, comdat.go: functions and inlined calls
+//   - asmfunc.go: functions made from symbols
+//   - names.go, follow.go, scopes.go: their names
+//   - files.go: the files of lines and calls
+//   - records.go: the results
+//   - declared.go, host.go: what else is asked about a unit
+package funcs
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/die"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -17,51 +29,28 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// worker turns units into compact records, one unit after another. It shares
-// nothing that it writes with other workers; merger joins their records.
-type worker struct {
+// Worker turns units into compact records, one unit after another. It shares
+// nothing that it writes with other workers; package merge joins their records.
+type Worker struct {
 	d         *units.Data
 	code      *codemap.Map
 	opts      *Options
-	symbols   publics.Finder // of the whole file
-	split     *splitter      // nil if nothing is split
+	Symbols   publics.Finder // of the whole file
+	Split     *Split         // nil if nothing is split
 	namesOnly bool           // for a unit that others refer to: read no code
 
-	// wants reports whether a function with the given code is wanted; nil means that all are.
-	// Other functions get no names, inlines and lines.
-	wants func(dwarf.Span) bool
+	Filter
 
-	vars *varread.Reader // nil if variables are not wanted
+	Vars *varread.Reader // nil if variables are not wanted
 
-	source  *srcread.Reader // if non-nil, units are read only for it
+	Source  *srcread.Reader // if non-nil, units are read only for it
 	sources *srcread.Reader // the last non-nil source, kept for its declarations of units
 
-	indexing bool // keep comdatKeys, for functions that are not wanted
-
-	only *described // the DIEs and symbols from which functions of the unit are wanted; nil means all
-
-	onlyAddrs []uint64 // sorted addresses at which lines and inlined functions are wanted; nil means all
-
-	records
+	Records
 	unitState
 	splitUnit
 
 	*dwarf.Meter
-}
-
-// records are the results of a worker.
-type records struct {
-	names       names.Table
-	files       intern.Table
-	origins     []names.ID // by OriginID in this worker's bodies
-	funcs       []funcRecord
-	comdatKeys  []comdatKey // of the first functions in funcs
-	arena       symfmt.Arena
-	problems    units.Problems
-	elsewhere   units.Problems // for what skeletons stand for
-	stats       Stats
-	costlyOuter bool                  // the name of an enclosing function stays mangled, as demangling would take too much work
-	mapped      map[*srcmap.File]bool // files that reportMapped reports
 }
 
 // unitState is the current unit, and storage that is reused from unit to unit.
@@ -105,69 +94,67 @@ type unitState struct {
 // splitUnit describes the current unit if it is the split unit of a skeleton.
 type splitUnit struct {
 	skeleton *dwarf.Unit
-	job      *splitJob // nil in the file with the code
+	job      *SplitJob // nil in the file with the code
 	reported bool      // the missing split unit of the current skeleton was reported, with the reason
 }
 
-// funcRecord is a FUNC before all workers' records are joined.
-type funcRecord struct {
-	addr    uint64 // as in the file
-	size    uint64
-	key     uint64 // offset of its DIE, by which functions at the same address are ordered
-	sub     uint64 // if key is a skeleton's: offset of the DIE in the split unit
-	name    names.ID
-	worker  uint16
-	named   naming
-	label   bool // from an assembly unit
-	inlined bool // something is inlined into it
-	tail    bool // continues the function of the last symbol before it
-	body    symfmt.Body
+// Options controls what workers make of functions.
+type Options struct {
+	NoInlines bool
+	Demangle  bool            // names of the functions around local types
+	PrefixMap []srcmap.Prefix // applied to the names of files
+	Mapping   *srcmap.Mapping // likewise, after PrefixMap; may be nil
 }
 
-func newWorker(d *units.Data, code *codemap.Map, opts *Options) *worker {
-	w := &worker{d: d, code: code, opts: opts, symbols: publics.Sorted(nil), Meter: &dwarf.Meter{Effort: d.Effort}, records: newRecords()}
+// New returns a worker for the units of d.
+func New(d *units.Data, code *codemap.Map, opts *Options) *Worker {
+	w := &Worker{d: d, code: code, opts: opts, Symbols: publics.Sorted(nil), Meter: &dwarf.Meter{Effort: d.Effort}, Records: NewRecords()}
 	w.lineWin = dwarf.NewWindow(d.Line)
 	w.opener = units.NewOpener(w.Meter, &w.u, w.problem)
 	return w
 }
 
-func newRecords() records {
-	return records{names: names.New()}
-}
-
-// finish releases what was needed only for reading units.
-func (w *worker) finish() {
-	w.names.Finish()
+// Finish releases what was needed only for reading units.
+func (w *Worker) Finish() {
+	w.Names.Finish()
 	w.unitState = unitState{}
 }
 
 // problem records damage at off of .debug_info.
-func (w *worker) problem(off uint64, lost string, err error) {
+func (w *Worker) problem(off uint64, lost string, err error) {
 	if e, ok := err.(*bin.Error); ok && e.File == "" {
 		e.File = w.d.File
 	}
 	if w.job == nil {
-		w.problems.Add(off, lost, err)
+		w.Problems.Add(off, lost, err)
 		return
 	}
 	if e, ok := err.(*bin.Error); ok {
 		w.d.Locate(e)
 	}
-	w.elsewhere.Add(w.job.place, lost, err)
+	w.Elsewhere.Add(w.job.place, lost, err)
 }
 
 // damage returns the list to which problems are added.
-func (w *worker) damage() *units.Problems {
+func (w *Worker) damage() *units.Problems {
 	if w.job != nil {
-		return &w.elsewhere
+		return &w.Elsewhere
 	}
-	return &w.problems
+	return &w.Problems
+}
+
+// AddDamage adds damage to several units.
+func (w *Worker) AddDamage(all []units.Damage) {
+	for _, p := range all {
+		w.damage().Next()
+		w.problem(p.Off, p.Lost, p.Err)
+	}
 }
 
 // unit reads one unit, whose bytes are data. Any damage becomes a problem;
 // complete records are kept. It reports false if the unit could not even be
 // begun.
-func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
+func (w *Worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.abandon()
@@ -179,10 +166,10 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		return false // types have no code, and share another unit's line table
 	}
 	if w.skeleton == nil {
-		w.stats.Units++
+		w.Stats.Units++
 	}
 	w.damage().Next()
-	w.unitFuncs, w.unitDead, w.haveLines, w.lastFunc, w.lost = len(w.funcs), 0, false, 0, nil
+	w.unitFuncs, w.unitDead, w.haveLines, w.lastFunc, w.lost = len(w.Funcs), 0, false, 0, nil
 	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
 	t, cost, err := w.tables.Get(&w.d.Sections, h)
 	w.Spend(cost)
@@ -203,17 +190,17 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.reportMissingSplit()
 	}
 	w.blocks = readBlocks(&w.d.Sections, &w.u.Unit, data, w.Meter)
-	if w.source != nil {
-		w.source.Unit(&w.u, h, data, w.skeleton)
+	if w.Source != nil {
+		w.Source.Unit(&w.u, h, data, w.skeleton)
 		return true
 	}
 	if err := w.readFuncs(); err != nil {
 		w.problem(h.Off, w.u.OwnName()+" from there on", err)
 	}
-	if w.vars != nil && !w.Exhausted {
-		w.vars.Unit(&w.u, data, w.skeleton, w.funcDIEs())
+	if w.Vars != nil && !w.Exhausted {
+		w.Vars.Unit(&w.u, data, w.skeleton, w.funcDIEs())
 	}
-	w.stats.DeadFuncs += w.unitDead
+	w.Stats.DeadFuncs += w.unitDead
 	w.checkFollowed()
 	w.resolveNames()
 	w.funcsFromSymbols()
@@ -222,14 +209,14 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 }
 
 // readFuncs reads those functions of the unit that DIEs describe.
-func (w *worker) readFuncs() error {
-	if w.only == nil {
+func (w *Worker) readFuncs() error {
+	if w.Only == nil {
 		w.scoped = allScopes
 		return w.scan()
 	}
 	w.scoped = noScopes
 	w.cursor.Reset(&w.u.Unit, false, w.u.Flat())
-	for _, die := range w.only.dies {
+	for _, die := range w.Only.DIEs {
 		if die == w.u.Off {
 			continue // left to funcsFromSymbols
 		}
@@ -241,17 +228,17 @@ func (w *worker) readFuncs() error {
 }
 
 // abandon drops what a unit left open.
-func (w *worker) abandon() {
+func (w *Worker) abandon() {
 	w.open = w.open[:0]
 	w.pending.reset()
 	w.followed = w.followed[:0]
-	w.funcs = w.funcs[:min(w.unitFuncs, len(w.funcs))]
+	w.Funcs = w.Funcs[:min(w.unitFuncs, len(w.Funcs))]
 	w.comdatKeys = w.comdatKeys[:min(w.unitFuncs, len(w.comdatKeys))]
 	w.seen.Clear()
 }
 
 // needLines reads the unit's line table on first use.
-func (w *worker) needLines() {
+func (w *Worker) needLines() {
 	if w.haveLines {
 		return
 	}
@@ -268,5 +255,56 @@ func (w *worker) needLines() {
 		w.problem(w.u.Off, f.Lost+" of "+w.u.OwnName(), f.Err)
 	}
 	w.Spend(uint64(w.lines.Size()))
-	w.stats.LineRows += len(w.lines.Rows)
+	w.Stats.LineRows += len(w.lines.Rows)
+}
+
+// Batch reads a batch of units and returns their size in bytes.
+func (w *Worker) Batch(units []units.Header) int64 {
+	if len(units) == 0 {
+		return 0
+	}
+	// If a file shrinks, an access to its mapped sections faults. The panic is
+	// recovered where a unit's is.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	start := units[0].Off
+	size := units[len(units)-1].Off + units[len(units)-1].Size - start
+	// What is cached from unit to unit must not depend on which worker reads them. Lookups of single addresses are
+	// exempt: there, the cache depends on earlier requests anyway.
+	if w.Source == nil {
+		w.tables.Reset()
+	}
+	w.opener.Close()
+	if w.Vars != nil {
+		w.Vars.Reset()
+	}
+	defer w.Flush()
+	data, err := w.d.Bytes(start, size, &w.info)
+	if err != nil {
+		w.Problems.Next()
+		w.problem(start, fmt.Sprintf("%d units from %#x on", len(units), start), err)
+		return int64(size)
+	}
+	for i := range units {
+		if w.Exhausted {
+			break
+		}
+		h := &units[i]
+		if h.Split {
+			continue // read by ReadSplit
+		}
+		from := h.Off - start
+		w.unit(&h.Header, data[from:from+h.Size:from+h.Size])
+	}
+	return int64(size)
+}
+
+// idleBuffer is the size of the largest unit that a worker keeps in memory between groups.
+const idleBuffer = 2 << 20
+
+// Reset makes the worker ready to read other units, without the records and the filter of the previous ones.
+func (w *Worker) Reset() {
+	w.Records, w.Filter, w.Source = NewRecords(), Filter{}, nil
+	if cap(w.info) > idleBuffer {
+		w.info = nil
+	}
 }

@@ -1,4 +1,6 @@
-package dwarf2sym
+package funcs
+
+import "github.com/symtool/symtool/symfmt/srcmap"
 
 // Lines whose file is not in the line table are left out, as Breakpad's dump_syms does: the record could only say that
 // the line is somewhere. A call keeps its INLINE, with a file named ??, as its function would otherwise be lost.
@@ -11,7 +13,7 @@ const unknownFile = "??"
 type lostFiles struct{ rows, calls, dir error }
 
 // fileID returns the number of an entry of the unit's file table. It reports false if there is no such file.
-func (w *worker) fileID(file uint64) (id uint32, ok bool) {
+func (w *Worker) fileID(file uint64) (id uint32, ok bool) {
 	if file < uint64(len(w.fileIDs)) && w.fileIDs[file] != 0 {
 		return w.fileIDs[file] - 1, true
 	}
@@ -25,7 +27,7 @@ func (w *worker) fileID(file uint64) (id uint32, ok bool) {
 	if err := w.lines.FileFault(w.lineUnit(), file); err != nil {
 		w.lose(func(l *lostFiles) *error { return &l.dir }, err)
 	}
-	id = w.files.InternString(w.mapFile(name, file))
+	id = w.Files.InternString(w.mapFile(name, file))
 	for uint64(len(w.fileIDs)) < uint64(w.lines.NumFiles()) {
 		w.fileIDs = append(w.fileIDs, 0)
 	}
@@ -34,13 +36,13 @@ func (w *worker) fileID(file uint64) (id uint32, ok bool) {
 }
 
 // noFile returns the number of the file that stands for all unknown ones.
-func (w *worker) noFile() uint32 { return w.files.InternString(unknownFile) }
+func (w *Worker) noFile() uint32 { return w.Files.InternString(unknownFile) }
 
 // noCallFile stands for the missing DW_AT_call_file of a call.
 const noCallFile = ^uint64(0)
 
 // callFile returns the file of a call. Before DWARF 5, file 0 means no file.
-func (w *worker) callFile(file uint64) uint32 {
+func (w *Worker) callFile(file uint64) uint32 {
 	id, ok := w.fileID(file)
 	if !ok && file != noCallFile && file > 0 {
 		w.loseFile(file, func(l *lostFiles) *error { return &l.calls })
@@ -49,14 +51,14 @@ func (w *worker) callFile(file uint64) uint32 {
 }
 
 // loseFile records a reference to a file that is not in the line table, unless one of that kind is already recorded.
-func (w *worker) loseFile(file uint64, kind func(l *lostFiles) *error) {
+func (w *Worker) loseFile(file uint64, kind func(l *lostFiles) *error) {
 	if w.Exhausted || w.lines.NumFiles() == 0 || w.lost != nil && *kind(w.lost) != nil {
 		return // the missing table was reported, or the unit has none
 	}
 	w.lose(kind, w.lines.FileFault(w.lineUnit(), file))
 }
 
-func (w *worker) lose(kind func(l *lostFiles) *error, why error) {
+func (w *Worker) lose(kind func(l *lostFiles) *error, why error) {
 	if w.lost == nil {
 		w.lost = &lostFiles{}
 	}
@@ -66,7 +68,7 @@ func (w *worker) lose(kind func(l *lostFiles) *error, why error) {
 }
 
 // reportFiles reports the files that the unit refers to but its line table lacks.
-func (w *worker) reportFiles() {
+func (w *Worker) reportFiles() {
 	l := w.lost
 	if w.lost = nil; l == nil {
 		return
@@ -80,4 +82,19 @@ func (w *worker) reportFiles() {
 	if l.dir != nil {
 		w.problem(w.u.Off, "the directory of a file of "+w.u.OwnName(), l.dir)
 	}
+}
+
+// mapFile returns the name that the symbol file gives to a file of the line table.
+func (w *Worker) mapFile(path string, file uint64) string {
+	if w.opts.Mapping == nil {
+		return srcmap.ReplacePrefix(w.opts.PrefixMap, path)
+	}
+	f := w.opts.Mapping.Map(w.opts.PrefixMap, path, w.lines.MD5(file))
+	if f.File != "" || f.Err != nil {
+		if w.Mapped == nil {
+			w.Mapped = map[*srcmap.File]bool{}
+		}
+		w.Mapped[f] = true
+	}
+	return f.Name
 }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package funcs
 
 import (
 	"errors"
@@ -10,15 +10,10 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 )
-
-// splitFiles returns where the .dwo files and packages of the binary may be.
-func (r *reader) splitFiles() debugset.Split {
-	return debugset.Split{Files: []*object.File{r.file, r.debug}, Dirs: r.opts.DwoDirs, Hermetic: r.opts.Hermetic}
-}
 
 // clip shortens a name read from a file, for use in a message.
 func clip(name string) string {
@@ -30,7 +25,7 @@ func clip(name string) string {
 }
 
 // notFound returns the message for a missing .dwo file of u, with the places searched.
-func (s *splitter) notFound(u *units.Unit) string {
+func (s *Split) notFound(u *units.Unit) string {
 	paths := s.search.Objects(u.CompDir, u.DwoName)
 	if len(paths) == 0 && s.search.Hermetic && len(s.packages) == 0 {
 		return "is not found: no folder with .dwo files is named"
@@ -48,14 +43,14 @@ func (s *splitter) notFound(u *units.Unit) string {
 }
 
 // splitUnitsInFiles reads split units from the first .dwo file that has them.
-func (w *worker) splitUnitsInFiles(j *splitJob) {
+func (w *Worker) splitUnitsInFiles(j *SplitJob) {
 	left := j.skeletons
 	var refused []string
 	for _, path := range j.paths {
 		if len(left) == 0 || w.Exhausted {
 			return
 		}
-		f, err := w.opts.open(path)
+		f, err := objfile.Open(path, w.Split.limits)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				refused = append(refused, err.Error())
@@ -103,8 +98,8 @@ func idList(ids []uint64) string {
 
 // splitUnitsInFile reads the split units that f has. It returns the skeletons whose split units are not
 // in f, and the ids that are.
-func (w *worker) splitUnitsInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
-	all, err := units.OpenSplit(f, w.d, w.vars != nil)
+func (w *Worker) splitUnitsInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
+	all, err := units.OpenSplit(f, w.d, w.Vars != nil)
 	if err != nil {
 		return want, nil, err
 	}
@@ -119,10 +114,7 @@ func (w *worker) splitUnitsInFile(f *object.File, want []skeleton) (left []skele
 		main := w.turnTo(s)
 		units, problems := w.splitUnitsByID()
 		s = w.turnTo(main)
-		for _, p := range problems {
-			w.damage().Next()
-			w.problem(p.Off, p.Lost, p.Err)
-		}
+		w.AddDamage(problems)
 		for id := range units {
 			ids = append(ids, id)
 		}
@@ -144,7 +136,7 @@ func (w *worker) splitUnitsInFile(f *object.File, want []skeleton) (left []skele
 }
 
 // splitUnitsByID returns the compilation units of the current .dwo file by id.
-func (w *worker) splitUnitsByID() (map[uint64]*dwarf.Header, []units.Damage) {
+func (w *Worker) splitUnitsByID() (map[uint64]*dwarf.Header, []units.Damage) {
 	d := w.d
 	problems := d.ReadUnitHeaders()
 	units := make(map[uint64]*dwarf.Header)
