@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/lookup"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -130,7 +131,7 @@ func lookUpEach(t *testing.T, name string, image []byte, o Options) (byIndexAlon
 		if got, want := funcAt(l, want.RVA), describeFunc(want, want.Name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
-		if l.unitIndex.Load().source == byIndex && l.index != nil {
+		if l.unitIndex.Load().Origin == lookup.Listed && l.index != nil {
 			byIndexAlone++
 		}
 		l.Close()

@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
+	"github.com/symtool/symtool/dwarf2sym/internal/lookup"
 	"github.com/symtool/symtool/dwarf2sym/internal/merge"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -36,7 +37,7 @@ type Lookup struct {
 	symbols atomic.Pointer[publics.Finder] // a Table, until the index is exact
 	entries *publics.Entries
 
-	unitIndex atomic.Pointer[unitIndex]
+	unitIndex atomic.Pointer[lookup.Index]
 	index     *dwarf.CodeIndex // nil if there is none
 
 	done   atomic.Int64 // bytes of .debug_info read so far, including repeated reads
@@ -51,7 +52,7 @@ type Lookup struct {
 	sources sources
 
 	frames     func() *unwind.Index // made by the first call
-	declared   func() *unitIndex    // of the code that units declare, made by the first call
+	declared   func() *lookup.Index // of the code that units declare, made by the first call
 	undeclared func() bool          // reports whether units that declare no code have some, found by the first call
 	costly     sync.Once            // reports names that stay mangled
 
@@ -93,7 +94,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 		l.openUnits()
 	} else {
 		l.mapped = !o.NoFuncs && len(r.debugMap()) > 0
-		l.unitIndex.Store(newUnitIndex(byFuncs, nil, nil))
+		l.unitIndex.Store(lookup.New(lookup.Exact, nil, nil))
 	}
 	r.reportRelocations()
 	l.note(r.sortedProblems())
@@ -184,24 +185,25 @@ func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }
 // Area is a piece of code. Read of its Group returns everything that the file has on it.
 type Area struct {
 	First, Last symfmt.RVA
-	Group       *Group
+	Group       Group
 }
+
+// Group identifies the units that must be read together for the functions of an Area. Groups are comparable.
+type Group struct{ g *lookup.Group }
 
 // Areas returns the code in [first, last] that may have functions, in order of address. Unless first equals last, the
 // caller may rely only on the functions: their lines and inlined functions may be left out.
 func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	lo, hi := l.r.code.Addr(first), l.r.code.Addr(last)
 	o := l.unitIndex.Load()
-	if !o.exact() && l.worthIndex(0) {
+	if !o.Exact() && l.worthIndex(0) {
 		o = l.makeExact()
 	}
-	for !o.exact() && !o.covers(lo, hi) && l.r.code.Touches(lo, hi) {
+	for !o.Exact() && !o.Covers(lo, hi) && l.r.code.Touches(lo, hi) {
 		o = l.better(o)
 	}
-	for i := max(o.before(lo), 0); i < len(o.areas) && o.areas[i].Lo <= hi; i++ {
-		if a := &o.areas[i]; a.Hi > lo {
-			out = append(out, Area{l.r.code.RVA(a.Lo), l.r.code.RVA(a.Hi - 1), o.groupOf(i, lo, hi)})
-		}
+	for code, g := range o.Areas(lo, hi) {
+		out = append(out, Area{l.r.code.RVA(code.Lo), l.r.code.RVA(code.Hi - 1), Group{g}})
 	}
 	return out
 }
@@ -211,8 +213,8 @@ func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 func (l *Lookup) Detail() (functions, files bool) {
 	for {
 		o := l.unitIndex.Load()
-		for _, g := range l.bySize(o.groups) {
-			m, ok := l.Read(g)
+		for _, g := range l.bySize(o.Groups()) {
+			m, ok := l.Read(Group{g})
 			if !ok {
 				break
 			}
@@ -221,7 +223,7 @@ func (l *Lookup) Detail() (functions, files bool) {
 				return true, true
 			}
 		}
-		if o.exact() {
+		if o.Exact() {
 			return functions, false
 		}
 		l.better(o)
@@ -230,72 +232,36 @@ func (l *Lookup) Detail() (functions, files bool) {
 
 // bySize sorts groups so that the cheapest comes first: the one that needs the least inflating, then the one with the
 // smallest units.
-func (l *Lookup) bySize(groups []*Group) []*Group {
-	missing := func(*Group) int64 { return 0 }
+func (l *Lookup) bySize(groups []*lookup.Group) []*lookup.Group {
+	missing := func(*lookup.Group) int64 { return 0 }
 	if l.d != nil && l.d.Gradual {
 		ready := l.d.Info.(object.Gradual).Ready()
-		missing = func(g *Group) int64 {
-			last := &g.of.portions[g.portions[len(g.portions)-1]]
-			return max(0, int64(last.off)+last.size-ready)
+		missing = func(g *lookup.Group) int64 {
+			return max(0, g.End()-ready)
 		}
 	}
-	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int {
-		return cmp.Or(cmp.Compare(missing(a), missing(b)), cmp.Compare(a.size(), b.size()))
+	return slices.SortedFunc(slices.Values(groups), func(a, b *lookup.Group) int {
+		return cmp.Or(cmp.Compare(missing(a), missing(b)), cmp.Compare(a.Size(), b.Size()))
 	})
 }
 
 // Order returns the indices of addresses in the order in which they should be looked up, one slice for each group. If
 // there are many addresses, later calls read only what these need.
 func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
-	o := l.unitIndex.Load()
-	if !o.exact() && l.worthIndex(l.sizeFor(o, at)) {
+	o, addrs := l.unitIndex.Load(), make([]uint64, len(at))
+	for i, rva := range at {
+		addrs[i] = l.r.code.Addr(rva)
+	}
+	if !o.Exact() && l.worthIndex(o.Size(addrs)) {
 		o = l.makeExact()
 	}
-	ranks, order := make([]int, len(at)), make([]int, len(at))
-	asked := &announcement{areas: make([]bool, len(o.areas)), addrs: make([]uint64, len(at))}
-	for i, rva := range at {
-		order[i] = i
-		asked.addrs[i] = l.r.code.Addr(rva)
-		if k := o.before(asked.addrs[i]); k >= 0 { // between areas, it matters whether a function starts before the address
-			ranks[i], asked.areas[k] = o.areas[k].group.rank, true
-		}
-	}
-	if len(at) >= fewest {
-		slices.Sort(asked.addrs)
-		o.announce(asked)
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]), a-b) })
-	for first := 0; first < len(order); {
-		last := first + 1
-		for last < len(order) && ranks[order[last]] == ranks[order[first]] {
-			last++
-		}
-		pieces = append(pieces, order[first:last])
-		first = last
-	}
-	return pieces
-}
-
-// fewest is the minimum number of addresses that are assumed to be all that will be looked up. With fewer, more from
-// the same units are likely to follow.
-const fewest = 1000
-
-// sizeFor returns the number of bytes of .debug_info needed for the addresses.
-func (l *Lookup) sizeFor(o *unitIndex, at []symfmt.RVA) (n int64) {
-	known := make(map[*Group]bool)
-	for _, rva := range at {
-		if a := o.at(l.r.code.Addr(rva)); a != nil && !known[a.group] {
-			known[a.group] = true
-			n += a.group.size()
-		}
-	}
-	return n
+	return o.Order(addrs)
 }
 
 // Last returns the last address that any record of Read covers.
 func (l *Lookup) Last() (last symfmt.RVA) {
-	if o := l.makeExact(); len(o.areas) > 0 {
-		last = l.r.code.RVA(o.areas[len(o.areas)-1].Hi - 1)
+	if end := l.makeExact().End(); end > 0 {
+		last = l.r.code.RVA(end - 1)
 	}
 	if end, ok := l.frames().Last(); ok {
 		last = max(last, end)
@@ -308,41 +274,36 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 
 // Read returns the FUNCs of the areas of a group, with the files and origins that they use. It reports false if the
 // areas turned out to differ from those that Areas returned: the caller must then call Areas again.
-func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
-	o := l.unitIndex.Load()
+func (l *Lookup) Read(from Group) (*symfmt.Module, bool) {
+	o, g := l.unitIndex.Load(), from.g
 	if !l.ready(o, g) {
 		return nil, false
 	}
 	w := l.idleWorker()
 	defer l.keep(w)
-	w.Wants = func(s dwarf.Span) bool { return o.in(s, g) }
-	if g.asked != nil {
-		w.OnlyAddrs = g.asked.addrs
-	}
-	places := o.placesIn(g)
-	for _, p := range g.portions {
+	for p, filter := range g.Filters() {
 		first := len(w.Funcs)
-		w.Only = o.describedBy(p, places)
-		if !l.readPortion(w, &o.portions[p]) {
+		w.Filter = filter
+		if !l.readPortion(w, &o.Portions[p]) {
 			return nil, false
 		}
-		for i := first; i < len(w.Funcs) && !o.exact(); i++ {
-			if !o.has(l.codeOf(&w.Funcs[i]), p) {
+		for i := first; i < len(w.Funcs) && !o.Exact(); i++ {
+			if !o.Has(l.codeOf(&w.Funcs[i]), p) {
 				l.better(o)
 				return nil, false
 			}
 		}
 	}
-	w.Funcs = slices.DeleteFunc(w.Funcs, func(f funcs.Func) bool { return !o.in(dwarf.Span{Lo: f.Addr, Hi: f.Addr}, g) })
+	w.Funcs = slices.DeleteFunc(w.Funcs, func(f funcs.Func) bool { return !g.Has(dwarf.Span{Lo: f.Addr, Hi: f.Addr}) })
 	return l.join(w), true
 }
 
 // ready reports whether a group of o can be read. If not, Areas must be called again.
-func (l *Lookup) ready(o *unitIndex, g *Group) bool {
-	if g.of != o {
+func (l *Lookup) ready(o *lookup.Index, g *lookup.Group) bool {
+	if !g.In(o) {
 		return false
 	}
-	if !l.confirm(g) {
+	if !l.confirm(o, g) {
 		l.better(o)
 		return false
 	}
@@ -350,11 +311,11 @@ func (l *Lookup) ready(o *unitIndex, g *Group) bool {
 }
 
 // read reads a portion with w, and returns its size.
-func (l *Lookup) read(w *funcs.Worker, p *portion) (n int64) {
-	if p.job < 0 {
-		n = w.Batch(l.d.Only(p.off))
+func (l *Lookup) read(w *funcs.Worker, p *lookup.Portion) (n int64) {
+	if p.Job < 0 {
+		n = w.Batch(l.d.Only(p.Off))
 	} else {
-		n = w.ReadSplit(&l.split.Jobs[p.job])
+		n = w.ReadSplit(&l.split.Jobs[p.Job])
 	}
 	if w.Source != nil && !w.Source.Data { // the unit is known: one function is read
 		n = w.Source.Size
@@ -459,7 +420,7 @@ func (l *Lookup) readFrames() *unwind.Index {
 
 // readPortion reads units with a worker. It reports false if that exceeded the limit on work; nothing more is read
 // then.
-func (l *Lookup) readPortion(w *funcs.Worker, p *portion) bool {
+func (l *Lookup) readPortion(w *funcs.Worker, p *lookup.Portion) bool {
 	l.done.Add(l.read(w, p))
 	if w.Effort.Over() {
 		l.mu.Lock()

@@ -5,16 +5,10 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
+	"github.com/symtool/symtool/dwarf2sym/internal/lookup"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 )
-
-// portion is what is read in one step: a unit, or split units.
-type portion struct {
-	off  uint64 // of the unit in .debug_info
-	size int64  // number of bytes to read; an upper bound until the unit was found
-	job  int    // index in Split.Jobs; -1 for a unit
-}
 
 // openUnits prepares for reading units. If .debug_info is inflated on demand and there is an index of the units'
 // code, units are found as they are needed, otherwise all at once.
@@ -29,13 +23,13 @@ func (l *Lookup) openUnits() {
 	l.d.Allow(cmp.Or(l.r.effortBase, units.EffortBase))
 	if l.d.Gradual {
 		l.split = &funcs.Split{}
-		l.unitIndex.Store(l.newUnitIndex(byIndex, l.indexedPortions()))
+		l.unitIndex.Store(l.newUnitIndex(lookup.Listed, l.indexedPortions()))
 		return
 	}
 	l.split = l.r.findSplit(l.d)
-	first := byUnits
+	first := lookup.Declared
 	if l.index != nil {
-		first = byIndex
+		first = lookup.Listed
 	}
 	l.unitIndex.Store(l.newUnitIndex(first, l.portionsOf(l.d.Units)))
 }
@@ -52,7 +46,7 @@ func (l *Lookup) readIndex() {
 }
 
 // indexedPortions returns a portion for each unit in the index.
-func (l *Lookup) indexedPortions() (all []portion) {
+func (l *Lookup) indexedPortions() (all []lookup.Portion) {
 	offs := l.index.Units()
 	for i, off := range offs {
 		end := uint64(l.d.Info.Size())
@@ -60,27 +54,27 @@ func (l *Lookup) indexedPortions() (all []portion) {
 			end = min(end, offs[i+1])
 		}
 		if off < end {
-			all = append(all, portion{off: off, size: int64(end - off), job: -1})
+			all = append(all, lookup.Portion{Off: off, Size: int64(end - off), Job: -1})
 		}
 	}
 	return all
 }
 
 // portionsOf returns the portions of all units.
-func (l *Lookup) portionsOf(all []units.Header) (out []portion) {
+func (l *Lookup) portionsOf(all []units.Header) (out []lookup.Portion) {
 	for i := range all {
 		if h := &all[i]; !h.Split && !h.IsType() {
-			out = append(out, portion{off: h.Off, size: int64(h.Size), job: -1})
+			out = append(out, lookup.Portion{Off: h.Off, Size: int64(h.Size), Job: -1})
 		}
 	}
 	for i := range l.split.Jobs {
-		out = append(out, portion{size: l.split.Jobs[i].Size, job: i})
+		out = append(out, lookup.Portion{Size: l.split.Jobs[i].Size, Job: i})
 	}
 	return out
 }
 
 // allPortions returns the portions of all units, after finding those not found yet.
-func (l *Lookup) allPortions() []portion {
+func (l *Lookup) allPortions() []lookup.Portion {
 	if !l.d.Gradual {
 		return l.portionsOf(l.d.Units)
 	}
@@ -96,29 +90,29 @@ func (l *Lookup) allPortions() []portion {
 }
 
 // unitsOf returns the offsets of the units of a portion that may declare code.
-func (l *Lookup) unitsOf(p *portion) []uint64 {
-	if p.job < 0 {
-		return []uint64{p.off}
+func (l *Lookup) unitsOf(p *lookup.Portion) []uint64 {
+	if p.Job < 0 {
+		return []uint64{p.Off}
 	}
-	return l.split.Jobs[p.job].Units(l.d)
+	return l.split.Jobs[p.Job].Units(l.d)
 }
 
 // declaredIndex returns the index of the code that units declare.
-func (l *Lookup) declaredIndex() *unitIndex {
-	if o := l.unitIndex.Load(); o.source == byUnits {
+func (l *Lookup) declaredIndex() *lookup.Index {
+	if o := l.unitIndex.Load(); o.Origin == lookup.Declared {
 		return o
 	}
-	return l.newUnitIndex(byUnits, l.allPortions())
+	return l.newUnitIndex(lookup.Declared, l.allPortions())
 }
 
-// newUnitIndex returns the index of the code that units declare or, with byIndex, that the index lists for them.
-func (l *Lookup) newUnitIndex(source indexOrigin, portions []portion) *unitIndex {
+// newUnitIndex returns the index of the code that units declare or, with lookup.Listed, that the index lists for them.
+func (l *Lookup) newUnitIndex(origin lookup.Origin, portions []lookup.Portion) *lookup.Index {
 	w := l.newWorker(l.d.Effort)
-	var all []extent
+	var all []lookup.Extent
 	for i := range portions {
 		for _, off := range l.unitsOf(&portions[i]) {
 			spans, ok := []dwarf.Span(nil), false
-			if source == byIndex {
+			if origin == lookup.Listed {
 				spans, ok = l.index.Of(off)
 			}
 			if !ok {
@@ -126,25 +120,25 @@ func (l *Lookup) newUnitIndex(source indexOrigin, portions []portion) *unitIndex
 			}
 			spans = l.r.code.Within(spans)
 			if !w.Spend(uint64(len(spans)) * dwarf.SpanCost) {
-				return newUnitIndex(source, portions, nil) // the index of functions, which is made next, reports it
+				return lookup.New(origin, portions, nil) // the index of functions, which is made next, reports it
 			}
 			for _, s := range spans {
-				all = append(all, extent{l.withOpenSymbol(s), unitRef{portion: int32(i)}})
+				all = append(all, lookup.Extent{Span: l.withOpenSymbol(s), Ref: lookup.Ref{Portion: int32(i)}})
 			}
 		}
 	}
-	return newUnitIndex(source, portions, all)
+	return lookup.New(origin, portions, all)
 }
 
 // confirm reports whether the units of a group are where the index says, and whether the index lists all units with
 // code that were found so far. Units after those that were looked up, which are not inflated yet, are assumed to be
 // listed.
-func (l *Lookup) confirm(g *Group) bool {
-	if !l.d.Gradual || g.of.source != byIndex {
+func (l *Lookup) confirm(o *lookup.Index, g *lookup.Group) bool {
+	if !l.d.Gradual || o.Origin != lookup.Listed {
 		return true
 	}
-	for _, p := range g.portions {
-		if only := l.d.Only(g.of.portions[p].off); len(only) == 0 || only[0].IsType() {
+	for _, p := range g.Portions() {
+		if only := l.d.Only(o.Portions[p].Off); len(only) == 0 || only[0].IsType() {
 			return false
 		}
 	}

@@ -20,7 +20,7 @@
 //   - A FUNC is one contiguous piece of code. A function in several pieces
 //     (hot and cold parts) becomes one FUNC for each, with the inlines and lines
 //     in it.
-//   - In Haskell a function also has the code of the lexical blocks below its DIE (blocks.go).
+//   - In Haskell a function also has the code of the lexical blocks below its DIE (internal/funcs/blocks.go).
 //   - Functions whose code does not start in an executable section were dropped
 //     by the linker, and are left out.
 //   - There is one FUNC at an address. If several have the same size, the one
@@ -78,7 +78,7 @@
 // have, if a unit turns out to have code that it lacks, or if the index gives a wrong offset for a unit.
 // After that comes the exact index, made from all functions and line sequences in a pass of the workers
 // without inlines, lines and names. It is also made if a quarter of the file was or will be read. It has
-// each function once, without its copies (comdat.go), and records where each is described: from then on,
+// each function once, without its copies (internal/lookup), and records where each is described: from then on,
 // only the DIEs of the functions that are looked up are read from a unit, and the scopes of names that need
 // them. Before that, one case is missed: undeclared code of a unit, or code that the index lacks, inside
 // the listed code of another unit.
@@ -90,9 +90,9 @@
 //
 // A Lookup keeps no functions: its user caches what was used last (resolve.FromParts), and looks up
 // many addresses in the order of Order, so that each unit is read once. If many addresses are
-// looked up, only the lines and inlined functions at these are kept (addressfilter.go).
+// looked up, only the lines and inlined functions at these are kept (funcs.Filter).
 //
-// Limits on work (effort.go) apply to each set of units that is read; in Read, to all of them
+// Limits on work (internal/units/effort.go) apply to each set of units that is read; in Read, to all of them
 // together. Damage is reported when it is read.
 package dwarf2sym
 

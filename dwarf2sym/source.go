@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
+	"github.com/symtool/symtool/dwarf2sym/internal/lookup"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/internal/lru"
 	"github.com/symtool/symtool/symfmt"
@@ -45,17 +46,17 @@ func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 	addr := l.r.code.Addr(rva)
 	for {
 		o := l.unitIndex.Load()
-		a := o.at(addr)
-		if a == nil {
+		g := o.At(addr)
+		if g == nil {
 			if l.extend(o, addr) {
 				continue
 			}
-			if o = l.declared(); o.at(addr) == nil { // code between functions may have lines
+			o = l.declared() // code between functions may have lines
+			if g = o.At(addr); g == nil {
 				return nil
 			}
-			a = o.at(addr)
 		}
-		if frames, ok := l.readSource(o, a.group, rva); ok {
+		if frames, ok := l.readSource(o, g, rva); ok {
 			return frames
 		}
 	}
@@ -63,8 +64,8 @@ func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 
 // extend replaces o, which does not have an address, by an index that may have it. It reports false if there is
 // none.
-func (l *Lookup) extend(o *unitIndex, addr uint64) bool {
-	if o.exact() || !l.r.code.Touches(addr, addr) || o.source == byUnits && !l.undeclared() {
+func (l *Lookup) extend(o *lookup.Index, addr uint64) bool {
+	if o.Exact() || !l.r.code.Touches(addr, addr) || o.Origin == lookup.Declared && !l.undeclared() {
 		return false
 	}
 	l.better(o)
@@ -73,17 +74,10 @@ func (l *Lookup) extend(o *unitIndex, addr uint64) bool {
 
 // findUndeclared reports whether a unit that declares no code has some.
 func (l *Lookup) findUndeclared() bool {
-	o := l.declared()
-	declares := make([]bool, len(o.portions))
-	for _, p := range o.places {
-		declares[p.portion] = true
-	}
 	w := l.newWorker(&dwarf.Effort{Limit: l.d.Effort.Limit})
 	w.Wants, w.Indexing = func(dwarf.Span) bool { return false }, true
-	for i := range o.portions {
-		if !declares[i] {
-			l.read(w, &o.portions[i])
-		}
+	for _, p := range l.declared().Silent() {
+		l.read(w, p)
 		if len(w.Funcs) > 0 || w.Effort.Over() {
 			return true
 		}
@@ -94,13 +88,13 @@ func (l *Lookup) findUndeclared() bool {
 
 // readSource looks up rva in the portions of a group of o, for Source. It reports false if Areas must be called
 // again.
-func (l *Lookup) readSource(o *unitIndex, g *Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
+func (l *Lookup) readSource(o *lookup.Index, g *lookup.Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
 	if !l.ready(o, g) {
 		return nil, false
 	}
-	for _, p := range g.portions {
+	for _, p := range g.Portions() {
 		var known bool
-		if frames, known = l.sourceIn(&o.portions[p], l.r.code.Addr(rva), frames); !known {
+		if frames, known = l.sourceIn(&o.Portions[p], l.r.code.Addr(rva), frames); !known {
 			return nil, true
 		}
 	}
@@ -112,8 +106,8 @@ func (l *Lookup) readSource(o *unitIndex, g *Group, rva symfmt.RVA) (frames []sy
 
 // sourceIn adds what a portion has at an address to frames, in the manner of Index.Frames. It reports false if
 // reading it takes too much work.
-func (l *Lookup) sourceIn(p *portion, addr uint64, frames []symfmt.SourceFrame) (_ []symfmt.SourceFrame, ok bool) {
-	key := sourceKey{p.off, p.job}
+func (l *Lookup) sourceIn(p *lookup.Portion, addr uint64, frames []symfmt.SourceFrame) (_ []symfmt.SourceFrame, ok bool) {
+	key := sourceKey{p.Off, p.Job}
 	l.sources.mu.Lock()
 	x, known := l.sources.kept.Get(key)
 	if !known {
@@ -130,7 +124,7 @@ func (l *Lookup) sourceIn(p *portion, addr uint64, frames []symfmt.SourceFrame) 
 }
 
 // addSource adds what a portion has at an address to its index. It reports false if that takes too much work.
-func (l *Lookup) addSource(p *portion, key sourceKey, x *sourceIndex, addr uint64) bool {
+func (l *Lookup) addSource(p *lookup.Portion, key sourceKey, x *sourceIndex, addr uint64) bool {
 	w := l.idleWorker()
 	defer l.keep(w)
 	w.ReadSource(&x.Index, addr)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
+	"github.com/symtool/symtool/dwarf2sym/internal/lookup"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
@@ -212,8 +213,8 @@ func TestSourceReadsFunctions(t *testing.T) {
 		l.Source(a.First)
 	}
 	sizes := int64(0)
-	for _, p := range l.unitIndex.Load().portions {
-		sizes += p.size
+	for _, p := range l.unitIndex.Load().Portions {
+		sizes += p.Size
 	}
 	if len(first) == 0 || unit == 0 || unit > sizes {
 		t.Errorf("%d frames, %d bytes, want some of %d", len(first), unit, sizes)
@@ -227,7 +228,7 @@ func TestSourceReadsFunctions(t *testing.T) {
 func TestSourceUndeclared(t *testing.T) {
 	want := openSource(t, "clang-dwarf5.elf").Source(0x15d8)
 	l := openSource(t, "clang-dwarf5.elf")
-	l.unitIndex.Store(newUnitIndex(byUnits, l.allPortions(), nil))
+	l.unitIndex.Store(lookup.New(lookup.Declared, l.allPortions(), nil))
 	if got := l.Source(0x15d8); len(want) == 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -49,7 +49,7 @@ func (p *parts) Areas(first, last symfmt.RVA) []resolve.Area {
 
 // Read implements resolve.Parts.
 func (p *parts) Read(part any) (*symfmt.Module, bool) {
-	g, _ := part.(*dwarf2sym.Group)
+	g, _ := part.(dwarf2sym.Group)
 	return p.Lookup.Read(g)
 }
 

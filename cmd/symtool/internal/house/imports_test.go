@@ -31,7 +31,7 @@ var layers = [][]string{
 	4:  {"dwarf2sym/internal/codemap", "dwarf2sym/internal/die", "dwarf2sym/internal/publics", "dwarf2sym/internal/units", "dwarf2sym/internal/varjoin", "dwarf2sym/unwind", "internal/coderange", "internal/debuginfod", "internal/execcode", "internal/flatten", "internal/object/objfile", "lint/coverage", "resolve/store", "symfmt/pdb", "symfmt/symjson", "symfmt/symlist", "symfmt/symsframe", "walk/elfcore", "walk/goroutine", "walk/minidump", "walk/show", "walk/source"},
 	5:  {"dwarf2sym/internal/callframe", "dwarf2sym/internal/names", "dwarf2sym/internal/srcread", "dwarf2sym/internal/varread", "internal/debugset", "internal/symtest", "internal/upload", "lint/finding", "lint/internal/extent", "lint/internal/follow", "resolve/symserver/internal/catalog", "symfmt/gsym", "symfmt/symcache", "symfmt/symdiff", "symfmt/symelf", "walk/live", "walk/microdump"},
 	6:  {"dwarf2sym/internal/funcs", "lint/internal/facts", "symfmt/symdiff/report", "walk/dumpfile"},
-	7:  {inSymtool + "filekind", "dwarf2sym/internal/merge", "lint/internal/check"},
+	7:  {inSymtool + "filekind", "dwarf2sym/internal/lookup", "dwarf2sym/internal/merge", "lint/internal/check"},
 	8:  {"dwarf2sym", "lint/filter", "lint/internal/rules/binary", "lint/internal/rules/cfi", "lint/internal/rules/coverage", "lint/internal/rules/grammar", "lint/internal/rules/names", "lint/internal/rules/ranges", "lint/internal/rules/references", "lint/internal/rules/variables"},
 	9:  {inSymtool + "cli", "lint", "resolve"},
 	10: {"cmd/symtool/integration", inSymtool + "completion", inSymtool + "hostile", inSymtool + "inspect", inSymtool + "logs", inSymtool + "upload", inSymtool + "version", "lint/config", "lint/report", "resolve/internal/resolvetest", "resolve/supplier", "resolve/symserver"},

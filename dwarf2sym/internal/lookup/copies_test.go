@@ -1,4 +1,4 @@
-package dwarf2sym
+package lookup
 
 import (
 	"slices"
@@ -14,20 +14,20 @@ func TestCopies(t *testing.T) {
 	name := func(n uint64) funcs.ComdatKey { return funcs.ComdatKey{Name: n, Known: true} }
 	inlined := name(1)
 	inlined.Inlined = true
-	f := func(lo, hi, die uint64, id funcs.ComdatKey) indexedFunc {
-		return indexedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, unitRef{int32(die), die}}, id}
+	f := func(lo, hi, die uint64, id funcs.ComdatKey) Func {
+		return Func{Extent{dwarf.Span{Lo: lo, Hi: hi}, Ref{int32(die), die}}, id}
 	}
-	c := newDedup()
-	for _, f := range []indexedFunc{
+	c := NewBuilder(make([]Portion, 10))
+	for _, f := range []Func{
 		f(0x10, 0x20, 7, name(1)), f(0x10, 0x20, 3, name(1)), f(0x10, 0x20, 9, name(1)),
 		f(0x10, 0x18, 1, name(1)), f(0x10, 0x20, 2, name(2)), f(0x10, 0x20, 4, inlined),
 		f(0x10, 0x20, 5, funcs.ComdatKey{}), f(0x10, 0x20, 6, funcs.ComdatKey{}), f(0x30, 0x40, 8, name(1)),
 	} {
-		c.add(f)
+		c.Add(f)
 	}
 	var got []int32
 	for _, e := range c.extents() {
-		got = append(got, e.portion)
+		got = append(got, e.Portion)
 	}
 	slices.Sort(got)
 	if want := []int32{1, 2, 3, 4, 5, 6, 8}; !slices.Equal(got, want) {
@@ -38,14 +38,14 @@ func TestCopies(t *testing.T) {
 // Overlapping functions of a portion have no ComdatKey.
 func TestMarkOverlaps(t *testing.T) {
 	known := funcs.ComdatKey{Name: 1, Known: true}
-	f := func(lo, hi uint64, id funcs.ComdatKey) indexedFunc {
-		return indexedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, unitRef{die: lo}}, id}
+	f := func(lo, hi uint64, id funcs.ComdatKey) Func {
+		return Func{Extent{dwarf.Span{Lo: lo, Hi: hi}, Ref{DIE: lo}}, id}
 	}
-	got := []indexedFunc{
+	got := []Func{
 		f(0x50, 0x60, known), f(0x10, 0x30, known), f(0x18, 0x20, known), f(0x28, 0x40, known), f(0x40, 0x50, known),
 	}
 	markOverlaps(got)
-	want := []indexedFunc{
+	want := []Func{
 		f(0x10, 0x30, funcs.ComdatKey{}), f(0x18, 0x20, funcs.ComdatKey{}), f(0x28, 0x40, funcs.ComdatKey{}), f(0x40, 0x50, known), f(0x50, 0x60, known),
 	}
 	if !slices.Equal(got, want) {
