@@ -10,31 +10,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // cfiReadelf runs readelf for one section.
 func cfiReadelf(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE {
-	cmd := exec.Command(testenv.Tool(t, "readelf"), "-W", "-wFN", path)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	// Sections without bytes, in a debug file, make it exit with status 1, mostly without
-	// a message. Rows that it leaves out would show up as rows that only we have.
-	if said := strings.TrimSpace(stderr.String()); err != nil && said != "" && said != "readelf: Error: Unable to find program interpreter name" {
-		t.Fatalf("readelf: %v\n%s", err, stderr.Bytes())
-	}
-	return cfiReadelfText(a, out, section)
+	return cfiReadelfText(a, oracle.Readelf(t, path, "-W", "-wFN"), section)
 }
 
-// cfiReadelfText reads readelf's output.
-func cfiReadelfText(a *arch.Arch, out []byte, section string) []*cfiForeignFDE {
+// cfiReadelfText reads readelf's output. Rows that it leaves out show up as rows that only we have.
+func cfiReadelfText(a *arch.Arch, lines []string, section string) []*cfiForeignFDE {
 	x := &cfiForeign{a: a, by: map[string]*cfiForeignFDE{}}
 	var header []string
 	in := false
-	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
-		line := s.Text()
+	for _, line := range lines {
 		f := strings.Fields(line)
 		switch {
 		case strings.HasPrefix(line, "Contents of the "):

@@ -221,7 +221,11 @@ func (c *exidxCompare) caller(r *cfiRowAt) (out [exidxKept]uint64) {
 // exidxCalls returns the addresses of all calls, as the disassembler sees them.
 func exidxCalls(t *testing.T, path string) (calls []uint64) {
 	call := regexp.MustCompile(`^\s*([0-9a-f]+):\s+blx?\s`)
-	for _, line := range exidxRun(t, "llvm-objdump-22", "-d", "--no-show-raw-insn", path) {
+	out, err := exec.Command(testenv.Tool(t, "llvm-objdump-22"), "-d", "--no-show-raw-insn", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
 		if m := call.FindStringSubmatch(line); m != nil {
 			calls = append(calls, cfiHex(m[1]))
 		}

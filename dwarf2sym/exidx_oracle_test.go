@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -35,7 +36,7 @@ func exidxReadelf(t *testing.T, path string) (all []exidxForeign) {
 	t.Helper()
 	entry := regexp.MustCompile(`^0x([0-9a-f]+)(?: <.*>)?: (@?)0x[0-9a-f]+( \[cantunwind\])?$`)
 	op := regexp.MustCompile(`^  ((?:0x[0-9a-f]{2} )+) *([^0].*)$`)
-	for _, line := range exidxRun(t, "readelf", "-u", "-W", path) {
+	for _, line := range oracle.Readelf(t, path, "-u", "-W") {
 		if m := entry.FindStringSubmatch(line); m != nil {
 			all = append(all, exidxForeign{lo: cfiHex(m[1]), cant: m[3] != ""})
 			continue
@@ -55,7 +56,7 @@ func exidxReadelf(t *testing.T, path string) (all []exidxForeign) {
 // exidxLLVM reads the output of "llvm-readelf -u".
 func exidxLLVM(t *testing.T, path string) (all []exidxForeign) {
 	t.Helper()
-	for _, line := range exidxRun(t, "llvm-readelf-22", "-u", path) {
+	for _, line := range oracle.LLVMReadelf(t, path, "-u") {
 		line = strings.TrimSpace(line)
 		name, rest, _ := strings.Cut(line, " ")
 		switch {
@@ -71,15 +72,6 @@ func exidxLLVM(t *testing.T, path string) (all []exidxForeign) {
 		}
 	}
 	return all
-}
-
-func exidxRun(t *testing.T, tool string, args ...string) []string {
-	t.Helper()
-	out, err := exec.Command(testenv.Tool(t, tool), args...).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", tool, err)
-	}
-	return strings.Split(string(out), "\n")
 }
 
 // exidxMachine executes instructions as a tool names them, with arbitrary values in
@@ -390,7 +382,7 @@ func exidxNamed(t *testing.T, path string) string {
 	var args []string
 	seen := map[string]bool{}
 	_, f := cfiOpen(t, path)
-	for _, line := range exidxRun(t, "readelf", "-u", "-W", path) {
+	for _, line := range oracle.Readelf(t, path, "-u", "-W") {
 		m := routine.FindStringSubmatch(line)
 		if m == nil || seen[m[1]] {
 			continue

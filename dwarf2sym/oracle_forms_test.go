@@ -2,7 +2,6 @@ package dwarf2sym_test
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -174,32 +175,21 @@ func compareAddr2line(t *testing.T, file string, text []byte) {
 		t.Fatal(err)
 	}
 	base := loadBase(t, file)
-	var questions strings.Builder
+	var addrs []uint64
 	var want []string
 	for _, f := range sym.funcs {
 		for _, l := range f.lines {
 			if l.line > 0 && sym.files[l.file] != "??" {
-				fmt.Fprintf(&questions, "%#x\n", base+l.lo)
+				addrs = append(addrs, base+l.lo)
 				want = append(want, fmt.Sprintf("%s:%d", filepath.Base(sym.files[l.file]), l.line))
 			}
 		}
 	}
-	cmd := exec.Command(testenv.Tool(t, "eu-addr2line"), "-e", file)
-	cmd.Stdin = strings.NewReader(questions.String())
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(got) != len(want) {
-		t.Fatalf("eu-addr2line: %d answers for %d addresses", len(got), len(want))
-	}
 	wrong := 0
-	for i := range got {
-		place := strings.Split(filepath.Base(got[i]), ":")
-		if len(place) < 2 || place[0]+":"+place[1] != want[i] {
+	for i, frames := range oracle.EUAddr2line(t, file, addrs) {
+		if got := fmt.Sprintf("%s:%d", filepath.Base(frames[0].File), frames[0].Line); got != want[i] {
 			if wrong++; wrong < 5 {
-				t.Errorf("address %d: %s, eu-addr2line %s", i, want[i], got[i])
+				t.Errorf("%#x: %s, eu-addr2line %s", addrs[i], want[i], got)
 			}
 		}
 	}
@@ -336,22 +326,13 @@ func symbolsOf(t *testing.T, file string, delta uint64) (out []namedAddr) {
 		return out
 	}
 	nm("-D", "--quiet")
-	cmd := exec.Command(testenv.Tool(t, "eu-readelf"), "-s", "--elf-section=.gnu_debugdata", file)
-	text, err := cmd.Output()
-	if err != nil && len(text) == 0 {
-		return out // no such section
+	if f := symtest.Open(t, file); f.Section(".gnu_debugdata") == nil {
+		return out
 	}
-	// Num: Value Size Type Bind Vis Ndx Name
-	for line := range strings.Lines(string(text)) {
-		p := strings.Fields(line)
-		if len(p) < 8 || p[3] != "FUNC" && p[3] != "NOTYPE" && p[3] != "GNU_IFUNC" || p[6] == "UNDEF" || p[6] == "ABS" {
-			continue
+	for _, s := range oracle.ReadSymbols(oracle.EUReadelf(t, file, "-s", "--elf-section=.gnu_debugdata"), ".symtab") {
+		if slices.Contains([]string{"FUNC", "NOTYPE", "GNU_IFUNC"}, s.Type) && s.Section != "UNDEF" && s.Section != "ABS" {
+			out = append(out, namedAddr{s.Addr + delta, s.Name})
 		}
-		addr, err := strconv.ParseUint(p[1], 16, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, namedAddr{addr + delta, cmp.Or(p[7], "?")})
 	}
 	return out
 }

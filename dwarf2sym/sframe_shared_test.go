@@ -330,7 +330,7 @@ func TestSFrameAgainstReadelf(t *testing.T) {
 		if f.Kind != object.Relocatable {
 			ours = cfiFlatten(&table, base)
 		}
-		for _, fde := range cfiReadelfText(f.cpu, text, ".eh_frame") {
+		for _, fde := range cfiReadelfText(f.cpu, strings.Split(string(text), "\n"), ".eh_frame") {
 			for _, r := range fde.rows {
 				i := slices.IndexFunc(ours, func(o cfiOurs) bool { return o.addr <= r.addr && r.addr < o.end })
 				name := f.name(symfmt.RVA(r.addr - f.Base))

@@ -1,15 +1,14 @@
 package lint
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/coverage"
@@ -24,21 +23,10 @@ type byteMap struct {
 }
 
 // readByteMap runs readelf.
-func readByteMap(t *testing.T, readelf, path string) *byteMap {
+func readByteMap(t *testing.T, path string) *byteMap {
 	t.Helper()
 	m := &byteMap{}
-	lines := func(fn func(line string), args ...string) {
-		out, err := exec.Command(readelf, append(args, path)...).Output()
-		if len(out) == 0 { // its status is 1 if it warns
-			t.Fatalf("readelf %v %s: %v", args, path, err)
-		}
-		in := bufio.NewScanner(bytes.NewReader(out))
-		in.Buffer(nil, 1<<20)
-		for in.Scan() {
-			fn(in.Text())
-		}
-	}
-	lines(func(line string) {
+	for _, line := range oracle.Readelf(t, path, "-SW") {
 		_, line, ok := strings.Cut(line, "] ")
 		if f := strings.Fields(line); ok && len(f) > 6 && strings.Contains(f[6], "X") {
 			var addr, size uint64
@@ -47,8 +35,8 @@ func readByteMap(t *testing.T, readelf, path string) *byteMap {
 			}
 			m.section(f[0], addr, size)
 		}
-	}, "-SW")
-	lines(func(line string) {
+	}
+	for _, line := range oracle.Readelf(t, path, "--debug-dump=frames") {
 		var from, to uint64
 		if _, pc, ok := strings.Cut(line, " FDE "); ok {
 			if _, err := fmt.Sscanf(pc[strings.Index(pc, "pc="):], "pc=%x..%x", &from, &to); err != nil {
@@ -58,7 +46,7 @@ func readByteMap(t *testing.T, readelf, path string) *byteMap {
 				m.covered[at] = true
 			}
 		}
-	}, "--debug-dump=frames")
+	}
 	return m
 }
 
@@ -81,7 +69,6 @@ func (m *byteMap) section(name string, addr, size uint64) {
 // libraries, for all CPUs except ARM.
 func TestOracleCodeShare(t *testing.T) {
 	testenv.Oracle(t)
-	readelf := testenv.Tool(t, "readelf")
 	const most, largest = 60, 5 << 20
 	paths, err := filepath.Glob("/usr/lib/x86_64-linux-gnu/*.so*")
 	if err != nil {
@@ -106,7 +93,7 @@ func TestOracleCodeShare(t *testing.T) {
 			continue
 		}
 		r := lintBinary(t, testenv.Dump(t, path), symtest.Open(t, path), Options{Rules: []*finding.Rule{}})
-		m := readByteMap(t, readelf, path)
+		m := readByteMap(t, path)
 		var covered, code uint64
 		for at, is := range m.code {
 			if is {

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -128,7 +129,7 @@ func compareExtents(t *testing.T, path string) {
 		}
 	}
 	addrs = append(addrs, 0x7fffff000000, 1<<63, f.Base+1<<20, f.Base+1<<32)
-	answers := llvmFrames(t, path, addrs, "--no-demangle", "--functions=linkage", "--no-inlines")
+	answers := framesOf(oracle.LLVM(t, path, addrs, "--no-demangle", "--functions=linkage", "--no-inlines"))
 	bad, counts := 0, map[string]int{}
 	var at Location
 	places := symbolPlaces(f)
@@ -179,10 +180,7 @@ func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64) {
 	}
 	defer f.Close()
 	places := symbolPlaces(f)
-	lines := strings.Split(strings.TrimSuffix(string(ask(t, questionsOf(addrs), testenv.Tool(t, "addr2line"), "-f", "-e", path)), "\n"), "\n")
-	if len(lines) != 2*len(addrs) {
-		t.Fatalf("%d lines of addr2line for %d addresses", len(lines), len(addrs))
-	}
+	answers := oracle.Addr2line(t, path, addrs)
 	both, bad := 0, 0
 	var at Location
 	for i, addr := range addrs {
@@ -190,7 +188,7 @@ func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := lines[2*i]
+		want := answers[i][0].Function
 		if !found {
 			continue
 		}

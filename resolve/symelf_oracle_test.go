@@ -7,12 +7,11 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symelf"
@@ -80,12 +79,14 @@ func noLine(frames []Frame) []Frame {
 
 var elfTools = []elfTool{
 	{"llvm-symbolizer-22", 1, func(t *testing.T, file string, addrs []uint64) [][]Frame {
-		return llvmFrames(t, file, addrs, "--no-demangle", "--inlines")
+		return framesOf(oracle.LLVM(t, file, addrs, "--no-demangle", "--inlines"))
 	}, nil},
 	{"addr2line", 10, func(t *testing.T, file string, addrs []uint64) [][]Frame {
-		return gnuAnswers(t, ask(t, questionsOf(addrs), testenv.Tool(t, "addr2line"), "-a", "-i", "-f", "-e", file))
+		return framesOf(oracle.Addr2line(t, file, addrs, "-i"))
 	}, nil},
-	{"eu-addr2line", 300, euFrames, []elfRule{
+	{"eu-addr2line", 300, func(t *testing.T, file string, addrs []uint64) [][]Frame {
+		return framesOf(oracle.EUAddr2line(t, file, addrs, "-i"))
+	}, []elfRule{
 		{
 			"relative", "elfutils puts a slash before a file name that has no folder",
 			func(got, want []Frame) bool {
@@ -106,20 +107,6 @@ func sameButFolder(got, want Frame) bool {
 	plain := func(file string) string { return strings.TrimPrefix(path.Clean("/"+file), "/") }
 	got.File, want.File = plain(got.File), plain(want.File)
 	return got == want
-}
-
-// euFrames returns eu-addr2line's frames. On PowerPC, elfutils 0.188 exits with status 1 and without a message
-// for an address that only a symbol has.
-func euFrames(t *testing.T, file string, addrs []uint64) [][]Frame {
-	t.Helper()
-	var stderr bytes.Buffer
-	cmd := exec.Command(testenv.Tool(t, "eu-addr2line"), "-a", "-i", "-f", "-e", file)
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(questionsOf(addrs)), &stderr
-	out, err := cmd.Output()
-	if err != nil && stderr.Len() > 0 {
-		t.Fatalf("eu-addr2line: %v\n%s", err, stderr.Bytes())
-	}
-	return euAnswers(t, out)
 }
 
 // Other tools' answers from an ELF file made from a symbol file equal those of the symbol
@@ -149,9 +136,6 @@ func TestOracleSymelf(t *testing.T) {
 				asked = append(asked, uint64(addrs[i]))
 			}
 			answers := tool.ask(t, elfFile, asked)
-			if len(answers) != len(asked) {
-				t.Fatalf("%s, %s: %d answers to %d questions", tool.name, name, len(answers), len(asked))
-			}
 			r := openFile(t, writeFile(t, "x.sym", text))
 			bad := 0
 			var at Location
@@ -242,27 +226,4 @@ func edgesOf(m *symfmt.Module) (all []symfmt.RVA) {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-var gnuLine = regexp.MustCompile(`^(.*):(\d+|\?)( \(discriminator \d+\))?$`)
-
-// gnuAnswers reads an address, then two lines for each function.
-func gnuAnswers(t *testing.T, out []byte) (all [][]Frame) {
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	for i := 0; i < len(lines); {
-		if strings.HasPrefix(lines[i], "0x") {
-			all = append(all, nil)
-			i++
-			continue
-		}
-		m := gnuLine.FindStringSubmatch(lines[i+1])
-		if m == nil {
-			t.Fatalf("%q", lines[i+1])
-		}
-		num, _ := strconv.ParseUint(m[2], 10, 32) // "?" is 0
-		last := len(all) - 1
-		all[last] = append(all[last], Frame{Function: lines[i], File: m[1], Line: uint32(num)})
-		i += 2
-	}
-	return all
 }

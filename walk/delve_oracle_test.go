@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
@@ -50,11 +51,7 @@ func TestOracleDelve(t *testing.T) {
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			gdb := exec.Command(testenv.Tool(t, "gdb"), "-nx", "-batch", "-iex", "set debuginfod enabled off",
-				"-ex", "handle SIGUSR1 SIGURG nostop noprint pass", "-ex", "run", "-ex", "generate-core-file "+core, program)
-			if out, err := gdb.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			oracle.CrashCore(t, core, program)
 			c := delveComparison{t: t, count: map[string]int{}}
 			c.open(program, core)
 			c.compare(startDelve(t, dlv, program, core))

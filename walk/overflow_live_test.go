@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -95,11 +96,8 @@ func TestOracleStackOverflow(t *testing.T) {
 				}
 			}
 			t.Logf("%d frames, %s", len(s.Frames), s.Notes)
-			out, err := exec.Command(testenv.Tool(t, "gdb"), "-nx", "-batch", "-ex", "bt -4", program, core).CombinedOutput()
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := regexp.MustCompile(`(?m)^#(\d+) .* in deep \(`).FindAllStringSubmatch(string(out), -1)
+			out := oracle.GDB(t, "-ex", "bt -4", program, core)
+			last := regexp.MustCompile(`(?m)^#(\d+) .* in deep \(`).FindAllStringSubmatch(out, -1)
 			if len(last) == 0 {
 				t.Fatalf("gdb shows\n%s", out)
 			}

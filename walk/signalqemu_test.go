@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,8 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
@@ -81,7 +80,6 @@ func TestOracleSignals(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("make oracle-full compiles and runs a program for 12 CPUs")
 	}
-	gdb := testenv.Tool(t, "gdb-multiarch")
 	var all gdbTest
 	walked := 0
 	for _, e := range emulators {
@@ -91,14 +89,8 @@ func TestOracleSignals(t *testing.T) {
 			if e.stop {
 				bt = fmt.Sprint("bt ", e.gdb)
 			}
-			// gdb's complaints about the core do not matter.
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			out, err := exec.CommandContext(ctx, gdb, "-nx", "-batch", "-ex", "set backtrace past-main on", "-ex", bt, program, core).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := walktest.LastBacktrace(t, string(out))
+			out := oracle.GDBCore(t, core, program, "set backtrace past-main on", bt)
+			want := walktest.LastBacktrace(t, out)
 			if i := slices.IndexFunc(want, func(f walktest.GDBFrame) bool { return walktest.GDBName(f.Function) == "??" }); i >= 0 {
 				want = want[:i] // where gdb is lost
 			}

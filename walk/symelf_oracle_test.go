@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/symelf"
 	"github.com/symtool/symtool/walk/dump"
@@ -52,7 +53,7 @@ func TestOracleSymelfStacks(t *testing.T) {
 		ours := filepath.Join(dir, "ours.elf")
 		symbolsAsELF(t, program, ours, base)
 		want := symelfStacks(t, core, program)
-		got := symelfStacks(t, core, bare, "-ex", fmt.Sprintf("symbol-file %s -o %#x", ours, offset))
+		got := symelfStacks(t, core, bare, fmt.Sprintf("symbol-file %s -o %#x", ours, offset))
 		none := symelfStacks(t, core, bare)
 		if slices.Equal(none, want) {
 			t.Errorf("%s: the stacks are the same without our file", name)
@@ -165,17 +166,8 @@ var (
 // parameters, file without folders, line; up to main, after which gdb stops or not.
 func symelfStacks(t *testing.T, core, program string, more ...string) (frames []string) {
 	t.Helper()
-	system := testenv.Shared(t, "data", "crashes", "system")
-	args := append([]string{"-nx", "-batch", "-ex", "set sysroot /nonexistent", "-ex", "set debug-file-directory /nonexistent",
-		"-ex", "set solib-search-path " + system + ":" + filepath.Dir(core), "-ex", "set confirm off",
-		"-ex", "file " + program, "-ex", "core-file " + core}, more...)
-	args = append(args, "-ex", "thread apply all bt 300")
-	out, err := exec.Command(testenv.Tool(t, "gdb-multiarch"), args...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	over := false
-	for _, line := range strings.Split(string(out), "\n") {
+	for line := range strings.SplitSeq(oracle.GDBCore(t, core, program, append(more, "thread apply all bt 300")...), "\n") {
 		if strings.HasPrefix(line, "Thread ") {
 			over = false
 			frames = append(frames, strings.Join(strings.Fields(line)[:2], " "))

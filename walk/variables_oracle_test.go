@@ -1,13 +1,14 @@
 package walk_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
@@ -150,7 +151,7 @@ func onlyStacks(d *dump.Dump) *dump.Dump {
 // The same for CPUs that need a cross compiler. QEMU writes arm64's cores, without floating-point registers.
 func TestOracleVariablesCPUs(t *testing.T) {
 	testenv.Oracle(t)
-	gdb, qemu := testenv.Tool(t, "gdb-multiarch"), testenv.Tool(t, "qemu-aarch64-static")
+	qemu := testenv.Tool(t, "qemu-aarch64-static")
 	for _, p := range []struct {
 		name, compiler string
 		least          int
@@ -168,7 +169,7 @@ func TestOracleVariablesCPUs(t *testing.T) {
 		var truth *walktest.Truth
 		if p.compiler[0] == 'a' {
 			core = coreOfQEMU(t, qemu, program)
-			truth = truthOf(t, exec.Command(gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", "core-file "+core, "-x", truthScript, program))
+			truth = truthOf(t, oracle.GDBCore(t, core, program, "source "+truthScript))
 		} else {
 			truth = gdbTruth(t, program, core)
 		}
@@ -200,28 +201,24 @@ func programSources(t *testing.T, program string) *walk.Sources {
 // functions in libraries.
 func gdbTruth(t *testing.T, program, core string) *walktest.Truth {
 	t.Helper()
-	cmd := exec.Command(testenv.Tool(t, "gdb"), "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set debug-file-directory /nonexistent",
-		"-ex", "handle SIGUSR1 SIGURG nostop noprint pass",
-		"-ex", "run", "-ex", "generate-core-file "+core, "-ex", "kill", "-ex", "core-file "+core, "-x", truthScript, program)
-	truth := truthOf(t, cmd)
+	oracle.CrashCore(t, core, program)
+	truth := truthOf(t, oracle.GDB(t, "-iex", "set debug-file-directory /nonexistent", "-ex", "core-file "+core, "-x", truthScript, program))
 	if !testenv.OracleFull() && len(truth.Threads) > 1 { // the others are wherever the scheduler left them, which differs each time
 		truth.Threads = truth.Threads[:1]
 	}
 	return truth
 }
 
-// truthOf runs gdb with truthScript, and returns what it prints.
-func truthOf(t *testing.T, cmd *exec.Cmd) *walktest.Truth {
+// truthOf reads what truthScript prints.
+func truthOf(t *testing.T, out string) *walktest.Truth {
 	t.Helper()
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	out, err := cmd.CombinedOutput()
-	_, text, ok := bytes.Cut(out, []byte("\nTRUTH "))
-	if err != nil || !ok {
-		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	_, text, ok := strings.Cut(out, "\nTRUTH ")
+	if !ok {
+		t.Fatalf("gdb prints no values:\n%s", out)
 	}
 	truth := &walktest.Truth{}
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(truth); err != nil {
-		t.Fatalf("%v: %v", cmd, err)
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(truth); err != nil {
+		t.Fatal(err)
 	}
 	return truth
 }

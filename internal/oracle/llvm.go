@@ -28,12 +28,8 @@ var Linkage = []string{"--no-demangle", "--functions=linkage", "--inlines"}
 // LLVM returns llvm-symbolizer's frames at each of addrs in a file, innermost first. Without options it demangles names.
 func LLVM(t testing.TB, path string, addrs []uint64, options ...string) [][]Frame {
 	t.Helper()
-	var questions []byte
-	for _, a := range addrs {
-		questions = append(strconv.AppendUint(append(questions, "0x"...), a, 16), '\n')
-	}
 	cmd := exec.Command(testenv.Tool(t, "llvm-symbolizer-22"), append([]string{"--output-style=JSON", "--no-debuginfod", "--obj=" + path}, options...)...)
-	cmd.Stdin = bytes.NewReader(questions)
+	cmd.Stdin = bytes.NewReader(questions(addrs))
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

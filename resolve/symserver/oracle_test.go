@@ -189,7 +189,7 @@ func TestOracleDebuginfod(t *testing.T) {
 // gdb finds the debug file of a stripped program, and a source, through the server.
 func TestOracleGDB(t *testing.T) {
 	testenv.Oracle(t)
-	gdb, gcc, objcopy := testenv.Tool(t, "gdb"), testenv.Tool(t, "gcc"), testenv.Tool(t, "objcopy")
+	gcc, objcopy := testenv.Tool(t, "gcc"), testenv.Tool(t, "objcopy")
 	dir, work := t.TempDir(), t.TempDir()
 	source := write(t, filepath.Join(work, "far away+1.c"), []byte("int twice(int x)\n{\n\treturn 2 * x; /* here */\n}\nint main(void) { return twice(0); }\n"))
 	program, debug := filepath.Join(work, "program"), filepath.Join(work, "debug")
@@ -203,8 +203,10 @@ func TestOracleGDB(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{dir}, Access: func(a *Access) { log = append(log, fmt.Sprint(a.Status, " ", a.Kind)) }})
 	live := httptest.NewServer(s)
 	defer live.Close()
-	env := []string{"DEBUGINFOD_URLS=" + live.URL, "DEBUGINFOD_CACHE_PATH=" + t.TempDir(), "HOME=" + work}
-	out := string(mustRun(t, env, nil, gdb, "-nx", "-batch", "-iex", "set debuginfod enabled on", "-ex", "info line twice", "-ex", "list twice", program))
+	for name, value := range map[string]string{"DEBUGINFOD_URLS": live.URL, "DEBUGINFOD_CACHE_PATH": t.TempDir(), "HOME": work} {
+		t.Setenv(name, value)
+	}
+	out := oracle.GDB(t, "-iex", "set debuginfod enabled on", "-ex", "info line twice", "-ex", "list twice", program)
 	if !strings.Contains(out, `Line 2 of "/gone/src/far away+1.c"`) || !strings.Contains(out, "return 2 * x; /* here */") {
 		t.Errorf("%s\n%q", out, log)
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/oracle"
 )
 
 // assemble makes an object with one .cfi_offset for each line, and returns the
@@ -57,14 +59,11 @@ var (
 // the name that readelf gives it.
 func offsets(t *testing.T, object string) (number map[int]string, name map[int]string) {
 	t.Helper()
-	out, err := exec.Command("readelf", "--debug-dump=frames", object).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := strings.Join(oracle.Readelf(t, object, "--debug-dump=frames"), "\n")
 	number, name = map[int]string{}, map[int]string{}
-	for _, m := range offsetOp.FindAllSubmatch(bytes.ReplaceAll(out, []byte("bad register: "), nil), -1) {
-		at, _ := strconv.Atoi(string(m[3]))
-		number[at/8-1], name[at/8-1] = string(m[1]), string(m[2])
+	for _, m := range offsetOp.FindAllStringSubmatch(strings.ReplaceAll(out, "bad register: ", ""), -1) {
+		at, _ := strconv.Atoi(m[3])
+		number[at/8-1], name[at/8-1] = m[1], m[2]
 	}
 	return number, name
 }

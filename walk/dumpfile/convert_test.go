@@ -3,13 +3,13 @@ package dumpfile_test
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -122,19 +122,10 @@ func TestConvertAsOthersSee(t *testing.T) {
 // backtrace returns gdb's backtraces of all threads, in the order of their ids.
 func backtrace(t *testing.T, core, program, arguments string) string {
 	t.Helper()
-	shared := testenv.Shared(t, "data", "crashes", "system")
-	cmd := exec.Command(testenv.Tool(t, "gdb-multiarch"), "-nx", "-batch",
-		"-ex", "set sysroot /nonexistent", "-ex", "set debug-file-directory /nonexistent",
-		"-ex", "set solib-search-path "+shared+":"+filepath.Dir(program), "-ex", "set print frame-arguments "+arguments,
-		"-ex", "file "+program, "-ex", "core-file "+core, "-ex", "thread apply all bt")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	stacks := map[string][]string{}
 	var ids []string
 	id := ""
-	for _, line := range strings.Split(string(out), "\n") {
+	for line := range strings.SplitSeq(oracle.GDBCore(t, core, program, "set print frame-arguments "+arguments, "thread apply all bt"), "\n") {
 		if m := threadLine.FindStringSubmatch(line); m != nil {
 			id = m[1]
 			ids = append(ids, id)

@@ -1,12 +1,12 @@
 package dumpfile_test
 
 import (
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
@@ -19,17 +19,10 @@ var notConverted = regexp.MustCompile(`^(k[0-7] ` + // masks of AVX-512, in the 
 // gdbSays returns what gdb prints about a core besides backtraces, one line for each fact.
 func gdbSays(t *testing.T, core, program string) (lines []string) {
 	t.Helper()
-	system := testenv.Shared(t, "data", "crashes", "system")
-	out, err := exec.Command(testenv.Tool(t, "gdb-multiarch"), "-nx", "-batch",
-		"-ex", "set sysroot /nonexistent", "-ex", "set debug-file-directory /nonexistent",
-		"-ex", "set solib-search-path "+system+":"+filepath.Dir(program), "-ex", "file "+program, "-ex", "core-file "+core,
-		"-ex", "thread apply all info registers", "-ex", "info sharedlibrary", "-ex", "info auxv", "-ex", "info proc mappings",
-		"-ex", "print $_siginfo.si_signo", "-ex", "print $_siginfo._sifields._sigfault.si_addr", "-ex", "echo").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := oracle.GDBCore(t, core, program, "thread apply all info registers", "info sharedlibrary", "info auxv", "info proc mappings",
+		"print $_siginfo.si_signo", "print $_siginfo._sifields._sigfault.si_addr", "echo")
 	thread := ""
-	for _, line := range strings.Split(string(out), "\n") {
+	for _, line := range strings.Split(out, "\n") {
 		if m := threadLine.FindStringSubmatch(line); m != nil {
 			thread = m[1]
 			continue

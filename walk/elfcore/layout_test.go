@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -41,7 +42,7 @@ func TestOracleFloat(t *testing.T) {
 			}
 		}
 		var thread *dump.Thread
-		for line := range strings.Lines(gdb(t, core, program, command)) {
+		for line := range strings.Lines(oracle.GDBCore(t, core, program, command)) {
 			if m := gdbThread.FindStringSubmatch(line); m != nil {
 				i := slices.IndexFunc(d.Threads, func(th dump.Thread) bool { return strconv.FormatUint(uint64(th.ID), 10) == m[1] })
 				thread = &d.Threads[i]

@@ -1,17 +1,15 @@
 package elfcore
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -54,25 +52,6 @@ func regNamed(a *arch.Arch, name string) (int, bool) {
 	return a.RegIndex("$" + name)
 }
 
-// gdb runs commands on a core and its program.
-func gdb(t *testing.T, core, program string, commands ...string) string {
-	t.Helper()
-	args := []string{"-nx", "-batch", "-ex", "set sysroot /nonexistent", "-ex", "set debug-file-directory /nonexistent",
-		"-ex", "set solib-search-path " + testenv.Shared(t, "data", "crashes", "system") + ":" + filepath.Dir(program)}
-	if program != "" {
-		args = append(args, "-ex", "file "+program)
-	}
-	args = append(args, "-ex", "core-file "+core)
-	for _, c := range commands {
-		args = append(args, "-ex", c)
-	}
-	out, err := exec.Command(testenv.Tool(t, "gdb-multiarch"), args...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
-}
-
 var (
 	gdbThread   = regexp.MustCompile(`^Thread \d+ \((?:Thread 0x[0-9a-f]+ \()?LWP (\d+)\)`)
 	gdbRegister = regexp.MustCompile(`^([a-z]\w*) +(0x[0-9a-f]+)\s`)
@@ -83,7 +62,7 @@ var (
 // it.
 func registersOf(t *testing.T, c, core, program string) string {
 	if c != "arch/riscv64" {
-		return gdb(t, core, program, "thread apply all info registers")
+		return oracle.GDBCore(t, core, program, "thread apply all info registers")
 	}
 	text, err := os.ReadFile(testenv.Shared(t, "data", c, "gdb_bt.txt"))
 	if err != nil {
@@ -178,15 +157,12 @@ var euPair = regexp.MustCompile(`([a-z_][\w.]*): +(-?(?:0x)?[0-9a-f]+)`)
 // Every value that eu-readelf shows of the notes is equal to ours.
 func TestOracleNotes(t *testing.T) {
 	testenv.Oracle(t)
-	tool := testenv.Tool(t, "eu-readelf")
 	counts := map[string]int{}
 	for _, c := range append(fixtureCores, realCores...) {
 		d, core, _ := anyCore(t, c)
-		out, _ := exec.Command(tool, "-n", core).Output()
 		e := euCheck{t: t, name: c, d: d, thread: -1, counts: counts}
-		lines := bufio.NewScanner(bytes.NewReader(out))
-		for lines.Scan() {
-			e.line(lines.Text())
+		for _, line := range oracle.EUReadelf(t, core, "-n") {
+			e.line(line)
 		}
 		if e.thread+1 != len(d.Threads) || e.files != len(named(d)) || e.aux != len(d.Auxv) {
 			t.Errorf("%s: eu-readelf has %d threads, %d files, %d of the auxiliary vector; ours are %d, %d, %d",
@@ -335,7 +311,7 @@ func TestOracleLibraries(t *testing.T) {
 	n := 0
 	for _, c := range realCores {
 		d := readShared(t, c, Options{})
-		out := gdb(t, testenv.Shared(t, "data", c, "core"), testenv.Shared(t, "data", c, "prog"), "info sharedlibrary")
+		out := oracle.GDBCore(t, testenv.Shared(t, "data", c, "core"), testenv.Shared(t, "data", c, "prog"), "info sharedlibrary")
 		for _, line := range strings.Split(out, "\n") {
 			m := gdbLibrary.FindStringSubmatch(line)
 			if m == nil {

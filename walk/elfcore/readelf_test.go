@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -25,13 +26,11 @@ const xsaveLayout = 0x205 // newer than readelf 2.40
 // notes, with readelf's.
 func TestOracleReadelf(t *testing.T) {
 	testenv.Oracle(t)
-	tool := testenv.Tool(t, "readelf")
 	segments, bytes, notes := 0, uint64(0), 0
 	for _, c := range append(append([]string{n32Core}, fixtureCores...), realCores...) {
 		d, core, _ := anyCore(t, c)
-		out, _ := exec.Command(tool, "-lnW", core).Output() // it warns of riscv64's notes
 		var parts []dump.Part
-		for line := range strings.Lines(string(out)) {
+		for _, line := range oracle.Readelf(t, core, "-lnW") {
 			if m := loadLine.FindStringSubmatch(line); m != nil {
 				segments++
 				bytes += compareLoad(t, c, d, core, m)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
@@ -21,7 +22,6 @@ import (
 // it when the signal arrives.
 func TestOracleGoFatal(t *testing.T) {
 	testenv.Oracle(t)
-	gdb := testenv.Tool(t, "gdb")
 	fatal := buildGoMain(t, "fatal.go", "CGO_ENABLED=0")
 	for _, tt := range []struct {
 		arg, function, signature string
@@ -31,11 +31,11 @@ func TestOracleGoFatal(t *testing.T) {
 		{"deadlock", "runtime.checkdead", "runtime.checkdead"}, // no goroutine runs
 		{"panic", "main.read", "main.read"},
 	} {
-		t.Run(tt.arg, func(t *testing.T) { checkFatal(t, gdb, fatal, tt.arg, tt.function, tt.signature) })
+		t.Run(tt.arg, func(t *testing.T) { checkFatal(t, fatal, tt.arg, tt.function, tt.signature) })
 	}
 	t.Run("cgo", func(t *testing.T) {
 		testenv.Tool(t, "gcc")
-		checkFatal(t, gdb, buildGoMain(t, "fatalcgo.go", "CGO_ENABLED=1"), "", "main.call", "fail")
+		checkFatal(t, buildGoMain(t, "fatalcgo.go", "CGO_ENABLED=1"), "", "main.call", "fail")
 	})
 }
 
@@ -56,14 +56,11 @@ func buildGoMain(t *testing.T, file, env string) (program string) {
 }
 
 // checkFatal compares the functions of the thread that crashed, and the signature.
-func checkFatal(t *testing.T, gdb, program, arg, function, want string) {
+func checkFatal(t *testing.T, program, arg, function, want string) {
 	t.Helper()
 	core := filepath.Join(t.TempDir(), "core")
-	cmd := exec.Command(gdb, "-batch", "-nx", "-ex", "handle SIGURG nostop noprint", "-ex", "run", "-ex", "gcore "+core, "--args", program, arg)
-	cmd.Env = append(os.Environ(), "GOTRACEBACK=crash", "DEBUGINFOD_URLS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	t.Setenv("GOTRACEBACK", "crash")
+	oracle.CrashCore(t, core, program, arg)
 	opened, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
 	if err != nil {
 		t.Fatal(err)

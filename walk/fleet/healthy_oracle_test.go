@@ -1,7 +1,6 @@
 package fleet_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
@@ -32,7 +32,7 @@ import (
 // those frames are not counted.
 func TestOracleHealthy(t *testing.T) {
 	testenv.Oracle(t)
-	h := &healthyTest{gdb: testenv.Tool(t, "gdb"), dir: t.TempDir()}
+	h := &healthyTest{dir: t.TempDir()}
 	names := map[string]bool{}
 	for _, p := range healthyProcesses {
 		if names[p.name] {
@@ -70,8 +70,8 @@ type healthy struct {
 }
 
 type healthyTest struct {
-	gdb, dir string
-	ran      int
+	dir string
+	ran int
 }
 
 // gdbFrame is a frame of gdb.
@@ -93,7 +93,7 @@ func (h *healthyTest) check(t *testing.T, p *healthy) {
 	pid := h.start(t, p)
 	core := filepath.Join(t.TempDir(), "core")
 	live := walkHealthy(t, dumpfile.Options{PID: pid}, "process")
-	want := h.gdbFrames(t, pid, core)
+	want := gdbFrames(t, pid, core)
 	if len(want) == 0 {
 		t.Fatal("gdb finds no threads")
 	}
@@ -277,16 +277,13 @@ func rest(t *testing.T, p *healthy, pid int) int {
 }
 
 // gdbFrames returns gdb's frames of a process by thread, and writes a core.
-func (h *healthyTest) gdbFrames(t *testing.T, pid int, core string) map[uint32][]gdbFrame {
+func gdbFrames(t *testing.T, pid int, core string) map[uint32][]gdbFrame {
 	t.Helper()
-	out, err := exec.Command(h.gdb, "-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex", "set backtrace past-main on",
-		"-ex", "set print frame-arguments none", "-p", strconv.Itoa(pid), "-x", "testdata/healthy/frames.py", "-ex", "gcore "+core).CombinedOutput()
-	if err != nil {
-		t.Fatalf("gdb: %v\n%s", err, out)
-	}
+	out := oracle.GDB(t, "-ex", "set backtrace past-main on", "-ex", "set print frame-arguments none", "-p", strconv.Itoa(pid),
+		"-x", "testdata/healthy/frames.py", "-ex", "gcore "+core)
 	all, thread := map[uint32][]gdbFrame{}, uint32(0)
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
-		words := strings.SplitN(lines.Text(), " ", 4)
+	for line := range strings.Lines(out) {
+		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4)
 		switch {
 		case words[0] == "thread" && len(words) == 2:
 			id, _ := strconv.ParseUint(words[1], 10, 32)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -563,7 +563,6 @@ func TestStackwalkText(t *testing.T) {
 // the same crash, as eu-readelf prints its notes.
 func TestKernelCores(t *testing.T) {
 	testenv.Oracle(t)
-	readelf := testenv.Tool(t, "eu-readelf")
 	dir := testenv.Shared(t, "data", "crashes")
 	cases, _ := filepath.Glob(filepath.Join(dir, "*", "dump.dmp"))
 	if len(cases) < 9 {
@@ -571,12 +570,8 @@ func TestKernelCores(t *testing.T) {
 	}
 	for _, file := range cases {
 		name := filepath.Base(filepath.Dir(file))
-		out, err := exec.Command(readelf, "-n", filepath.Join(dir, name, "core")).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
 		k := kernelCore{d: readDump(t, "crashes", name, "dump.dmp"), t: t, name: name}
-		for line := range strings.Lines(string(out)) {
+		for _, line := range oracle.EUReadelf(t, filepath.Join(dir, name, "core"), "-n") {
 			k.line(line)
 		}
 		t.Logf("%s: %d registers of %d threads, %d entries of the auxiliary vector, %d modules compared", name, k.regs, k.threads, k.aux, len(k.modules))
@@ -611,7 +606,6 @@ var (
 )
 
 func (k *kernelCore) line(line string) {
-	line = strings.TrimSuffix(line, "\n")
 	d := k.d
 	if m := notePID.FindStringSubmatch(line); m != nil {
 		k.thread(m[1])

@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -52,50 +53,6 @@ func pubsOf(t testing.TB, files ...*object.File) map[uint64]Symbol {
 		out[uint64(p.RVA)] = p
 	}
 	return out
-}
-
-// readelfSym is a line of readelf -sW.
-type readelfSym struct {
-	addr, size       uint64
-	typ, bind, shndx string
-	name             string
-}
-
-func readelfSymbols(t *testing.T, path, table string) []readelfSym {
-	t.Helper()
-	flag := "-sW"
-	if table == ".dynsym" {
-		flag = "--dyn-syms"
-	}
-	out, err := exec.Command(testenv.Tool(t, "readelf"), flag, "-W", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var syms []readelfSym
-	in := false
-	for line := range strings.Lines(string(out)) {
-		if strings.HasPrefix(line, "Symbol table") {
-			in = strings.Contains(line, "'"+table+"'")
-		}
-		f := strings.Fields(line)
-		if !in || len(f) < 8 || !strings.HasSuffix(f[0], ":") {
-			continue
-		}
-		addr, err := strconv.ParseUint(f[1], 16, 64)
-		size, err2 := strconv.ParseUint(f[2], 0, 64)
-		if err != nil || err2 != nil {
-			continue
-		}
-		s := readelfSym{addr, size, f[3], f[4], f[6], strings.Join(f[7:], " ")}
-		if strings.HasPrefix(s.shndx, "[") { // [<other>: 8]  12
-			s.shndx, s.name = f[len(f)-2], f[len(f)-1]
-		}
-		syms = append(syms, s)
-	}
-	if len(syms) == 0 {
-		t.Fatalf("%s: no %s in readelf's output", path, table)
-	}
-	return syms
 }
 
 // TestElfPublicsLikeReadelf checks that every function that readelf lists is there, under
@@ -138,24 +95,28 @@ func checkReadelf(t *testing.T, path, table string, clear uint64) {
 	got := pubsOf(t, symtest.Open(t, path))
 	names := map[uint64][]string{}
 	functions := 0
-	for _, s := range readelfSymbols(t, path, table) {
-		if s.shndx == "UND" || s.shndx == "ABS" {
+	flag := "-sW"
+	if table == ".dynsym" {
+		flag = "--dyn-syms"
+	}
+	for _, s := range oracle.ReadSymbols(oracle.Readelf(t, path, flag, "-W"), table) {
+		if s.Section == "UND" || s.Section == "ABS" {
 			continue
 		}
-		name, _, _ := strings.Cut(s.name, "@")
-		names[s.addr&^clear] = append(names[s.addr&^clear], name)
-		if s.typ != "FUNC" && s.typ != "IFUNC" {
+		name, _, _ := strings.Cut(s.Name, "@")
+		names[s.Addr&^clear] = append(names[s.Addr&^clear], name)
+		if s.Type != "FUNC" && s.Type != "IFUNC" {
 			continue
 		}
 		functions++
-		p, ok := got[s.addr&^clear]
+		p, ok := got[s.Addr&^clear]
 		switch {
 		case !ok:
-			t.Errorf("%#x %s is missing", s.addr, s.name)
+			t.Errorf("%#x %s is missing", s.Addr, s.Name)
 		case !p.Func:
-			t.Errorf("%#x %s is untyped", s.addr, s.name)
-		case p.Name == name && p.Size < s.size:
-			t.Errorf("%#x %s: size %d, want %d", s.addr, s.name, p.Size, s.size)
+			t.Errorf("%#x %s is untyped", s.Addr, s.Name)
+		case p.Name == name && p.Size < s.Size:
+			t.Errorf("%#x %s: size %d, want %d", s.Addr, s.Name, p.Size, s.Size)
 		}
 	}
 	for addr, p := range got {

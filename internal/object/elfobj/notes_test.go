@@ -3,12 +3,12 @@ package elfobj
 import (
 	"bytes"
 	"encoding/binary"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -62,14 +62,9 @@ func TestBuildID(t *testing.T) {
 
 // TestBuildIDLikeReadelf compares the build-ids of this machine's files with readelf's.
 func TestBuildIDLikeReadelf(t *testing.T) {
-	readelf := testenv.Tool(t, "readelf")
 	for _, path := range systemFiles(t) {
-		out, err := exec.Command(readelf, "-nW", path).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
 		want := ""
-		if _, after, ok := strings.Cut(string(out), "Build ID: "); ok {
+		if _, after, ok := strings.Cut(strings.Join(oracle.Readelf(t, path, "-nW"), "\n"), "Build ID: "); ok {
 			want = strings.Fields(after)[0]
 		}
 		f, err := Open(path, object.DefaultLimits())

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"debug/elf"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/oracle"
 )
 
 // dynamicELF adds a dynamic section of tags and values, and its string table.
@@ -85,7 +84,6 @@ func stripSections(e *testELF) {
 
 // binutils' readelf prints the same names for all libraries on this system.
 func TestOracleSOName(t *testing.T) {
-	readelf := testenv.Tool(t, "readelf")
 	var files []string
 	for _, dir := range []string{"/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/usr/bin"} {
 		found, _ := filepath.Glob(filepath.Join(dir, "*"))
@@ -105,8 +103,7 @@ func TestOracleSOName(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
-		out, _ := exec.Command(readelf, "-d", file).Output()
-		_, want, _ := strings.Cut(string(out), "Library soname: [")
+		_, want, _ := strings.Cut(strings.Join(oracle.Readelf(t, file, "-d"), "\n"), "Library soname: [")
 		want, _, _ = strings.Cut(want, "]")
 		if got != want {
 			t.Errorf("%s: %q, readelf says %q", file, got, want)

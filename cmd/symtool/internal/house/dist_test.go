@@ -15,6 +15,7 @@ import (
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
+	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/internal/version"
 )
@@ -58,8 +59,8 @@ func TestDistOracle(t *testing.T) {
 // built.
 func checkRelease(t *testing.T, program string) {
 	t.Helper()
-	if out, err := exec.Command(testenv.Tool(t, "readelf"), "-lW", program).Output(); err != nil || bytes.Contains(out, []byte("INTERP")) {
-		t.Errorf("not static: %v\n%s", err, out)
+	if lines := strings.Join(oracle.Readelf(t, program, "-lW"), "\n"); !strings.Contains(lines, "LOAD") || strings.Contains(lines, "INTERP") {
+		t.Errorf("not static:\n%s", lines)
 	}
 	out, err := exec.Command(program, "version", "--format", "json").Output()
 	if err != nil || !bytes.Contains(out, []byte("-trimpath=true")) || !bytes.Contains(out, []byte(`"revision": "`)) {

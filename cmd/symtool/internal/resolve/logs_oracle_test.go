@@ -163,8 +163,7 @@ var logForms = []*logForm{
 	{
 		"addresses with --core", func(t *testing.T, dir string) (string, string, []string) {
 			program, core := compiled(t, dir, "gcc", "places.c", places, "-g", "-O2"), filepath.Join(dir, "core.1")
-			log := output(t, testenv.Tool(t, "gdb"), "-batch", "-nx", "-ex", "run", "-ex", "gcore "+core, "--args", program, "abort")
-			return log, dir, []string{"--core", core}
+			return oracle.CrashCore(t, core, program, "abort"), dir, []string{"--core", core}
 		},
 		`called from 0x(?P<addr>5555[0-9a-f]{8})$`, "places", func(t *testing.T, f *elf.File, m map[string]string) uint64 {
 			return linked(t, f, m) - 0x555555554000 // gdb's load address of programs
