@@ -1,8 +1,10 @@
 package walk
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -329,7 +331,7 @@ func TestSignalInNullCall(t *testing.T) {
 	}
 }
 
-// Every layout's registers are the CPU's.
+// Every layout's registers are the CPU's, and signalCases has a frame of it.
 func TestSignalTables(t *testing.T) {
 	for a, c := range cpu.All {
 		for _, l := range c.Frames {
@@ -340,6 +342,12 @@ func TestSignalTables(t *testing.T) {
 			}
 			if !pc || !sp || len(l.Code) == 0 {
 				t.Errorf("%s %s: pc %v, sp %v, %d trampolines", a.Name, l.Name, pc, sp, len(l.Code))
+			}
+			if !slices.ContainsFunc(signalCases, func(c signalCase) bool {
+				code := c.bytes(t)
+				return c.arch == a && slices.ContainsFunc(l.Code, func(t cpu.Trampoline) bool { return bytes.Equal(t.Little, code) || bytes.Equal(t.Big, code) })
+			}) {
+				t.Errorf("%s %s: no test has this frame", a.Name, l.Name)
 			}
 		}
 	}

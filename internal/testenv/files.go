@@ -154,3 +154,19 @@ func SymbolFile(t testing.TB, path string) []byte {
 	}
 	return text
 }
+
+// DamagedGzip returns text compressed by gzip, with a checksum that is wrong.
+func DamagedGzip(t testing.TB, text string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(z, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data := packed.Bytes()
+	data[len(data)-8]++ // the checksum and the size of text are at the end
+	return data
+}

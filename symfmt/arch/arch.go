@@ -254,6 +254,17 @@ func ByELF(machine elf.Machine, class elf.Class) *Arch {
 	return nil
 }
 
+// ByAudit returns the CPU of a calling convention of Linux, an AUDIT_ARCH (include/uapi/linux/audit.h), or nil: an ELF
+// machine with flags for its class and byte order.
+func ByAudit(convention uint32) *Arch {
+	const is64Bit = 1 << 31
+	class := elf.ELFCLASS32
+	if convention&is64Bit != 0 {
+		class = elf.ELFCLASS64
+	}
+	return ByELF(elf.Machine(uint16(convention)), class)
+}
+
 // Label returns the name that reports show for a register.
 func (a *Arch) Label(reg string) string {
 	if label, ok := a.labels[reg]; ok {

@@ -16,20 +16,13 @@ type Syscall struct {
 	Audit  uint32 // the calling convention: an AUDIT_ARCH of include/uapi/linux/audit.h
 }
 
-// auditCPUs are the CPUs of calling conventions.
-var auditCPUs = map[uint32]*arch.Arch{
-	0x40000003: arch.X86, 0xc000003e: arch.X86_64, 0x40000028: arch.ARM, 0x28: arch.ARM, 0xc00000b7: arch.ARM64,
-	0xc00000f3: arch.RISCV64, 0x400000f3: arch.RISCV, 0x8: arch.MIPS, 0x40000008: arch.MIPS, 0x80000008: arch.MIPS64,
-	0xc0000008: arch.MIPS64, 0x14: arch.PPC, 0x80000015: arch.PPC64, 0xc0000015: arch.PPC64, 0x80000016: arch.S390X,
-}
-
 // x32Call marks the numbers of x32, which has the calls of x86-64.
 const x32Call = 0x40000000
 
 // CPU returns Breakpad's name of the CPU whose calling convention was used, or the number of the convention. On a
 // 64-bit CPU it may be the CPU's 32-bit predecessor.
 func (s *Syscall) CPU() string {
-	if cpu := auditCPUs[s.Audit]; cpu != nil {
+	if cpu := arch.ByAudit(s.Audit); cpu != nil {
 		return cpu.Name
 	}
 	return fmt.Sprintf("AUDIT_ARCH %#x", s.Audit)

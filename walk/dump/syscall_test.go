@@ -34,6 +34,9 @@ func TestSyscall(t *testing.T) {
 		{258, auditRISCV64, "system call 258 (riscv_hwprobe) of riscv64"},
 		{^uint32(0), auditX86_64, "system call -1 of x86_64"},
 		{4, auditARMBig, "system call 4 (write) of arm"},
+		{20, 0x8, "system call 20 of mips"},
+		{20, 0xa0000008, "system call 20 of mips64"}, // n32
+		{20, 0x80000016, "system call 20 of s390x"},
 		{4, 0x80000099, "system call 4 of AUDIT_ARCH 0x80000099"},
 	} {
 		if got := (&Syscall{c.number, c.audit}).String(); got != c.want {

@@ -107,6 +107,22 @@ func of(head []byte) *Kind {
 	return nil
 }
 
+// Head returns the first HeadSize bytes that r reads, or all of a shorter file. With an error it returns what was read
+// before it.
+func Head(r io.Reader) ([]byte, error) {
+	head := make([]byte, HeadSize)
+	n, err := io.ReadFull(r, head)
+	return head[:n], NotEnd(err)
+}
+
+// NotEnd returns err, or nil if it is the end of a file, where it may also end within compressed data.
+func NotEnd(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
 // unpacked returns the beginning of the decompressed contents of a file that may be compressed with gzip or zstd, and
 // the name of the compression or "".
 func unpacked(r io.Reader) (head []byte, compression string, err error) {
@@ -114,12 +130,8 @@ func unpacked(r io.Reader) (head []byte, compression string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	head = make([]byte, HeadSize)
-	n, err := io.ReadFull(text, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || n > 0 {
-		err = nil
-	}
-	return head[:n], compression, err
+	head, err = Head(text)
+	return head, compression, err
 }
 
 // ofFile returns the kind of a file, and its compression or "". It returns nil for a file that cannot be read, or
@@ -141,10 +153,9 @@ func ofFile(path string) (k *Kind, compression string) {
 	}
 	defer f.Close()
 	head, compression, err := unpacked(f)
-	if err != nil {
-		return nil, ""
+	if k = of(head); err != nil && (k == nil || k.Match == nil) {
+		return nil, "" // reading it will fail
 	}
-	k = of(head)
 	if k == nil {
 		k = imageIn(f, st.Size())
 	}
@@ -222,10 +233,11 @@ func Dumped(path string) *Kind {
 // may be compressed. NotSymbols returns nil for texts: readers of symbol files report what is wrong with them.
 func NotSymbols(head []byte) error {
 	head, compression, err := unpacked(bytes.NewReader(head))
-	if err != nil {
+	k := of(head)
+	if err != nil && (k == nil || k.Match == nil) {
 		return nil // reading it will fail
 	}
-	return of(head).notSymbols(compression)
+	return k.notSymbols(compression)
 }
 
 // NotSymbolFile is like NotSymbols, for the file at path. It returns nil for files that are not regular or cannot be

@@ -23,11 +23,14 @@ func TestNot(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
+	damaged := func(text string) string { return string(testenv.DamagedGzip(t, text)) }
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ contents, want string }{
 		"core":     {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00", "not a thing but an ELF core: symtool walk prints its stacks"},
 		"sym.gz":   {packed.String(), "not a thing but a symbol file in gzip: " + Breakpad.Use},
 		"cut.gz":   {packed.String()[:5], ""},
+		"bad.gz":   {damaged("MODULE Linux x86_64 0 x\n"), "not a thing but a symbol file in gzip: " + Breakpad.Use},
+		"text.gz":  {damaged("some text\n"), ""}, // reading it says more
 		"walk":     {`{"crash_info": {}}`, "not a thing but the JSON of a walk: symtool walk --compare compares two of them"},
 		"json":     {"{\n  \"a\": 1}", "not a thing but JSON without symbols: want this"},
 		"brace":    {"{ a }", "not a thing but text: want this"},

@@ -87,11 +87,11 @@ func (in *Input) detect(from string) error {
 			return isOther(in)
 		}
 		head, err := in.head()
-		if err != nil {
+		switch {
+		case err != nil && len(head) == 0:
 			return err
-		}
-		if in.Format.named && !in.Format.Match(head) {
-			return fmt.Errorf("is not %s", in.Format.Title)
+		case in.Format.named && !in.Format.Match(head):
+			return cmp.Or(err, fmt.Errorf("is not %s", in.Format.Title))
 		}
 		return in.once()
 	}
@@ -99,13 +99,16 @@ func (in *Input) detect(from string) error {
 		return nil
 	}
 	head, err := in.head()
-	if err != nil {
+	if err != nil && len(head) == 0 {
 		return err
 	}
 	if in.Format = OfContent(head); in.Format == nil {
 		in.Format, _ = OfName(in.Name)
 	}
 	if in.Format == nil || !in.Format.Reads() {
+		if err != nil {
+			return err
+		}
 		return newUnknownFormatError(in.Path)
 	}
 	return in.once()
@@ -143,7 +146,8 @@ func (in *Input) once() error {
 	return isOther(in)
 }
 
-// head returns the start of the contents, decompressed if necessary.
+// head returns the start of the contents, decompressed if necessary, and the error that cut it short. What was read up
+// to an error may suffice to detect the format: reading the input returns the error again.
 func (in *Input) head() ([]byte, error) {
 	if in.stream != nil {
 		head, err := in.stream.Peek(filekind.HeadSize)
@@ -154,13 +158,10 @@ func (in *Input) head() ([]byte, error) {
 				return nil, err
 			}
 			in.packed, in.stream = packed, bufio.NewReader(text)
-			head, _ = in.stream.Peek(filekind.HeadSize)
-			return head, nil
+			head, err = in.stream.Peek(filekind.HeadSize)
+			return head, filekind.NotEnd(err)
 		}
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return head, err
+		return head, filekind.NotEnd(err)
 	}
 	f, err := os.Open(in.Path)
 	if err != nil {
@@ -172,7 +173,7 @@ func (in *Input) head() ([]byte, error) {
 		return nil, err
 	}
 	in.packed = packed
-	return headOf(text)
+	return filekind.Head(text)
 }
 
 // Reader returns a reader of the contents, decompressed if necessary.
@@ -243,17 +244,7 @@ func Head(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return headOf(f)
-}
-
-// headOf reads the start of a file, which may be shorter than filekind.HeadSize.
-func headOf(r io.Reader) ([]byte, error) {
-	head := make([]byte, filekind.HeadSize)
-	n, err := io.ReadFull(r, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || n > 0 {
-		err = nil // a short file is matched as it is
-	}
-	return head[:n], err
+	return filekind.Head(f)
 }
 
 // isOther returns an error if in is not in the format of dumps that --from names.
