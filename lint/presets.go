@@ -9,9 +9,6 @@ type Preset struct {
 	Ignore []string // rules that are not checked, as arguments of SelectRules
 }
 
-// Presets returns all presets.
-func Presets() []Preset { return slices.Clone(presets) }
-
 // presets leave out the rules about things that files of their kind cannot have. The rules about order, references,
 // agreement with the binary and the share of code with call frame information remain.
 var presets = []Preset{

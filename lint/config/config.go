@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 // Read reads a configuration, in TOML; file is its name in messages. If the configuration is
 // malformed, the error is an *Error.
 //
-//	preset = "stripped"          # a name of lint.Presets
+//	preset = "stripped"          # one of lint.PresetNames
 //	select = ["all"]             # IDs, prefixes of IDs, families
 //	ignore = ["SYM606"]
 //	min-cfi = 99.0               # percent of the code

@@ -148,7 +148,7 @@ func (c *collector) why(v *Version, now time.Time) string {
 
 // version removes a version while no file can be added.
 func (c *collector) version(v condemned) error {
-	entries := v.version.All()
+	entries := v.version.all()
 	unlock, err := c.lock()
 	if err != nil {
 		return err

@@ -338,11 +338,11 @@ func TestReadWanted(t *testing.T) {
 	const in = "\ufeff# comment\n\nlibxul.so/ABC0\nlib x/ABC0/lib x.sym\ndebug_file,debug_id,code_file,code_id\n" +
 		"xul.pdb,abc1,xul.dll,5F\r\n\"libq.so\",\"AB5\",\"/ab/libq.so\",1\nlibs.so,AB6,/ab/cd/libs.so,\na,b.so/AB7/a,b.so.sym\nlibt.so , AB8 , x\nlibc.so.6  ABC2\na b\tABC3\nMODULE Linux x86_64 ABC4 my lib\n"
 	var got []string
-	err := ReadWanted(strings.NewReader(in), func(w Wanted) error {
-		got = append(got, fmt.Sprintf("%d:%s|%s", w.Line, w.Place.Name, w.Place.ID))
+	err := ReadWanted(strings.NewReader(in), func(p Place) error {
+		got = append(got, p.Name+"|"+p.ID)
 		return nil
 	})
-	want := "3:libxul.so|ABC0 4:lib x|ABC0 6:xul.pdb|abc1 7:libq.so|AB5 8:libs.so|AB6 9:a,b.so|AB7 10:libt.so|AB8 11:libc.so.6|ABC2 12:a b|ABC3 13:my lib|ABC4"
+	want := "libxul.so|ABC0 lib x|ABC0 xul.pdb|abc1 libq.so|AB5 libs.so|AB6 a,b.so|AB7 libt.so|AB8 libc.so.6|ABC2 a b|ABC3 my lib|ABC4"
 	if strings.Join(got, " ") != want || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -350,7 +350,7 @@ func TestReadWanted(t *testing.T) {
 		"x": `line 1: "x": want NAME/ID or NAME ID`, "\n../../x": `line 2: name "..": is not`, "a/xyz": "line 1: id", `"",ABC0`: `line 1: name "": is empty`, `",ABC0`: "", "MODULE a": `line 1: "MODULE a": want MODULE OS`,
 		strings.Repeat("x", 1e5): "line 1: more than 65536 bytes",
 	} {
-		err := ReadWanted(strings.NewReader(in), func(Wanted) error { return nil })
+		err := ReadWanted(strings.NewReader(in), func(Place) error { return nil })
 		if want == "" && err == nil {
 			continue
 		}

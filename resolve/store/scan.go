@@ -31,12 +31,12 @@ type Version struct {
 	Indexes  []Entry // symtool's, beside symbol files
 }
 
-// All returns all files of the version.
-func (v *Version) All() []Entry { return slices.Concat(v.Files, v.Programs, v.Indexes) }
+// all returns all files of the version.
+func (v *Version) all() []Entry { return slices.Concat(v.Files, v.Programs, v.Indexes) }
 
 // Bytes returns the size of the files.
 func (v *Version) Bytes() (sum int64) {
-	for _, e := range v.All() {
+	for _, e := range v.all() {
 		sum += e.Bytes
 	}
 	return sum

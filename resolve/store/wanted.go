@@ -11,16 +11,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Wanted is a line in a list of modules.
-type Wanted struct {
-	Line  int
-	Place Place
-}
-
 // ReadWanted reads a list of modules, one per line: NAME/ID, optionally followed by the rest of a
 // symbol file's path; NAME,ID with any further columns, as in CSV files of crash servers; NAME
 // ID; or a MODULE record. Blank lines and lines that begin with # are skipped.
-func ReadWanted(r io.Reader, use func(Wanted) error) error {
+func ReadWanted(r io.Reader, use func(Place) error) error {
 	const longest = 64 << 10
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longest)
@@ -35,7 +29,7 @@ func ReadWanted(r io.Reader, use func(Wanted) error) error {
 		if err == nil {
 			var p Place
 			if p, err = NewPlace(name, id); err == nil {
-				if err := use(Wanted{n, p}); err != nil {
+				if err := use(p); err != nil {
 					return err
 				}
 			}

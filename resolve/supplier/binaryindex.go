@@ -204,16 +204,16 @@ func ReadFile(path string) []BinaryFile {
 }
 
 // IsBinary reports whether ReadBinaries can read a file that begins with head, which has at least
-// HeadSize bytes.
+// headSize bytes.
 func IsBinary(head []byte) bool { return pdb.Match(head) || objfile.Begins(head) }
 
-// HeadSize is how many bytes of a file IsBinary needs.
-const HeadSize = max(objfile.HeadSize, pdb.HeadSize)
+// headSize is how many bytes of a file IsBinary needs.
+const headSize = max(objfile.HeadSize, pdb.HeadSize)
 
 // ReadBinaries reads the ids of the binary in the first size bytes of r, or of each binary in a file with several. It
 // returns nil, at little cost, if r is neither a binary nor a PDB. Damage is ignored.
 func ReadBinaries(r io.ReaderAt, size int64, path string) (files []BinaryFile) {
-	var head [HeadSize]byte
+	var head [headSize]byte
 	n, _ := r.ReadAt(head[:], 0)
 	switch {
 	case !IsBinary(head[:n]):

@@ -23,9 +23,9 @@ type MissingList struct {
 // It stops at max modules, and drops names that would be read back as something else.
 func NewMissingList(old io.Reader, w io.Writer, max int) (*MissingList, error) {
 	l := &MissingList{w: w, max: max, known: map[string]struct{}{}}
-	err := store.ReadWanted(old, func(m store.Wanted) error {
+	err := store.ReadWanted(old, func(m store.Place) error {
 		if len(l.known) < max {
-			l.known[m.Place.Name+"/"+m.Place.ID] = struct{}{}
+			l.known[m.Name+"/"+m.ID] = struct{}{}
 		}
 		return nil
 	})
@@ -47,8 +47,8 @@ func (l *MissingList) Add(name, id string) error {
 
 // readsAs reports whether a line is read back as the name.
 func readsAs(line, name string) (same bool) {
-	err := store.ReadWanted(strings.NewReader(line), func(m store.Wanted) error {
-		same = m.Place.Name == name && line == name+"/"+m.Place.ID
+	err := store.ReadWanted(strings.NewReader(line), func(m store.Place) error {
+		same = m.Name == name && line == name+"/"+m.ID
 		return nil
 	})
 	return same && err == nil

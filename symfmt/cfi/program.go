@@ -27,9 +27,6 @@ func (n *Names) ParseProgram(text string) (Program, error) {
 // String returns the text of the program, in the form of Expr.String.
 func (p Program) String() string { return p.expr.String() }
 
-// Append appends the text of the program to dst.
-func (p Program) Append(dst []byte) []byte { return p.expr.appendTo(dst) }
-
 // Uses calls f for each use of a variable in the program, in order.
 func (p Program) Uses(f func(Reg)) { p.expr.Uses(f) }
 

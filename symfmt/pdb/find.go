@@ -87,16 +87,6 @@ func OpenID(path, id string) (*File, error) {
 	return f, nil
 }
 
-// ReadFile is like Read, for the file at path, which replaces the path in the options.
-func ReadFile(ctx context.Context, path string, o Options) (*symfmt.Result, error) {
-	f, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Read(ctx, o)
-}
-
 // Complete replaces the symbols in the module of a binary by those that its PDB describes. Without a PDB, the
 // module has only the stack unwinding rules and the exported functions.
 func Complete(binary, described *symfmt.Module) {

@@ -87,8 +87,8 @@ var presets = map[string]string{
 	"rust": `^/rustc/([0-9a-f]{40}(?:[0-9a-f]{24})?)[/\\](.+)$=git:github.com/rust-lang/rust:{2}:{1}`,
 }
 
-// Presets returns the names of the preset rules.
-func Presets() (names []string) {
+// presetNames returns the names of the preset rules.
+func presetNames() (names []string) {
 	for name := range presets {
 		names = append(names, name)
 	}
@@ -118,7 +118,7 @@ func parseRule(c *pattern.Compiler, text string, vars map[string]string) (Rule, 
 	}
 	expr, template, ok := strings.Cut(text, "=")
 	if !ok || expr == "" || template == "" {
-		return Rule{}, fmt.Errorf("want REGEX=TEMPLATE, or %s", strings.Join(Presets(), ", "))
+		return Rule{}, fmt.Errorf("want REGEX=TEMPLATE, or %s", strings.Join(presetNames(), ", "))
 	}
 	return newRule(c, expr, template, vars)
 }

@@ -33,9 +33,6 @@ type Body struct {
 	sites  string
 }
 
-// Size returns the size of the body in bytes.
-func (b Body) Size() int { return len(b.scopes) + len(b.sites) }
-
 // Range is a piece of code, as offsets from the start of the function.
 type Range struct{ Lo, Hi int64 }
 
@@ -319,7 +316,7 @@ func (p *place) scope(depth int, outer bool) {
 			s.Vars = append(s.Vars, Instance{v, e})
 		}
 	}
-	if around && len(p.found) < MaxDepth {
+	if around && len(p.found) < maxDepth {
 		p.found = append(p.found, s)
 	}
 	for p.data[0] != 0 {

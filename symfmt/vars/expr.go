@@ -122,6 +122,3 @@ func (e Expr) Len() int { return len(e.code) }
 
 // Compare orders expressions by their operations.
 func (e Expr) Compare(o Expr) int { return strings.Compare(e.code, o.code) }
-
-// Empty reports whether the expression has no operations.
-func (e Expr) Empty() bool { return e.code == "" }

@@ -25,8 +25,8 @@ const (
 	Overlapping                  // its function overlaps the one before it
 )
 
-// MaxDepth bounds the nesting of scopes, like the bound for DIEs where they are read.
-const MaxDepth = 4096
+// maxDepth bounds the nesting of scopes, like the bound for DIEs where they are read.
+const maxDepth = 4096
 
 // maxSub bounds the nesting of operations.
 const maxSub = 8
@@ -50,10 +50,10 @@ type Parser struct {
 }
 
 // Lines are the lines of the entries of an Info, as given to Parser.Add. Those of entries 0 are 0.
-type Lines struct{ Types, Exprs, Vars, Groups, Funcs []int }
+type Lines struct{ Types, Exprs, Funcs []int }
 
 // Lines returns the lines from which the entries that Finish returned were read.
-func (p *Parser) Lines() Lines { return Lines{p.types, p.exprs, p.vars, p.groups, p.funcs} }
+func (p *Parser) Lines() Lines { return Lines{p.types, p.exprs, p.funcs} }
 
 // Knows reports whether Add uses a record, given what was added before. Add skips the others.
 func (p *Parser) Knows(text []byte) bool {

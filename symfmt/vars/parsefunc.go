@@ -104,8 +104,8 @@ func (s *scanner) entry() (by int64, err *BadRecord) {
 
 // scope parses a scope after its "(" or "{".
 func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *BadRecord {
-	if depth > MaxDepth {
-		return s.fail("scopes are nested more than %d deep", MaxDepth)
+	if depth > maxDepth {
+		return s.fail("scopes are nested more than %d deep", maxDepth)
 	}
 	defer func(cursor int64) { p.cursor = cursor }(p.cursor)
 	group, err := p.open(s, kind)

@@ -22,8 +22,8 @@ import (
 //
 // Readers skip unknown words. docs/variables.md has the grammar.
 
-// Version is the version of the records that are written.
-const Version = 1
+// version is the version of the records that are written.
+const version = 1
 
 // Words of the records.
 const (
@@ -172,7 +172,7 @@ func (in *Info) Append(dst []byte, piece int) []byte {
 
 // appendHead appends the record with the version.
 func (in *Info) appendHead(dst []byte) []byte {
-	dst = strconv.AppendInt(append(dst, Prefix...), Version, 16)
+	dst = strconv.AppendInt(append(dst, Prefix...), version, 16)
 	if in.Locals {
 		dst = append(dst, " all"...)
 	}

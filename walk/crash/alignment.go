@@ -2,10 +2,10 @@ package crash
 
 import "strings"
 
-// Misaligned returns the address of an operand that does not have the alignment required by the instruction, and the
+// misaligned returns the address of an operand that does not have the alignment required by the instruction, and the
 // required alignment. It applies to crashes for which the system gives no address, or which the system reports as
 // misaligned accesses.
-func (a *Analysis) Misaligned() (addr, multiple uint64, ok bool) {
+func (a *Analysis) misaligned() (addr, multiple uint64, ok bool) {
 	if !a.known() {
 		return 0, 0, false
 	}

@@ -226,7 +226,7 @@ func (a *Analysis) faultless() bool {
 			return false
 		}
 	}
-	_, _, misaligned := a.Misaligned()
+	_, _, misaligned := a.misaligned()
 	_, found := a.NonCanonical()
 	return !found && !misaligned
 }

@@ -15,7 +15,7 @@ func (a *Analysis) Explanation() string {
 	if in == nil {
 		return ""
 	}
-	if addr, n, ok := a.Misaligned(); ok {
+	if addr, n, ok := a.misaligned(); ok {
 		return fmt.Sprintf("%s needs an address that is a multiple of %d, which %#x is not", in.mnemonic(), n, addr)
 	}
 	if addr, ok := a.NonCanonical(); ok {

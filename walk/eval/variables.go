@@ -7,7 +7,6 @@ import (
 // Variable is a variable of a scope, with its value.
 type Variable struct {
 	*vars.Variable // has the name and the type
-	ID             vars.VarID
 	Value
 	// Block is the number of scopes of the same call inside the variable's scope: 0 is the innermost.
 	Block int
@@ -35,7 +34,7 @@ func (f *Frame) Depth(depth int) (all []Variable) {
 				return all
 			}
 			all = append(all, Variable{
-				Variable: &f.Info.Vars[v.Var], ID: v.Var, Value: f.variable(v, i, f.newBudget()), Block: block, Hidden: f.hidden(v.Var, i),
+				Variable: &f.Info.Vars[v.Var], Value: f.variable(v, i, f.newBudget()), Block: block, Hidden: f.hidden(v.Var, i),
 			})
 		}
 		block++

@@ -2,9 +2,9 @@ package fleet
 
 import "github.com/symtool/symtool/walk/verify"
 
-// SchemaVersion is the version of the JSON documents. Fields may be added; no field changes its
+// schemaVersion is the version of the JSON documents. Fields may be added; no field changes its
 // meaning without a new version.
-const SchemaVersion = 1
+const schemaVersion = 1
 
 // Numbers are the totals of tables as JSON.
 type Numbers struct {
@@ -53,7 +53,7 @@ type Document struct {
 // Document returns tables as JSON; generator is the program and its version.
 func (t *Tables) Document(generator string) *Document {
 	return &Document{
-		Schema: SchemaVersion, Generator: generator, Numbers: t.Totals.Numbers(), FrameNumbers: t.Totals.FrameNumbers(),
+		Schema: schemaVersion, Generator: generator, Numbers: t.Totals.Numbers(), FrameNumbers: t.Totals.FrameNumbers(),
 		Holds: t.Holds(), Verdict: t.Verdict(), Signatures: t.Crashes, Modules: t.Modules, Verify: t.Verify,
 	}
 }

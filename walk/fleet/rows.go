@@ -83,8 +83,8 @@ func share(part, whole int64) float64 {
 	return float64(part*10000/whole) / 10000
 }
 
-// Guessed returns the number of callers that were found without call frame information.
-func (r *ModuleRow) Guessed() int64 { return r.CallersFramePointer + r.CallersScan }
+// guessed returns the number of callers that were found without call frame information.
+func (r *ModuleRow) guessed() int64 { return r.CallersFramePointer + r.CallersScan }
 
 // ByName compares rows by name and id.
 func ByName(a, b ModuleRow) int {
@@ -102,11 +102,11 @@ func byFrames(a, b ModuleRow) int { return cmp.Or(cmp.Compare(b.Frames, a.Frames
 // Lacking returns the rows with guessed callers, those with the most first.
 func Lacking(rows []ModuleRow) (lacking []ModuleRow) {
 	for _, x := range rows {
-		if x.Guessed() > 0 {
+		if x.guessed() > 0 {
 			lacking = append(lacking, x)
 		}
 	}
-	slices.SortFunc(lacking, func(a, b ModuleRow) int { return cmp.Or(cmp.Compare(b.Guessed(), a.Guessed()), ByName(a, b)) })
+	slices.SortFunc(lacking, func(a, b ModuleRow) int { return cmp.Or(cmp.Compare(b.guessed(), a.guessed()), ByName(a, b)) })
 	return lacking
 }
 

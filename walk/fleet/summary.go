@@ -79,7 +79,7 @@ func (t *Tables) Verdict() string {
 	var callers, guessed, ends, unnamed int64
 	for i := range t.Modules {
 		m := &t.Modules[i]
-		callers, guessed, ends, unnamed = callers+m.Callers, guessed+m.Guessed(), ends+m.Ends-m.CutEnds, unnamed+m.Unnamed
+		callers, guessed, ends, unnamed = callers+m.Callers, guessed+m.guessed(), ends+m.Ends-m.CutEnds, unnamed+m.Unnamed
 	}
 	read := t.Totals.Read()
 	switch {

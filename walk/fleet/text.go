@@ -93,7 +93,7 @@ func (t *Tables) writeWorst(b *bufio.Writer, limit int) {
 	fmt.Fprintln(table, "cost\tguessed\tunnamed\tends\tcallers\tframes\tdumps\tsymbols\t  module")
 	for i := range t.Modules[:min(n, limit)] {
 		x := &t.Modules[i]
-		fmt.Fprintf(table, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t  %s\n", x.Cost, x.Guessed(), x.Unnamed, x.Ends, x.Callers, x.Frames, x.Dumps, x.Symbols, text.Printable(x.name()))
+		fmt.Fprintf(table, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t  %s\n", x.Cost, x.guessed(), x.Unnamed, x.Ends, x.Callers, x.Frames, x.Dumps, x.Symbols, text.Printable(x.name()))
 	}
 	if n > limit {
 		fmt.Fprintf(table, "\t\t\t\t\t\t\t\t  and %d more\n", n-limit)

@@ -37,8 +37,8 @@ func readIndex(path string) (index, error) {
 	if head, _ := r.Peek(1); string(head) == "{" {
 		err = x.readListing(r)
 	} else {
-		err = store.ReadWanted(r, func(w store.Wanted) error {
-			x.add(w.Place)
+		err = store.ReadWanted(r, func(p store.Place) error {
+			x.add(p)
 			return nil
 		})
 	}

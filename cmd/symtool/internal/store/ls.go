@@ -116,15 +116,15 @@ func (r *storeRun) lsMissing() error {
 	}
 	doc := storeMissingJSON{Store: r.dir, Missing: []cli.Absence{}}
 	seen := map[store.Place]bool{}
-	err := store.ReadWanted(in, func(w store.Wanted) error {
-		if seen[w.Place] {
+	err := store.ReadWanted(in, func(p store.Place) error {
+		if seen[p] {
 			return nil
 		}
-		seen[w.Place] = true
+		seen[p] = true
 		doc.Asked++
-		path, err := r.store.Has(w.Place)
+		path, err := r.store.Has(p)
 		if path == "" && err == nil {
-			doc.Missing = append(doc.Missing, cli.Absence{Name: w.Place.Name, ID: w.Place.ID})
+			doc.Missing = append(doc.Missing, cli.Absence{Name: p.Name, ID: p.ID})
 		}
 		return err
 	})

@@ -63,11 +63,11 @@ func (r *uploadRun) readList() error {
 	}
 	defer f.Close()
 	r.options.Wanted = map[store.Place]bool{}
-	err = store.ReadWanted(f, func(w store.Wanted) error {
-		if !r.options.Wanted[w.Place] {
-			r.wanted = append(r.wanted, w.Place)
+	err = store.ReadWanted(f, func(p store.Place) error {
+		if !r.options.Wanted[p] {
+			r.wanted = append(r.wanted, p)
 		}
-		r.options.Wanted[w.Place] = true
+		r.options.Wanted[p] = true
 		return nil
 	})
 	if err != nil {
