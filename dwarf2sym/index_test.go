@@ -152,6 +152,9 @@ func funcAt(l *Lookup, rva symfmt.RVA) string {
 			return "none"
 		}
 		if m, ok := l.Read(areas[0].Group); ok {
+			if want := l.Module(); m.ID != want.ID || m.Arch != want.Arch {
+				return "another MODULE"
+			}
 			for i := range m.Funcs {
 				if f := &m.Funcs[i]; f.RVA == rva {
 					return describeFunc(f, l.Name(f.Name))

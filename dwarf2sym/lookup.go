@@ -272,8 +272,9 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 	return last
 }
 
-// Read returns the FUNCs of the areas of a group, with the files and origins that they use. It reports false if the
-// areas turned out to differ from those that Areas returned: the caller must then call Areas again.
+// Read returns a Module with MODULE, INFO, the FUNCs of the areas of a group, and the files and origins that they use.
+// It reports false if the areas turned out to differ from those that Areas returned: the caller must then call Areas
+// again.
 func (l *Lookup) Read(from Group) (*symfmt.Module, bool) {
 	o, g := l.unitIndex.Load(), from.g
 	if !l.ready(o, g) {
@@ -324,17 +325,17 @@ func (l *Lookup) read(w *funcs.Worker, p *lookup.Portion) (n int64) {
 	return n
 }
 
-// join returns a Module with the functions of w.
+// join returns a Module with MODULE, INFO and the functions of w.
 func (l *Lookup) join(w *funcs.Worker) *symfmt.Module {
-	m := &symfmt.Module{}
+	m := l.r.module
 	in := merge.Input{Code: l.r.code, Symbols: l.symbolsOf(w.Funcs), Records: []*funcs.Records{&w.Records}, Jobs: 1,
 		Form: merge.NameForm{Source: l.opts.Demangle, Late: true}}
 	in.Names, _ = merge.JoinNames(context.Background(), nil, in.Records, 1)
-	merge.Module(context.Background(), m, &in) // the context never ends, so there is no error
+	merge.Module(context.Background(), &m, &in) // the context never ends, so there is no error
 	if w.CostlyOuter {
 		l.costly.Do(func() { l.note([]symfmt.Problem{costlyNames(l.r.file.Path)}) })
 	}
-	return m
+	return &m
 }
 
 // symbolsOf returns the symbols that the functions of an area depend on: those where they start,

@@ -10,17 +10,17 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Parts reads a module part by part. All methods but Close may be called concurrently.
-type Parts interface {
+// Parts reads a module part by part; P identifies a part. All methods but Close may be called concurrently.
+type Parts[P comparable] interface {
 	// Areas returns the code in [first, last] that may contain functions, in order of address. Areas
 	// do not overlap; those with the same Part are read together. Unless first is last, the lines and
 	// inlined functions of these functions may be left out.
-	Areas(first, last symfmt.RVA) []Area
+	Areas(first, last symfmt.RVA) []Area[P]
 
 	// Read returns a Module with the functions in all areas of a part, and no other records with
 	// addresses. It returns false if the areas have changed since Areas returned them: the caller
 	// must call Areas again.
-	Read(part any) (*symfmt.Module, bool)
+	Read(part P) (*symfmt.Module, bool)
 
 	// Name returns the form in which a name from Read or Public is written, such as demangled:
 	// deriving these forms may be more work than reading the part.
@@ -62,24 +62,24 @@ type Parts interface {
 	Close() error
 }
 
-// Area is a piece of code, with the part of the module to read for it, a comparable value.
-type Area struct {
+// Area is a piece of code, with the part of the module to read for it.
+type Area[P comparable] struct {
 	First, Last symfmt.RVA
-	Part        any
+	Part        P
 }
 
 // lazy implements Symbols for a module whose parts are read when one of their addresses is looked
 // up. The most recently used parts are kept.
-type lazy struct {
+type lazy[P comparable] struct {
 	users
 
-	parts    Parts
+	parts    Parts[P]
 	identity Identity
 	extents  extent
 
 	mu      sync.Mutex
-	kept    lru.Cache[any, *part]
-	reading map[any]*reading
+	kept    lru.Cache[P, *part]
+	reading map[P]*reading
 
 	named byName
 }
@@ -134,22 +134,22 @@ const (
 
 // FromParts returns the Symbols of a module that is read part by part. They give the same answers
 // as a Resolver of the whole module. m has the MODULE record; o.Extents must be the binary's.
-func FromParts(m *symfmt.Module, parts Parts, o ModuleOptions) Symbols {
-	return &lazy{
-		parts: parts, kept: lru.Cache[any, *part]{Limit: heldParts}, reading: make(map[any]*reading),
+func FromParts[P comparable](m *symfmt.Module, parts Parts[P], o ModuleOptions) Symbols {
+	return &lazy[P]{
+		parts: parts, kept: lru.Cache[P, *part]{Limit: heldParts}, reading: make(map[P]*reading),
 		identity: Identity{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: symfmt.CleanName(m.Name, ""), Path: o.Path, DebugPath: o.DebugPath},
 		extents:  extent{Extents: o.Extents},
 	}
 }
 
 // Identity implements Symbols.
-func (l *lazy) Identity() Identity { return l.identity }
+func (l *lazy[P]) Identity() Identity { return l.identity }
 
 // Detail implements Symbols.
-func (l *lazy) Detail() Detail { return l.parts.Detail() }
+func (l *lazy[P]) Detail() Detail { return l.parts.Detail() }
 
 // around returns the functions near an address, or nil if there can be none.
-func (l *lazy) around(rva symfmt.RVA) *part {
+func (l *lazy[P]) around(rva symfmt.RVA) *part {
 	for {
 		areas := l.parts.Areas(rva, rva)
 		if len(areas) == 0 {
@@ -162,7 +162,7 @@ func (l *lazy) around(rva symfmt.RVA) *part {
 }
 
 // part returns a part, reading it unless it is kept; it returns nil if the areas have changed.
-func (l *lazy) part(key any) *part {
+func (l *lazy[P]) part(key P) *part {
 	l.mu.Lock()
 	if p, ok := l.kept.Get(key); ok {
 		defer l.mu.Unlock()
@@ -190,7 +190,7 @@ func (l *lazy) part(key any) *part {
 }
 
 // read reads a part; it returns nil if the areas have changed.
-func (l *lazy) read(key any) *part {
+func (l *lazy[P]) read(key P) *part {
 	m, ok := l.parts.Read(key)
 	if !ok {
 		return nil
@@ -203,7 +203,7 @@ func (l *lazy) read(key any) *part {
 }
 
 // order implements orderer.
-func (l *lazy) order(at []symfmt.RVA) [][]int {
+func (l *lazy[P]) order(at []symfmt.RVA) [][]int {
 	if len(at) > manyAtOnce {
 		l.mu.Lock()
 		l.kept.Limit = heldInOrder
@@ -231,13 +231,13 @@ func moduleSize(m *symfmt.Module) (n int64) {
 const minPart = 32 << 10
 
 // Find implements Symbols.
-func (l *lazy) Find(rva symfmt.RVA, at *Location) (bool, error) {
+func (l *lazy[P]) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	found, err := l.Nearest(rva, at)
 	return found && at.sure(), err
 }
 
 // Nearest implements Symbols.
-func (l *lazy) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
+func (l *lazy[P]) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	*at = Location{Frames: at.Frames[:0]}
 	if p := l.around(rva); p != nil {
 		if found, err := p.Nearest(rva, at); found || err != nil {
@@ -259,7 +259,7 @@ func (l *lazy) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 }
 
 // starts reports whether a function starts in [first, last].
-func (l *lazy) starts(first, last symfmt.RVA) bool {
+func (l *lazy[P]) starts(first, last symfmt.RVA) bool {
 	for {
 		areas := l.parts.Areas(first, last)
 		for i := len(areas) - 1; ; i-- {
@@ -279,19 +279,19 @@ func (l *lazy) starts(first, last symfmt.RVA) bool {
 }
 
 // inFunc implements surroundings.
-func (l *lazy) inFunc(rva symfmt.RVA) bool {
+func (l *lazy[P]) inFunc(rva symfmt.RVA) bool {
 	p := l.around(rva)
 	return p != nil && p.x.inFunc(rva)
 }
 
 // blockBegins implements surroundings.
-func (l *lazy) blockBegins(first, last symfmt.RVA) bool { return l.parts.Begins(first, last) }
+func (l *lazy[P]) blockBegins(first, last symfmt.RVA) bool { return l.parts.Begins(first, last) }
 
 // HasRules implements Symbols.
-func (l *lazy) HasRules() bool { return l.parts.HasRules() }
+func (l *lazy[P]) HasRules() bool { return l.parts.HasRules() }
 
 // blockAt implements surroundings.
-func (l *lazy) blockAt(rva symfmt.RVA) (span, bool) {
+func (l *lazy[P]) blockAt(rva symfmt.RVA) (span, bool) {
 	t, ok := l.parts.Block(rva)
 	if !ok {
 		return span{}, false
@@ -300,7 +300,7 @@ func (l *lazy) blockAt(rva symfmt.RVA) (span, bool) {
 }
 
 // LineStart implements Symbols.
-func (l *lazy) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
+func (l *lazy[P]) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
 	if p := l.around(rva); p != nil {
 		return p.LineStart(rva)
 	}
@@ -308,16 +308,18 @@ func (l *lazy) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) 
 }
 
 // Source implements SourceSymbols.
-func (l *lazy) Source(rva symfmt.RVA) []symfmt.SourceFrame { return l.parts.Source(rva) }
+func (l *lazy[P]) Source(rva symfmt.RVA) []symfmt.SourceFrame { return l.parts.Source(rva) }
 
 // Declared implements SourceSymbols.
-func (l *lazy) Declared(rva symfmt.RVA) (symfmt.SourceFile, uint32) { return l.parts.Declared(rva) }
+func (l *lazy[P]) Declared(rva symfmt.RVA) (symfmt.SourceFile, uint32) { return l.parts.Declared(rva) }
 
 // EachSymbol implements TableSymbols.
-func (l *lazy) EachSymbol(own bool, found func(*symfmt.TableSymbol)) { l.parts.EachSymbol(own, found) }
+func (l *lazy[P]) EachSymbol(own bool, found func(*symfmt.TableSymbol)) {
+	l.parts.EachSymbol(own, found)
+}
 
 // Rules implements Symbols.
-func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
+func (l *lazy[P]) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	t, ok := l.parts.Block(rva)
 	if !ok {
 		return nil, nil
@@ -331,25 +333,25 @@ func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 }
 
 // Win implements Symbols. Binaries that are read in parts have no STACK WIN.
-func (l *lazy) Win(symfmt.RVA) (*symfmt.StackWin, error) { return nil, nil }
+func (l *lazy[P]) Win(symfmt.RVA) (*symfmt.StackWin, error) { return nil, nil }
 
 // InCode implements Symbols.
-func (l *lazy) InCode(rva symfmt.RVA) bool { return sameRange(l.extents.Code, rva, rva) }
+func (l *lazy[P]) InCode(rva symfmt.RVA) bool { return sameRange(l.extents.Code, rva, rva) }
 
 // Last implements Symbols.
-func (l *lazy) Last() symfmt.RVA { return l.parts.Last() }
+func (l *lazy[P]) Last() symfmt.RVA { return l.parts.Last() }
 
 // Base implements Symbols.
-func (l *lazy) Base() (base uint64, known bool) { return l.extents.Base, true }
+func (l *lazy[P]) Base() (base uint64, known bool) { return l.extents.Base, true }
 
 // Damage implements Symbols.
-func (l *lazy) Damage() []symfmt.Problem { return l.parts.Damage() }
+func (l *lazy[P]) Damage() []symfmt.Problem { return l.parts.Damage() }
 
 // Damaged implements Symbols.
-func (l *lazy) Damaged() int { return l.parts.Damaged() }
+func (l *lazy[P]) Damaged() int { return l.parts.Damaged() }
 
 // Close implements Symbols.
-func (l *lazy) Close() error {
+func (l *lazy[P]) Close() error {
 	if !l.leave() {
 		return nil
 	}
@@ -357,7 +359,7 @@ func (l *lazy) Close() error {
 }
 
 // Memory implements Symbols.
-func (l *lazy) Memory() int64 {
+func (l *lazy[P]) Memory() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.kept.Held() + l.parts.Memory()

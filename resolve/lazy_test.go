@@ -11,8 +11,8 @@ import (
 
 // manyParts are parts of partCode bytes, each of which has one function with many lines.
 type manyParts struct {
-	Parts // not called
-	reads atomic.Int64
+	Parts[symfmt.RVA] // not called
+	reads             atomic.Int64
 }
 
 const (
@@ -20,14 +20,13 @@ const (
 	partLines = 2000
 )
 
-func (p *manyParts) Areas(first, _ symfmt.RVA) []Area {
+func (p *manyParts) Areas(first, _ symfmt.RVA) []Area[symfmt.RVA] {
 	start := first / partCode * partCode
-	return []Area{{First: start, Last: start + partCode - 1, Part: start}}
+	return []Area[symfmt.RVA]{{First: start, Last: start + partCode - 1, Part: start}}
 }
 
-func (p *manyParts) Read(part any) (*symfmt.Module, bool) {
+func (p *manyParts) Read(start symfmt.RVA) (*symfmt.Module, bool) {
 	p.reads.Add(1)
-	start := part.(symfmt.RVA)
 	var build symfmt.BodyBuilder
 	var arena symfmt.Arena
 	build.Reset(start)
@@ -52,7 +51,7 @@ func (p *manyParts) Order(at []symfmt.RVA) [][]int {
 // last is not read again.
 func TestPartsHaveALimit(t *testing.T) {
 	p := &manyParts{}
-	l := FromParts(&symfmt.Module{}, p, ModuleOptions{Extents: &symfmt.Extents{}}).(*lazy)
+	l := FromParts(&symfmt.Module{}, p, ModuleOptions{Extents: &symfmt.Extents{}}).(*lazy[symfmt.RVA])
 	ask := func(part int) {
 		t.Helper()
 		var at Location
@@ -88,7 +87,7 @@ func TestPartsHaveALimit(t *testing.T) {
 
 // When many addresses are looked up in order, part by part, fewer parts are kept.
 func TestManyAtOnceKeepLess(t *testing.T) {
-	l := FromParts(&symfmt.Module{}, &manyParts{}, ModuleOptions{Extents: &symfmt.Extents{}}).(*lazy)
+	l := FromParts(&symfmt.Module{}, &manyParts{}, ModuleOptions{Extents: &symfmt.Extents{}}).(*lazy[symfmt.RVA])
 	if order := slices.Concat(Order(l, make([]symfmt.RVA, manyAtOnce+1))...); len(order) != manyAtOnce+1 {
 		t.Fatalf("%d addresses in order", len(order))
 	}

@@ -19,7 +19,7 @@ type NamedSymbols interface {
 
 var (
 	_ NamedSymbols = (*Resolver)(nil)
-	_ NamedSymbols = (*lazy)(nil)
+	_ NamedSymbols = (*lazy[int])(nil)
 )
 
 // Code is where a function or a PUBLIC is.
@@ -71,7 +71,7 @@ func (r *Resolver) Named(name string) []Code {
 
 // Named implements NamedSymbols with the symbols of the binary. Of several symbols at an address it
 // knows only one.
-func (l *lazy) Named(name string) []Code {
+func (l *lazy[P]) Named(name string) []Code {
 	return l.named.find(name, func() {
 		for rva := symfmt.RVA(math.MaxUint64); ; rva-- {
 			s, size, ok := l.parts.Public(rva)
@@ -95,10 +95,10 @@ type MappedSymbols interface {
 	CodeOffset() (offset uint64, ok bool)
 }
 
-var _ MappedSymbols = (*lazy)(nil)
+var _ MappedSymbols = (*lazy[int])(nil)
 
 // AtOffset implements MappedSymbols.
-func (l *lazy) AtOffset(offset uint64) (symfmt.RVA, bool) {
+func (l *lazy[P]) AtOffset(offset uint64) (symfmt.RVA, bool) {
 	if m, ok := l.parts.(MappedSymbols); ok {
 		return m.AtOffset(offset)
 	}
@@ -106,7 +106,7 @@ func (l *lazy) AtOffset(offset uint64) (symfmt.RVA, bool) {
 }
 
 // CodeOffset implements MappedSymbols.
-func (l *lazy) CodeOffset() (uint64, bool) {
+func (l *lazy[P]) CodeOffset() (uint64, bool) {
 	if m, ok := l.parts.(MappedSymbols); ok {
 		return m.CodeOffset()
 	}

@@ -73,7 +73,7 @@ type SourceSymbols interface {
 	Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32)
 }
 
-var _ SourceSymbols = (*lazy)(nil)
+var _ SourceSymbols = (*lazy[int])(nil)
 
 // TableSymbols is implemented by Symbols of binaries, which know more about a symbol than a PUBLIC
 // says, and also have the symbols of data.
@@ -83,7 +83,7 @@ type TableSymbols interface {
 	EachSymbol(own bool, found func(*symfmt.TableSymbol))
 }
 
-var _ TableSymbols = (*lazy)(nil)
+var _ TableSymbols = (*lazy[int])(nil)
 
 // ContentsOf returns what s knows about the contents of a source file of the functions at an address. The result is
 // zero if s knows nothing, as for symbol files.

@@ -38,19 +38,13 @@ func (p *parts) symbols() resolve.Symbols {
 }
 
 // Areas implements resolve.Parts.
-func (p *parts) Areas(first, last symfmt.RVA) []resolve.Area {
+func (p *parts) Areas(first, last symfmt.RVA) []resolve.Area[dwarf2sym.Group] {
 	found := p.Lookup.Areas(first, last)
-	out := make([]resolve.Area, len(found))
+	out := make([]resolve.Area[dwarf2sym.Group], len(found))
 	for i, a := range found {
-		out[i] = resolve.Area{First: a.First, Last: a.Last, Part: a.Group}
+		out[i] = resolve.Area[dwarf2sym.Group]{First: a.First, Last: a.Last, Part: a.Group}
 	}
 	return out
-}
-
-// Read implements resolve.Parts.
-func (p *parts) Read(part any) (*symfmt.Module, bool) {
-	g, _ := part.(dwarf2sym.Group)
-	return p.Lookup.Read(g)
 }
 
 // Detail implements resolve.Parts.
