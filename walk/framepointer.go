@@ -36,6 +36,10 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 	if !u.may[ByFramePointer] {
 		return nothing
 	}
+	if u.lacks != "" && u.cpu.MakesFrame != nil && !u.setsFrame(u.frame) {
+		u.note("%v: the function may not have set %s, which then leads past its caller", ByFramePointer, u.cpu.Arch.FP)
+		return nothing
+	}
 	if words, ok := u.chainWords(); ok {
 		return u.byBackChain(f, words)
 	}

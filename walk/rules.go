@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -154,6 +155,9 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 		var fault *cfi.Error
 		if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {
 			return outermost
+		}
+		if fault != nil && fault.Kind == cfi.Unknown {
+			u.lacks = cmp.Or(u.lacks, fault.Text)
 		}
 		u.note("%v: %v", by, err)
 		return nothing

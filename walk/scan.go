@@ -7,10 +7,12 @@ import (
 
 // The number of words of the stack that are searched for a return address, as in Breakpad, whose loop includes the last
 // word. It is larger for a frame that made no call, which may have a large array, and, as in rust-minidump, for a frame
-// outside modules, because code generated at run time has no rules.
+// outside modules, because code generated at run time has no rules. It is larger still for a frame whose size depends
+// on that of vectors, which is not known: 16 vectors and 16 predicates of SVE's maximum size are 4.5 KiB.
 const (
 	scanWords        = 41
 	scanWordsContext = 161
+	scanWordsVectors = 1024
 )
 
 // maxGap is the largest distance in bytes from a saved frame pointer to the frame to which it points that a scan
@@ -51,6 +53,9 @@ func (u *unwinder) scanRange() (start uint64, words int) {
 	start, words = u.frame.SP, scanWords
 	if u.frame.Interrupted || u.frame.Module < 0 && u.frame.Trust == TrustCFI {
 		words = scanWordsContext
+	}
+	if u.lacks != "" {
+		words = scanWordsVectors
 	}
 	if u.cpu.ScanBytes > 0 {
 		words = u.cpu.ScanBytes / int(word)

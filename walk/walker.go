@@ -179,6 +179,8 @@ type unwinder struct {
 	held     bool         // the technique took the return address from a register
 	callback uint64       // the thread's stack pointer in the last callback from C to Go; 0 before there is one
 	cfa      uint64       // the frame's CFA, by the first rules that give one; 0 if there is none
+	lacks    string       // a register that the frame's rules name and whose value is not known; "" if there is none
+	lacking  []lack       // all of them, with their frames
 
 	trampoline askedFor
 }
@@ -212,6 +214,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, s *Stack) {
 		u.begin(saved)
 		u.walk()
 	}
+	u.noteLacking()
 	u.keepFrames()
 }
 
@@ -366,7 +369,7 @@ func (u *unwinder) walk() {
 // caller tries the techniques in the CPU's order.
 func (u *unwinder) caller() bool {
 	refused := ""
-	u.cfa = 0
+	u.cfa, u.lacks = 0, ""
 	for _, try := range u.steps {
 		f := &u.next
 		*f = Frame{}
@@ -395,6 +398,7 @@ func (u *unwinder) caller() bool {
 				u.end(EndStuck, "by %v, the caller's stack pointer is %#x, the frame's %#x", f.By, f.SP, u.frame.SP)
 				return false
 			}
+			u.countLacking(f)
 			if u.config.Trace {
 				u.note("frame %d: pc %#x sp %#x by %v", len(u.stack.Frames), f.PC, f.SP, f.By)
 			}
@@ -405,6 +409,7 @@ func (u *unwinder) caller() bool {
 		u.end(EndNoMemory, "the dump does not hold the stack at %#x", u.frame.SP)
 		return false
 	}
+	u.countLacking(&Frame{})
 	u.end(EndNothing, "no technique finds a caller of %s%s", u.where(), refused)
 	return false
 }
