@@ -202,7 +202,7 @@ func (u *unwinder) restoresVolatile(row *cfi.Row) bool {
 	for i, r := range a.Regs {
 		reg := cfi.Reg(i)
 		if reg == u.cpu.SP || reg == u.cpu.PC || r.Name == a.RA ||
-			slices.Contains(a.CalleeSaved, r.Name) || slices.Contains(a.CalleeSavedFloat, r.Name) {
+			slices.Contains(a.CalleeSaved, r.Name) || slices.Contains(a.CalleeSavedFloat, r.Name) || slices.Contains(a.Constant, r.Name) {
 			continue
 		}
 		if _, _, load := row.Rule(reg).AsLoad(); load {

@@ -194,7 +194,7 @@ func (v *Variables) ended(i int, callee, caller *eval.Frame, site vars.CallSite,
 		Scopes: in.Info.At(tail.site.Return-1, nil), TLS: callee.TLS,
 	}
 	e.Register = func(reg int) ([]byte, bool) {
-		if !slices.Contains(a.CalleeSaved, a.Regs[reg].Name) {
+		if name := a.Regs[reg].Name; !slices.Contains(a.CalleeSaved, name) && !slices.Contains(a.Constant, name) {
 			return nil, false
 		}
 		return caller.Register(reg)

@@ -119,7 +119,7 @@ func (v *Variables) register(i, reg int) ([]byte, bool) {
 	c := v.result.Dump.Registers(s.Thread)
 	value, ok := f.Register(reg)
 	if !ok && i == 0 {
-		if b := c.VectorAt(reg); b != nil {
+		if b := c.Bytes(reg); b != nil {
 			return b, true
 		}
 		value, ok = c.At(reg)

@@ -150,21 +150,18 @@ type regTable struct {
 	spIsCFA bool      // the caller's stack pointer is the CFA
 }
 
-// maxColumn is above all DWARF numbers of named registers.
-const maxColumn = 2048
-
 // newRegTable returns the register numbers for CIEs whose return-address column is ra.
 func newRegTable(table *cfi.Names, ra uint64, id uint32) *regTable {
 	a := table.Arch()
 	r := &regTable{
 		id: id, sp: -1, pc: -1, bits: 8 * uint(a.PtrSize),
 		table: table, regs: []cfi.Reg{cfi.RA}, columns: []uint32{0},
-		slots: make([]uint8, maxColumn),
+		slots: make([]uint8, a.Numbers(ra)),
 		// On z/Architecture the CFA is 160 bytes above the stack pointer
 		// (s390x ELF ABI supplement, "Stack frame").
 		spIsCFA: a != arch.S390X,
 	}
-	for n := range uint64(maxColumn) {
+	for n := range a.Numbers(ra) {
 		name, ok := a.CIERegName(ra, n)
 		if !ok || len(r.regs) == maxSlots {
 			continue

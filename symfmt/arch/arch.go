@@ -25,7 +25,8 @@
 //     save; the obsolete numbers 16 to 25 (f0, fps, cpsr) have none with us
 //     (TestLLVMNames).
 //   - Names without a precedent in Breakpad: all of PowerPC and s390x, AArch64's
-//     pc and vg, x86-64's registers from AVX-512 and APX (TestKnownNumbers).
+//     pc, vg and SVE registers, RISC-V's vlenb, x86-64's registers from AVX-512 and
+//     APX (TestKnownNumbers).
 package arch
 
 import (
@@ -66,6 +67,10 @@ type Arch struct {
 	// restores before it returns: in a frame without a rule for one, it holds
 	// the caller's value.
 	CalleeSaved []string
+
+	// Constant are the registers with the size of vectors: a frame has the value of its callee, unless a rule
+	// says otherwise.
+	Constant []string
 
 	// CalleeSavedFloat are the floating-point, vector and condition registers that a
 	// function restores, on some CPUs only in part. Rules may name them; walkers do
@@ -292,6 +297,14 @@ func (a *Arch) CIERegName(ra, dwarf uint64) (string, bool) {
 		return lookup(a.Alt.names, dwarf)
 	}
 	return lookup(a.names, dwarf)
+}
+
+// Numbers returns the end of the DWARF numbers of registers, for a CIE whose return address column is ra.
+func (a *Arch) Numbers(ra uint64) uint64 {
+	if a.Alt != nil && ra == a.Alt.ReturnAddress {
+		return uint64(len(a.Alt.names))
+	}
+	return uint64(len(a.names))
 }
 
 func lookup(names []string, n uint64) (string, bool) {

@@ -78,6 +78,11 @@ func checkValue(t *testing.T, a *Arch) {
 			t.Errorf("CalleeSaved has %q, or twice", name)
 		}
 	}
+	for _, name := range a.Constant {
+		if _, ok := a.RegNumber(name); !ok || slices.Contains(a.CalleeSaved, name) {
+			t.Errorf("Constant %q has no number, or is callee-saved", name)
+		}
+	}
 	for i, name := range a.CalleeSavedFloat {
 		if _, ok := a.RegIndex(name); !ok {
 			t.Errorf("CalleeSavedFloat %q is not in Regs", name)
@@ -199,10 +204,10 @@ func TestKnownNumbers(t *testing.T) {
 		{X86_64, 1, "$rdx"}, {X86_64, 7, "$rsp"}, {X86_64, 16, "$rip"}, {X86_64, 32, "$xmm15"}, {X86_64, 66, "$fsw"},
 		{X86_64, 82, "$xmm31"}, {X86_64, 145, "$r31"},
 		{ARM, 13, "sp"}, {ARM, 80, "s16"}, {ARM, 264, "d8"},
-		{ARM64, 29, "x29"}, {ARM64, 31, "sp"}, {ARM64, 46, "vg"}, {ARM64, 72, "v8"},
+		{ARM64, 29, "x29"}, {ARM64, 31, "sp"}, {ARM64, 46, "vg"}, {ARM64, 47, "ffr"}, {ARM64, 63, "p15"}, {ARM64, 72, "v8"}, {ARM64, 127, "z31"},
 		{MIPS, 30, "$fp"}, {MIPS, 33, "$f1"}, {MIPS64, 65, "$lo"},
 		{PPC, 65, "lr"}, {PPC64, 108, "v31"}, {PPC64, 70, "cr2"},
-		{RISCV, 8, "s0"}, {RISCV64, 0, "zero"}, {RISCV64, 27, "s11"}, {RISCV64, 63, "f31"},
+		{RISCV, 8, "s0"}, {RISCV64, 0, "zero"}, {RISCV64, 27, "s11"}, {RISCV64, 63, "f31"}, {RISCV64, 7202, "vlenb"},
 		{S390X, 15, "r15"}, {S390X, 17, "f2"}, {S390X, 65, "pswa"}, {S390X, 83, "v31"},
 	} {
 		if name, ok := c.a.RegName(c.number); !ok || name != c.name {

@@ -6,9 +6,9 @@ import (
 )
 
 // ARM64 is AArch64. DWARF numbers: DWARF for the Arm 64-bit Architecture
-// (AADWARF64), section 4.1. RA_SIGN_STATE (34) is not a register and has no name;
-// z0 to z31 (96 to 127) are wider than any rule's value. A function restores the
-// lower halves of v8 to v15 (AAPCS64, section 6.1.2), d8 to d15, the names used
+// (AADWARF64), section 4.1. RA_SIGN_STATE (34) is not a register and has no name.
+// v0 to v31 are the lower parts of z0 to z31; GCC uses their numbers for both. A
+// function restores the lower halves of v8 to v15 (AAPCS64, section 6.1.2), d8 to d15, the names used
 // by rules made from Apple's compact unwind information.
 var ARM64 = finish(&Arch{
 	Name:             "arm64",
@@ -28,6 +28,7 @@ var ARM64 = finish(&Arch{
 	ReturnAddress:    30,
 	CalleeSaved:      []string{"x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29"},
 	CalleeSavedFloat: indexed("v", 8, 16),
+	Constant:         []string{"vg"},
 	General:          append(indexed("x", 0, 31), "sp", "pc"),
 	Shown:            Shown{Regs: append(shown(indexed("x", 0, 29)...), ShownReg{"fp", "x29"}, ShownReg{"lr", "x30"}, ShownReg{"sp", "sp"}, ShownReg{"pc", "pc"})},
 	AddressTag:       0xff << 56,
@@ -35,8 +36,10 @@ var ARM64 = finish(&Arch{
 	Regs: join(
 		series(0, "x", 31),
 		run(31, "sp", "pc"),
-		run(46, "vg"), // 8-byte granules in an SVE vector; SVE frames use it in their CFA
+		run(46, "vg", "ffr"), // vg: 8-byte granules in an SVE vector; SVE frames use it in their CFA
+		series(48, "p", 16),
 		series(64, "v", 32),
+		series(96, "z", 32),
 		unnumbered("cpsr"), // PSTATE, as contexts in dumps call it
 	),
 })

@@ -123,18 +123,18 @@ func TestLLVMNames(t *testing.T) {
 		{X86, "i386-linux-gnu", intel, "$fcw $fsw $mxcsr $tr $ldtr"},
 		{X86_64, "x86_64-linux-gnu", intel, "$tr $ldtr $mxcsr $fcw $fsw"},
 		{ARM, "armv7-linux-gnueabihf", same, "s0 s1* s2* s3* s4 s5 s6 s7 s8 s9 f*"},
-		{ARM64, "aarch64-linux-gnu", neon, "pc"},
+		{ARM64, "aarch64-linux-gnu -mattr=+sve", neon, "pc p* z*"},
 		{MIPS, "mips-linux-gnu", same, "$f0 $f1* $f2* $f3* $f4 $f5 $f6 $f7 $f8 $f9 $hi $lo"},
 		{MIPS64, "mips64-linux-gnu", o32, "$f0 $f1* $f2* $f3* $f4 $f5 $f6 $f7 $f8 $f9 $hi $lo"},
 		{PPC, "powerpc-linux-gnu", same, "xer vrsave vscr"},
 		{PPC64, "powerpc64-linux-gnu", same, "vscr"},
-		{RISCV, "riscv32-linux-gnu", same, ""},
-		{RISCV64, "riscv64-linux-gnu", same, ""},
+		{RISCV, "riscv32-linux-gnu", same, "vstart vcsr vl vtype"},
+		{RISCV64, "riscv64-linux-gnu", same, "vstart vcsr vl vtype"},
 		{S390X, "s390x-linux-gnu", s390, "psw*"},
 	} {
 		t.Run(c.a.Name, func(t *testing.T) {
 			need(t, "llvm-mc-22", "readelf")
-			checkNumbers(t, c.a, []string{"llvm-mc-22", "-triple=" + c.triple, "-filetype=obj"}, c.spell, c.unknown)
+			checkNumbers(t, c.a, append([]string{"llvm-mc-22", "-filetype=obj"}, strings.Fields("-triple="+c.triple)...), c.spell, c.unknown)
 		})
 	}
 }
@@ -201,7 +201,7 @@ func TestReadelfNames(t *testing.T) {
 	}{
 		{X86, []string{"i686-linux-gnu-as"}, ""},
 		{X86_64, []string{"x86_64-linux-gnu-as"}, ""},
-		{ARM64, []string{"aarch64-linux-gnu-as"}, "elr ffr p* z*"},
+		{ARM64, []string{"aarch64-linux-gnu-as"}, "elr"},
 		{RISCV64, []string{"riscv64-linux-gnu-as"}, ""},
 		{S390X, []string{"s390x-linux-gnu-as"}, ""},
 	} {

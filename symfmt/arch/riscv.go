@@ -14,6 +14,9 @@ var riscvRegs = join(
 	run(28, "t3", "t4", "t5", "t6"),
 	series(32, "f", 32),
 	series(96, "v", 32),
+	run(4096+0x8, "vstart"), // CSRs have their number plus 4096
+	run(4096+0xf, "vcsr"),
+	run(4096+0xc20, "vl", "vtype", "vlenb"), // vlenb: the size of a vector in bytes; frames with vectors use it in their CFA
 	unnumbered("pc"),
 )
 
@@ -53,6 +56,7 @@ var RISCV = finish(&Arch{
 	ReturnAddress:    1,
 	CalleeSaved:      riscvSaved,
 	CalleeSavedFloat: riscvSavedFloat,
+	Constant:         []string{"vlenb"},
 	General:          riscvGeneral,
 	Nops:             riscvNops,
 	Shown:            riscvShown,
@@ -76,6 +80,7 @@ var RISCV64 = finish(&Arch{
 	ReturnAddress:    1,
 	CalleeSaved:      riscvSaved,
 	CalleeSavedFloat: riscvSavedFloat,
+	Constant:         []string{"vlenb"},
 	General:          riscvGeneral,
 	Nops:             riscvNops,
 	Shown:            riscvShown,

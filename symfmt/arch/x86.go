@@ -41,6 +41,7 @@ var X86 = finish(&Arch{
 		run(40, "$es", "$cs", "$ss", "$ds", "$fs", "$gs"),
 		run(48, "$tr", "$ldtr"),
 		series(93, "$k", 8),
+		unnumbered("$pkru"),
 	),
 })
 

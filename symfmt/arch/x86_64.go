@@ -41,6 +41,7 @@ var X86_64 = finish(&Arch{
 		run(67, indexed("$xmm", 16, 32)...),
 		series(118, "$k", 8),
 		run(130, indexed("$r", 16, 32)...),
+		unnumbered("$pkru"),
 	),
 })
 

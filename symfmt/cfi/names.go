@@ -1,6 +1,7 @@
 package cfi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/symfmt/arch"
@@ -27,7 +28,7 @@ type Names struct {
 	wide   bool // words have 64 bits
 	mask   uint64
 	sp, pc Reg
-	saved  []Reg // the callee-saved registers
+	saved  []Reg // the registers that keep their values without a rule
 	known  int   // number of registers in arch
 	homes  []Reg // registers that the other names refer to
 	others []string
@@ -47,7 +48,7 @@ func NewNames(a *arch.Arch) *Names {
 	}
 	n.known = len(a.Regs)
 	n.sp, n.pc = n.Lookup(a.SP), n.Lookup(a.PC)
-	for _, name := range a.CalleeSaved {
+	for _, name := range slices.Concat(a.CalleeSaved, a.Constant) {
 		n.saved = append(n.saved, n.Lookup(name))
 	}
 	for _, other := range a.OtherNames {

@@ -83,7 +83,7 @@ func (r *Row) appendTo(dst []byte) []byte {
 //   - PC is what its rule gives, or .ra if the rule is missing or fails;
 //   - SP is what its rule gives, or .cfa if the rule is missing or fails;
 //   - any other register is what its rule gives; without a rule, a callee-saved
-//     register has the callee's value, and any other is unknown.
+//     or constant register has the callee's value, and any other is unknown.
 //
 // Any other register whose rule fails is unknown. If .cfa or .ra fails or has no
 // rule, the error is an *Error saying so; Undefined for .ra marks the outermost

@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,23 @@ type Context struct {
 	// on arm64 the 32 registers of 16 bytes, then FPSR and FPCR. It is nil if the dump lacks it or
 	// has it in another form.
 	Vector []byte
+
+	// Blocks hold registers that are wider than a word, beyond Vector.
+	Blocks []Block
+}
+
+// Block is a part of a thread's state in the form in which the CPU or the system saves it.
+type Block struct {
+	Data  []byte
+	Parts []RegPart // the registers in it; threads may share them
+}
+
+// RegPart is a part of a register in a block.
+type RegPart struct {
+	Reg  int // index in arch.Arch.Regs
+	From int // offset of the part in the register, whose lowest byte is at 0
+	At   int // offset in Block.Data; less than 0 if the part is 0
+	Size int // in bytes
 }
 
 // NewContext returns a context without known registers.
@@ -27,9 +45,9 @@ func NewContext(a *arch.Arch) *Context {
 	return &Context{Arch: a, values: make([]uint64, n), known: make([]uint64, (n+63)/64)}
 }
 
-// Clone returns a copy, with the same Vector.
+// Clone returns a copy, with the same Vector and Blocks.
 func (c *Context) Clone() *Context {
-	return &Context{c.Arch, slices.Clone(c.values), slices.Clone(c.known), c.Vector}
+	return &Context{c.Arch, slices.Clone(c.values), slices.Clone(c.known), c.Vector, slices.Clip(c.Blocks)}
 }
 
 // At returns the value of register i of Arch.Regs, if it is known.
@@ -62,6 +80,13 @@ func (c *Context) Set(name string, v uint64) {
 	}
 }
 
+// Unset makes the value of a register unknown.
+func (c *Context) Unset(name string) {
+	if i, ok := c.Arch.RegIndex(name); ok {
+		c.values[i], c.known[i>>6] = 0, c.known[i>>6]&^(1<<(i&63))
+	}
+}
+
 // PC returns the program counter, or 0 if it is unknown.
 func (c *Context) PC() uint64 { v, _ := c.Get(c.Arch.PC); return v }
 
@@ -83,8 +108,50 @@ var vectorRegs = map[*arch.Arch][]vectorReg{
 	arch.ARM64:  {{"v", 32, 0, 16, 16}},
 }
 
-// VectorAt returns the part of Vector that holds register i of Arch.Regs, or nil.
-func (c *Context) VectorAt(i int) []byte {
+// Bytes returns the value of register i of Arch.Regs, if Vector or Blocks have it, as far as it is known from its
+// lowest byte on. The result is nil if they do not.
+func (c *Context) Bytes(i int) []byte {
+	b := c.vectorAt(i)
+	for k := range c.Blocks {
+		block := &c.Blocks[k]
+		for _, p := range block.Parts {
+			if p.Reg != i || p.From > len(b) || p.From+p.Size <= len(b) {
+				continue
+			}
+			b = slices.Clone(b[:p.From])
+			if p.At < 0 {
+				b = append(b, make([]byte, p.Size)...)
+			} else {
+				b = append(b, block.Data[p.At:p.At+p.Size]...)
+			}
+		}
+	}
+	return b
+}
+
+// InBlocks returns the registers of which Blocks has a part, as indices in Arch.Regs, in ascending order.
+func (c *Context) InBlocks() (regs []int) {
+	for _, b := range c.Blocks {
+		for _, p := range b.Parts {
+			regs = append(regs, p.Reg)
+		}
+	}
+	slices.Sort(regs)
+	return slices.Compact(regs)
+}
+
+// SetBytes sets the values of registers that are wider than a word, by index in Arch.Regs.
+func (c *Context) SetBytes(values map[int][]byte) {
+	var b Block
+	for _, reg := range slices.Sorted(maps.Keys(values)) {
+		b.Parts = append(b.Parts, RegPart{Reg: reg, At: len(b.Data), Size: len(values[reg])})
+		b.Data = append(b.Data, values[reg]...)
+	}
+	c.Blocks = append(c.Blocks, b)
+}
+
+// vectorAt returns the part of Vector that holds register i of Arch.Regs, or nil.
+func (c *Context) vectorAt(i int) []byte {
 	if c.Vector == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -70,6 +71,7 @@ type restCrash struct {
 // regs are the changes to make to a Context that was read.
 type regs struct {
 	Set     map[string]uint64 `json:",omitempty"`
+	Wide    map[string][]byte `json:",omitempty"` // registers of Context.Blocks
 	Unknown []string          `json:",omitempty"`
 	Vector  []byte            `json:",omitempty"` // if All
 	All     bool              // Set has all registers, rather than changes
@@ -80,6 +82,8 @@ type Holding struct {
 	// Register reports whether the format's contexts have a register, given as an index in
 	// Arch.Regs.
 	Register func(reg int) bool
+	// Blocks reports whether the format represents the Blocks of a context.
+	Blocks func(*Context) bool
 	// OneContext means that a thread and its crash share a single context, the crash's.
 	OneContext bool
 }
@@ -92,7 +96,7 @@ func (d *Dump) Rest(format Holding) ([]byte, error) {
 		Maps: d.Maps, Auxv: d.Auxv, Linker: d.Linker, Files: d.Files, Annotations: d.Annotations, Assertion: d.Assertion,
 		Comment: d.Comment, Kernel: d.Kernel, ReportID: d.ReportID, ClientID: d.ClientID, Handles: d.Handles,
 	}
-	keep := func(c *Context) *regs { return changes(c, holds) }
+	keep := func(c *Context) *regs { return changes(c, format) }
 	if d.Arch != nil {
 		if v.Arch = d.Arch.Name; !holdsAny(d.Arch, holds) {
 			keep = all
@@ -161,7 +165,20 @@ func Same(a, b *Context) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
 	}
-	return a.Arch == b.Arch && slices.Equal(a.values, b.values) && slices.Equal(a.known, b.known) && bytes.Equal(a.Vector, b.Vector)
+	return a.Arch == b.Arch && slices.Equal(a.values, b.values) && slices.Equal(a.known, b.known) && bytes.Equal(a.Vector, b.Vector) &&
+		maps.EqualFunc(a.wide(), b.wide(), bytes.Equal)
+}
+
+// wide returns the registers of Blocks.
+func (c *Context) wide() map[string][]byte {
+	var all map[string][]byte
+	for _, reg := range c.InBlocks() {
+		if all == nil {
+			all = map[string][]byte{}
+		}
+		all[c.Arch.Regs[reg].Name] = c.Bytes(reg)
+	}
+	return all
 }
 
 // holdsAny reports whether a format has contexts for a CPU at all.
@@ -174,11 +191,15 @@ func holdsAny(a *arch.Arch, holds func(int) bool) bool {
 	return false
 }
 
-func changes(c *Context, holds func(int) bool) *regs {
+func changes(c *Context, format Holding) *regs {
 	if c == nil {
 		return nil
 	}
 	var r regs
+	holds := format.Register
+	if format.Blocks == nil || !format.Blocks(c) {
+		r.Wide = c.wide()
+	}
 	for i, reg := range c.Arch.Regs {
 		switch v, ok := c.At(i); {
 		case ok && !holds(i):
@@ -187,7 +208,7 @@ func changes(c *Context, holds func(int) bool) *regs {
 			r.Unknown = append(r.Unknown, reg.Name)
 		}
 	}
-	if r.Set == nil && r.Unknown == nil {
+	if r.Set == nil && r.Unknown == nil && r.Wide == nil {
 		return nil
 	}
 	return &r
@@ -198,7 +219,7 @@ func all(c *Context) *regs {
 	if c == nil {
 		return &r
 	}
-	r.Vector = c.Vector
+	r.Vector, r.Wide = c.Vector, c.wide()
 	for i, reg := range c.Arch.Regs {
 		if v, ok := c.At(i); ok {
 			r.set(reg.Name, v)
@@ -233,12 +254,24 @@ func (r *regs) apply(c *Context, d *Dump) *Context {
 	for name, v := range r.Set {
 		c.Set(name, v)
 	}
+	r.applyWide(c)
 	for _, name := range r.Unknown {
-		if i, ok := c.Arch.RegIndex(name); ok {
-			c.values[i], c.known[i>>6] = 0, c.known[i>>6]&^(1<<(i&63))
-		}
+		c.Unset(name)
 	}
 	return c
+}
+
+// applyWide adds the registers that are wider than a word.
+func (r *regs) applyWide(c *Context) {
+	values := map[int][]byte{}
+	for name, b := range r.Wide {
+		if i, ok := c.Arch.RegIndex(name); ok && len(b) > 0 {
+			values[i] = b
+		}
+	}
+	if len(values) > 0 {
+		c.SetBytes(values)
+	}
 }
 
 // ApplyRest replaces fields of the dump with the data that Rest returned.

@@ -84,6 +84,11 @@ func compareRegs(what string, a, b *dump.Context) (out []string) {
 			out = append(out, fmt.Sprintf("%s.%s: %#x %v | %#x %v", what, r.Name, v, ok, w, ok2))
 		}
 	}
+	for i, r := range a.Arch.Regs {
+		if x, y := a.Bytes(i), b.Bytes(i); bytes.Equal(a.Vector, b.Vector) && !bytes.Equal(x, y) {
+			out = append(out, fmt.Sprintf("%s.%s: % x | % x", what, r.Name, x, y))
+		}
+	}
 	if !bytes.Equal(a.Vector, b.Vector) {
 		out = append(out, fmt.Sprintf("%s.Vector: %d bytes | %d bytes", what, len(a.Vector), len(b.Vector)))
 	}

@@ -24,6 +24,13 @@ const (
 	ntARMVFP   = 0x400
 	nt386TLS   = 0x200
 	ntARMTLS   = 0x401
+
+	ntXState      = 0x202
+	ntXSaveLayout = 0x205
+	ntSVE         = 0x405
+	ntPACMask     = 0x406
+	ntSSVE        = 0x40b
+	ntRVV         = 0x901
 )
 
 const (
@@ -40,16 +47,16 @@ var noteNames = map[string]map[uint32]string{
 	ownerLinux: {
 		ntPRXFPReg: "NT_PRXFPREG", 0x100: "NT_PPC_VMX", 0x101: "NT_PPC_SPE", 0x102: "NT_PPC_VSX", 0x103: "NT_PPC_TAR",
 		0x104: "NT_PPC_PPR", 0x105: "NT_PPC_DSCR", 0x106: "NT_PPC_EBB", 0x107: "NT_PPC_PMU",
-		nt386TLS: "NT_386_TLS", 0x201: "NT_386_IOPERM", 0x202: "NT_X86_XSTATE", 0x204: "NT_X86_SHSTK", 0x205: "NT_X86_XSAVE_LAYOUT",
+		nt386TLS: "NT_386_TLS", 0x201: "NT_386_IOPERM", ntXState: "NT_X86_XSTATE", 0x204: "NT_X86_SHSTK", ntXSaveLayout: "NT_X86_XSAVE_LAYOUT",
 		0x300: "NT_S390_HIGH_GPRS", 0x301: "NT_S390_TIMER", 0x302: "NT_S390_TODCMP", 0x303: "NT_S390_TODPREG",
 		0x304: "NT_S390_CTRS", 0x305: "NT_S390_PREFIX", 0x306: "NT_S390_LAST_BREAK", 0x307: "NT_S390_SYSTEM_CALL",
 		0x308: "NT_S390_TDB", 0x309: "NT_S390_VXRS_LOW", 0x30a: "NT_S390_VXRS_HIGH", 0x30b: "NT_S390_GS_CB", 0x30c: "NT_S390_GS_BC",
 		ntARMVFP: "NT_ARM_VFP", ntARMTLS: "NT_ARM_TLS", 0x402: "NT_ARM_HW_BREAK", 0x403: "NT_ARM_HW_WATCH",
-		0x404: "NT_ARM_SYSTEM_CALL", 0x405: "NT_ARM_SVE", 0x406: "NT_ARM_PAC_MASK", 0x407: "NT_ARM_PACA_KEYS",
-		0x408: "NT_ARM_PACG_KEYS", 0x409: "NT_ARM_TAGGED_ADDR_CTRL", 0x40a: "NT_ARM_PAC_ENABLED_KEYS", 0x40b: "NT_ARM_SSVE",
+		0x404: "NT_ARM_SYSTEM_CALL", ntSVE: "NT_ARM_SVE", ntPACMask: "NT_ARM_PAC_MASK", 0x407: "NT_ARM_PACA_KEYS",
+		0x408: "NT_ARM_PACG_KEYS", 0x409: "NT_ARM_TAGGED_ADDR_CTRL", 0x40a: "NT_ARM_PAC_ENABLED_KEYS", ntSSVE: "NT_ARM_SSVE",
 		0x40c: "NT_ARM_ZA", 0x40d: "NT_ARM_ZT", 0x40e: "NT_ARM_FPMR", 0x40f: "NT_ARM_POE", 0x410: "NT_ARM_GCS",
 		0x800: "NT_MIPS_DSP", 0x801: "NT_MIPS_FP_MODE", 0x802: "NT_MIPS_MSA",
-		0x900: "NT_RISCV_CSR", 0x901: "NT_RISCV_VECTOR", 0x902: "NT_RISCV_TAGGED_ADDR_CTRL",
+		0x900: "NT_RISCV_CSR", ntRVV: "NT_RISCV_VECTOR", 0x902: "NT_RISCV_TAGGED_ADDR_CTRL",
 	},
 	"GDB":           {0xff000000: "NT_GDB_TDESC"},
 	ownerVMCoreInfo: {0: "VMCOREINFO"},
@@ -76,6 +83,12 @@ var noteReaders = map[string]map[uint32]func(*reader, note){
 	ownerLinux: {
 		nt386TLS: (*reader).readSegments,
 		ntARMTLS: (*reader).readThreadPointer,
+
+		ntXState:      (*reader).readXState,
+		ntXSaveLayout: (*reader).readXSaveLayout,
+		ntSVE:         (*reader).readSVE,
+		ntSSVE:        (*reader).readSVE,
+		ntRVV:         (*reader).readRVV,
 	},
 	ownerVMCoreInfo: {0: (*reader).readVMCoreInfo},
 	dump.RestOwner:  {dump.RestType: func(r *reader, n note) { r.rest = &n }},
@@ -105,6 +118,7 @@ func (r *reader) readNotes() {
 	if !found {
 		r.problem("threads and modules", 0, "no notes")
 	}
+	r.readXStates()
 }
 
 func (r *reader) readNote(n note) {

@@ -33,6 +33,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/regset"
 )
 
 // Options say where to find code that a core lacks. With the zero value, only the core is read.
@@ -148,7 +149,9 @@ type reader struct {
 	files    []fileMap // from NT_FILE, by address
 	signals  []signal  // one for each thread
 	times    []cpuTime
-	rest     *note      // symtool's own note
+	rest     *note    // symtool's own note
+	xstates  []xstate // NT_X86_XSTATE of all threads
+	xsave    regset.XSaveReader
 	kernel   kernelInfo // nil for the core of a process
 	log      *kernelLog // nil unless the kernel's memory was read
 	loads    []dump.Region

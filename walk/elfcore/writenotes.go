@@ -35,6 +35,11 @@ func (w *writer) notes() (parts [][]byte) {
 		if float != nil {
 			add(float.owner, float.kind, w.float(float, t.Context))
 		}
+		if t.Context != nil {
+			if kind, desc := w.regset(t.Context); desc != nil {
+				add(ownerLinux, kind, desc)
+			}
+		}
 		if kind, desc := w.threadPointer(t); desc != nil {
 			add(ownerLinux, kind, desc)
 		}
@@ -44,7 +49,8 @@ func (w *writer) notes() (parts [][]byte) {
 		w.processNotes(add)
 	}
 	w.reportUnknown(threads)
-	rest, err := w.d.Rest(dump.Holding{Register: w.holds, OneContext: true})
+	hasRegset := func(c *dump.Context) bool { _, desc := w.regset(c); return desc != nil }
+	rest, err := w.d.Rest(dump.Holding{Register: w.holds, Blocks: hasRegset, OneContext: true})
 	if err != nil {
 		w.err = err
 	}

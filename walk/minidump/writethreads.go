@@ -139,6 +139,9 @@ func (w *writer) reportHomeless(l *layout, c *dump.Context) {
 			names = append(names, r.Name)
 		}
 	}
+	if len(c.InBlocks()) > 0 {
+		names = append(names, "vectors beyond FXSAVE's or NEON's")
+	}
 	if len(names) > 0 {
 		w.lost[fmt.Sprintf("a context of %s has no place for %s", c.Arch.Name, strings.Join(names, ", "))]++
 	}

@@ -3,6 +3,7 @@ package cpu
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,8 +59,8 @@ type CPU struct {
 
 	PC, SP cfi.Reg
 	RA     cfi.Reg   // the link register, or NoReg
-	Saved  []cfi.Reg // callee-saved
-	Kept   []cfi.Reg // general registers, whose values Frame.Registers records
+	Saved  []cfi.Reg // callee-saved or constant
+	Kept   []cfi.Reg // general or constant registers, whose values Frame.Registers records
 }
 
 // Technique is a way to find the caller of a frame.
@@ -158,10 +159,10 @@ func newCPU(c CPU) *CPU {
 	if a.RA != "" {
 		c.RA = c.Reg(a.RA)
 	}
-	for _, name := range a.CalleeSaved {
+	for _, name := range slices.Concat(a.CalleeSaved, a.Constant) {
 		c.Saved = append(c.Saved, c.Reg(name))
 	}
-	for _, name := range a.General {
+	for _, name := range slices.Concat(a.General, a.Constant) {
 		c.Kept = append(c.Kept, c.Reg(name))
 	}
 	c.Layouts, c.Apple = c.withRegisters(c.Layouts), c.withRegisters(c.Apple)

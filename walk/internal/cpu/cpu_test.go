@@ -38,7 +38,7 @@ func TestCPUsComplete(t *testing.T) {
 				t.Errorf("%s: %s: there %v, but none for a reason: %q", a.Name, part, has, why)
 			}
 		}
-		if (c.RA >= 0) != (a.RA != "") || len(c.Saved) != len(a.CalleeSaved) || len(c.Kept) != len(a.General) {
+		if (c.RA >= 0) != (a.RA != "") || len(c.Saved) != len(a.CalleeSaved)+len(a.Constant) || len(c.Kept) != len(a.General)+len(a.Constant) {
 			t.Errorf("%s: link register %d, %d saved, %d kept", a.Name, c.RA, len(c.Saved), len(c.Kept))
 		}
 	}
