@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -27,9 +27,9 @@ func TestOracleCPUs(t *testing.T) {
 				t.Parallel()
 				s := of(t)
 				c := compareLines(t, symtool, s)
-				c.cfiRows = dwarf2sym.CompareCFI(t, s.file)
+				c.cfiRows = cfitest.Compare(t, s.file)
 				if s.debug != "" {
-					c.cfiRows += dwarf2sym.CompareCFI(t, s.debug)
+					c.cfiRows += cfitest.Compare(t, s.debug)
 				}
 				if c.cfiRows < s.least/100 {
 					t.Errorf("%d rows of CFI", c.cfiRows)

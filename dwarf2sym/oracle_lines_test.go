@@ -16,6 +16,7 @@ import (
 	"debug/elf"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -40,7 +41,7 @@ func TestOracleLines(t *testing.T) {
 				s := of(t)
 				c := compareLines(t, symtool, s)
 				if s.cfi {
-					c.cfiRows = dwarf2sym.CompareCFI(t, s.file)
+					c.cfiRows = cfitest.Compare(t, s.file)
 				}
 				table.add(name, c)
 			})

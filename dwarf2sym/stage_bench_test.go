@@ -25,7 +25,6 @@ import (
 // writes.
 func BenchmarkStage(b *testing.B) {
 	f := stageFile(b)
-	b.Run("cfi", func(b *testing.B) { stageCFI(b, f) })
 	names := stageNames(b, f)
 	b.Run("demangle", func(b *testing.B) { stageDemangle(b, names) })
 	b.Run("merge", func(b *testing.B) { stageMerge(b, f) })
@@ -73,21 +72,6 @@ func stageUnits(b *testing.B, f *object.File) *reader {
 	return r
 }
 
-func stageCFI(b *testing.B, f *object.File) {
-	cpu := f.Arch
-	if cpu == nil {
-		b.Skipf("the registers of %v are not known", f.CPU)
-	}
-	in, problems := newCFIInput(cpu, f, nil)
-	if len(problems) > 0 {
-		b.Fatal(problems)
-	}
-	if len(in.Sections) == 0 {
-		b.Skip("no .eh_frame and no .debug_frame")
-	}
-	benchmarkCFI(b, in)
-}
-
 // stageNames returns the mangled names of the file. If it has none, as in C or Go, it
 // returns those of fixtures.
 func stageNames(b *testing.B, f *object.File) []string {
@@ -132,13 +116,13 @@ func stageDemangle(b *testing.B, names []string) {
 func stageLoop(b *testing.B, size int, run func() error) {
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
-	before := cfiUserTime()
+	before := testenv.ProcessTime()
 	for b.Loop() {
 		if err := run(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	cpu := float64(cfiUserTime()-before) / 1e9
+	cpu := (testenv.ProcessTime() - before).Seconds()
 	b.ReportMetric(float64(size)*float64(b.N)/1e6/cpu, "MB/cpu-s")
 }
 

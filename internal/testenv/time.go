@@ -45,13 +45,14 @@ type Stopwatch struct {
 }
 
 // StartWatch starts a Stopwatch.
-func StartWatch() Stopwatch { return Stopwatch{time.Now(), processTime()} }
+func StartWatch() Stopwatch { return Stopwatch{time.Now(), ProcessTime()} }
 
 // Took returns the elapsed time or the processor time of this process, whichever is less: other
 // processes increase the former, and concurrent tests the latter.
-func (s Stopwatch) Took() time.Duration { return min(time.Since(s.begun), processTime()-s.cpu) }
+func (s Stopwatch) Took() time.Duration { return min(time.Since(s.begun), ProcessTime()-s.cpu) }
 
-func processTime() time.Duration {
+// ProcessTime returns the processor time that this process has used: the clock means little on a busy machine.
+func ProcessTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err)

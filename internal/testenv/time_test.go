@@ -45,7 +45,7 @@ func TestStopwatch(t *testing.T) {
 		t.Errorf("sleeping took %v", took)
 	}
 	busy := StartWatch()
-	for start := time.Now(); processTime()-busy.cpu < 50*time.Millisecond; {
+	for start := time.Now(); ProcessTime()-busy.cpu < 50*time.Millisecond; {
 		if time.Since(start) > waitLimit {
 			t.Fatal("no processor time is counted")
 		}

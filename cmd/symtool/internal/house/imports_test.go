@@ -21,6 +21,9 @@ const module = "github.com/symtool/symtool"
 // inSymtool is the folder of the program's packages. Commands must not import each other.
 const inSymtool = "cmd/symtool/internal/"
 
+// cfitest has what tests of call frame information in several packages share.
+const cfitest = "dwarf2sym/internal/callframe/cfitest"
+
 // layers lists every package of the module. A package imports only packages of lower layers. A new
 // package is a decision about the design, and is added here.
 var layers = [][]string{
@@ -30,7 +33,7 @@ var layers = [][]string{
 	3:  {"dwarf2sym/internal/dwarf", "internal/archive", "internal/demangle", "internal/object/elfobj", "internal/object/machobj", "internal/object/peobj", "symfmt", "walk/crash", "walk/eval", "walk/internal/cpu", "walk/internal/regset"},
 	4:  {"dwarf2sym/internal/codemap", "dwarf2sym/internal/die", "dwarf2sym/internal/publics", "dwarf2sym/internal/units", "dwarf2sym/internal/varjoin", "dwarf2sym/unwind", "internal/coderange", "internal/debuginfod", "internal/execcode", "internal/flatten", "internal/object/objfile", "lint/coverage", "resolve/store", "symfmt/pdb", "symfmt/symjson", "symfmt/symlist", "symfmt/symsframe", "walk/elfcore", "walk/goroutine", "walk/minidump", "walk/show", "walk/source"},
 	5:  {"dwarf2sym/internal/callframe", "dwarf2sym/internal/names", "dwarf2sym/internal/srcread", "dwarf2sym/internal/varread", "internal/debugset", "internal/symtest", "internal/upload", "lint/finding", "lint/internal/extent", "lint/internal/follow", "resolve/symserver/internal/catalog", "symfmt/gsym", "symfmt/symcache", "symfmt/symdiff", "symfmt/symelf", "walk/live", "walk/microdump"},
-	6:  {"dwarf2sym/internal/funcs", "lint/internal/facts", "symfmt/symdiff/report", "walk/dumpfile"},
+	6:  {"dwarf2sym/internal/callframe/cfitest", "dwarf2sym/internal/funcs", "lint/internal/facts", "symfmt/symdiff/report", "walk/dumpfile"},
 	7:  {inSymtool + "filekind", "dwarf2sym/internal/lookup", "dwarf2sym/internal/merge", "lint/internal/check"},
 	8:  {"dwarf2sym", "lint/filter", "lint/internal/rules/binary", "lint/internal/rules/cfi", "lint/internal/rules/coverage", "lint/internal/rules/grammar", "lint/internal/rules/names", "lint/internal/rules/ranges", "lint/internal/rules/references", "lint/internal/rules/variables"},
 	9:  {inSymtool + "cli", "lint", "resolve"},
@@ -45,7 +48,7 @@ var layers = [][]string{
 
 // forTests are the packages that tests of every layer import. A command's tests run the whole program.
 var forTests = []string{
-	"internal/testenv", "internal/oracle", "internal/symtest", "resolve/internal/resolvetest", "walk/internal/walktest", "walk/internal/walktest/walks", inSymtool + "app", inSymtool + "apptest",
+	"internal/testenv", "internal/oracle", "internal/symtest", "dwarf2sym/internal/callframe/cfitest", "resolve/internal/resolvetest", "walk/internal/walktest", "walk/internal/walktest/walks", inSymtool + "app", inSymtool + "apptest",
 }
 
 // rule forbids an import in the packages for which from returns true.
@@ -86,9 +89,10 @@ var importRules = []rule{
 	{module + "/dwarf2sym", inLint, "a reader that lints its own output agrees with its own mistakes: take the facts from internal/object"},
 	{module + "/walk/...", only("dwarf2sym"), "dwarf2sym knows nothing of walking"},
 	{module + "/symfmt", only("walk/dump"), "walk/dump knows nothing of symbol files"},
-	{module + "/internal/testenv", productExcept("internal/oracle", "walk/internal/walktest"), "internal/testenv is for tests"},
-	{module + "/internal/oracle", productExcept(), "internal/oracle is for tests"},
-	{module + "/internal/symtest", productExcept(), "internal/symtest is for tests"},
+	{module + "/internal/testenv", productExcept("internal/oracle", "walk/internal/walktest", cfitest), "internal/testenv is for tests"},
+	{module + "/internal/oracle", productExcept(cfitest), "internal/oracle is for tests"},
+	{module + "/internal/symtest", productExcept(cfitest), "internal/symtest is for tests"},
+	{module + "/" + cfitest, productExcept(), cfitest + " is for tests"},
 	{module + "/resolve/internal/resolvetest", productExcept(), "resolve/internal/resolvetest is for tests"},
 	{module + "/walk/internal/walktest", productExcept("walk/internal/walktest/walks"), "walk/internal/walktest is for tests"},
 	{module + "/walk/internal/walktest/walks", productExcept(), "walk/internal/walktest/walks is for tests"},

@@ -1,4 +1,4 @@
-package dwarf2sym
+package callframe_test
 
 import (
 	"encoding/binary"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -75,13 +76,13 @@ func cfiFindRow(rows []cfiRowAt, addr uint64) *cfiRowAt {
 func TestExidxDWARF(t *testing.T) {
 	testenv.Oracle(t)
 	compare := func(t *testing.T, path string) {
-		all, f := cfiOpen(t, path)
+		all, f := cfitest.Open(t, path)
 		if len(all.Sections) == 0 {
 			t.Skip("no DWARF")
 		}
 		names := cfi.NewNames(arch.ARM)
 		read := func(in unwind.Input) []cfiRowAt {
-			table, _, problems := cfiRead(&in)
+			table, _, problems := cfitest.Read(&in)
 			for _, p := range problems {
 				t.Error(p)
 			}
@@ -227,7 +228,7 @@ func exidxCalls(t *testing.T, path string) (calls []uint64) {
 	}
 	for line := range strings.Lines(string(out)) {
 		if m := call.FindStringSubmatch(line); m != nil {
-			calls = append(calls, cfiHex(m[1]))
+			calls = append(calls, cfitest.Hex(m[1]))
 		}
 	}
 	return calls

@@ -1,4 +1,4 @@
-package dwarf2sym
+package cfitest
 
 import (
 	"bufio"
@@ -15,14 +15,14 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cfiReadelf runs readelf for one section.
-func cfiReadelf(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE {
-	return cfiReadelfText(a, oracle.Readelf(t, path, "-W", "-wFN"), section)
+// Readelf runs readelf for one section.
+func Readelf(t *testing.T, a *arch.Arch, path, section string) []*ForeignFDE {
+	return ReadelfText(a, oracle.Readelf(t, path, "-W", "-wFN"), section)
 }
 
-// cfiReadelfText reads readelf's output. Rows that it leaves out show up as rows that only we have.
-func cfiReadelfText(a *arch.Arch, lines []string, section string) []*cfiForeignFDE {
-	x := &cfiForeign{a: a, by: map[string]*cfiForeignFDE{}}
+// ReadelfText reads readelf's output. Rows that it leaves out show up as rows that only we have.
+func ReadelfText(a *arch.Arch, lines []string, section string) []*ForeignFDE {
+	x := &foreign{a: a, by: map[string]*ForeignFDE{}}
 	var header []string
 	in := false
 	for _, line := range lines {
@@ -40,20 +40,20 @@ func cfiReadelfText(a *arch.Arch, lines []string, section string) []*cfiForeignF
 		case f[0] == "LOC":
 			header = f
 		default:
-			row := cfiForms{}
-			for i, cell := range cfiCells(f[1:]) {
-				if name := cfiReadelfName(a, header[i+1]); name != "" {
-					row[name] = cfiReadelfForm(a, name, cell)
+			row := Forms{}
+			for i, cell := range cells(f[1:]) {
+				if name := readelfName(a, header[i+1]); name != "" {
+					row[name] = readelfForm(a, name, cell)
 				}
 			}
-			x.row(cfiHex(f[0]), row)
+			x.row(Hex(f[0]), row)
 		}
 	}
 	return x.done()
 }
 
-// cfiCells replaces "r1 (rdx)" with "rdx".
-func cfiCells(f []string) (out []string) {
+// cells replaces "r1 (rdx)" with "rdx".
+func cells(f []string) (out []string) {
 	for _, s := range f {
 		if s[0] == '(' {
 			out[len(out)-1] = strings.Trim(s, "()")
@@ -64,36 +64,37 @@ func cfiCells(f []string) (out []string) {
 	return out
 }
 
-func cfiHex(s string) uint64 {
+// Hex parses a hexadecimal number that a tool printed.
+func Hex(s string) uint64 {
 	v, _ := strconv.ParseUint(s, 16, 64)
 	return v
 }
 
-var cfiRISCVFloat = regexp.MustCompile(`^f([ats])(\d+)$`)
+var rISCVFloat = regexp.MustCompile(`^f([ats])(\d+)$`)
 
-var cfiNumbered = regexp.MustCompile(`^r(\d+)$`)
+var numbered = regexp.MustCompile(`^r(\d+)$`)
 
-// cfiReadelfName translates a column's heading: readelf uses names for some CPUs and
+// readelfName translates a column's heading: readelf uses names for some CPUs and
 // numbers for others. It returns "" for a register without a name.
-func cfiReadelfName(a *arch.Arch, s string) string {
+func readelfName(a *arch.Arch, s string) string {
 	switch s {
 	case "CFA":
 		return ".cfa"
 	case "ra":
 		return ".ra"
 	}
-	return cfiReadelfReg(a, s)
+	return readelfReg(a, s)
 }
 
-func cfiReadelfReg(a *arch.Arch, s string) string {
+func readelfReg(a *arch.Arch, s string) string {
 	s = strings.TrimPrefix(s, "%")
 	for _, name := range []string{s, "$" + s} {
 		if _, ok := a.RegNumber(name); ok && (a != arch.ARM && a != arch.MIPS && a != arch.MIPS64) {
 			return name
 		}
 	}
-	if m := cfiRISCVFloat.FindStringSubmatch(s); m != nil && (a == arch.RISCV || a == arch.RISCV64) {
-		n := cfiAtoi(m[2])
+	if m := rISCVFloat.FindStringSubmatch(s); m != nil && (a == arch.RISCV || a == arch.RISCV64) {
+		n := Atoi(m[2])
 		switch {
 		case m[1] == "a":
 			n += 10
@@ -106,14 +107,14 @@ func cfiReadelfReg(a *arch.Arch, s string) string {
 		}
 		return fmt.Sprintf("f%d", n)
 	}
-	if m := cfiNumbered.FindStringSubmatch(s); m != nil {
-		name, _ := a.RegName(uint64(cfiAtoi(m[1])))
+	if m := numbered.FindStringSubmatch(s); m != nil {
+		name, _ := a.RegName(uint64(Atoi(m[1])))
 		return name
 	}
 	return ""
 }
 
-func cfiReadelfForm(a *arch.Arch, name, cell string) string {
+func readelfForm(a *arch.Arch, name, cell string) string {
 	switch {
 	case cell == "u":
 		return "?"
@@ -126,19 +127,19 @@ func cfiReadelfForm(a *arch.Arch, name, cell string) string {
 		if i < 0 {
 			return cell
 		}
-		return cfiReadelfReg(a, cell[:i]) + cell[i:]
+		return readelfReg(a, cell[:i]) + cell[i:]
 	case strings.HasPrefix(cell, "c+"), strings.HasPrefix(cell, "c-"):
 		return "[CFA" + cell[1:] + "]"
 	case strings.HasPrefix(cell, "v+"), strings.HasPrefix(cell, "v-"):
 		return "CFA" + cell[1:]
-	case cfiReadelfReg(a, cell) == name:
+	case readelfReg(a, cell) == name:
 		return "same"
 	}
-	return cfiReadelfReg(a, cell)
+	return readelfReg(a, cell)
 }
 
-// cfiLLVM runs llvm-dwarfdump.
-func cfiLLVM(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE {
+// LLVM runs llvm-dwarfdump.
+func LLVM(t *testing.T, a *arch.Arch, path, section string) []*ForeignFDE {
 	flag := "--eh-frame"
 	if section == ".debug_frame" {
 		flag = "--debug-frame"
@@ -147,7 +148,7 @@ func cfiLLVM(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE 
 	if err != nil {
 		t.Fatalf("llvm-dwarfdump: %v", err)
 	}
-	x := &cfiForeign{a: a, by: map[string]*cfiForeignFDE{}}
+	x := &foreign{a: a, by: map[string]*ForeignFDE{}}
 	cie, in := false, false
 	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
 		line := s.Text()
@@ -165,19 +166,19 @@ func cfiLLVM(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE 
 		case strings.HasPrefix(line, "  Return address column:"):
 			x.ra(f[3])
 		case cie && strings.HasPrefix(line, "  CFA="):
-			x.row(0, cfiLLVMForms(a, x.at.ra, strings.TrimSpace(line)))
+			x.row(0, lLVMForms(a, x.at.ra, strings.TrimSpace(line)))
 		case !cie && strings.HasPrefix(line, "  0x"):
 			addr, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			x.row(cfiHex(addr[2:]), cfiLLVMForms(a, x.at.ra, rest))
+			x.row(Hex(addr[2:]), lLVMForms(a, x.at.ra, rest))
 		}
 	}
 	return x.done()
 }
 
-// cfiLLVMForms parses "CFA=RSP+8: RIP=[CFA-8], RBX=[CFA-16]", of which ra is the
+// lLVMForms parses "CFA=RSP+8: RIP=[CFA-8], RBX=[CFA-16]", of which ra is the
 // return address column.
-func cfiLLVMForms(a *arch.Arch, ra, s string) cfiForms {
-	forms := cfiForms{}
+func lLVMForms(a *arch.Arch, ra, s string) Forms {
+	forms := Forms{}
 	s = strings.TrimPrefix(s, "CFA=")
 	cfa, rest, _ := strings.Cut(s, ": ")
 	if strings.Contains(cfa, "DW_OP") {
@@ -188,11 +189,11 @@ func cfiLLVMForms(a *arch.Arch, ra, s string) cfiForms {
 		if i := strings.LastIndexAny(cfa, "+-"); i > 0 {
 			base, off = cfa[:i], cfa[i:]
 		}
-		forms[".cfa"] = cfiLLVMReg(a, base) + off
+		forms[".cfa"] = lLVMReg(a, base) + off
 	}
-	for _, rule := range cfiSplitLLVM(rest) {
+	for _, rule := range splitLLVM(rest) {
 		reg, text, _ := strings.Cut(rule, "=")
-		name := cfiLLVMReg(a, reg)
+		name := lLVMReg(a, reg)
 		switch name {
 		case "":
 			continue
@@ -210,15 +211,15 @@ func cfiLLVMForms(a *arch.Arch, ra, s string) cfiForms {
 			text = ""
 		case text == "same", text == "undefined", strings.Contains(text, "CFA"):
 		default:
-			text = cfiLLVMReg(a, text)
+			text = lLVMReg(a, text)
 		}
 		forms[name] = text
 	}
 	return forms
 }
 
-// cfiSplitLLVM splits at commas outside brackets.
-func cfiSplitLLVM(s string) (out []string) {
+// splitLLVM splits at commas outside brackets.
+func splitLLVM(s string) (out []string) {
 	depth, start := 0, 0
 	for i, c := range s {
 		switch {
@@ -237,7 +238,7 @@ func cfiSplitLLVM(s string) (out []string) {
 	return out
 }
 
-var cfiLLVMNames = []struct {
+var lLVMNames = []struct {
 	from *regexp.Regexp
 	to   string
 }{
@@ -253,18 +254,18 @@ var cfiLLVMNames = []struct {
 	{regexp.MustCompile(`^vf(\d+)$`), "v$1"}, // a vector register, as half of a VSX one
 }
 
-// cfiLLVMReg translates LLVM's name for a register.
-func cfiLLVMReg(a *arch.Arch, s string) string {
+// lLVMReg translates LLVM's name for a register.
+func lLVMReg(a *arch.Arch, s string) string {
 	s = strings.ToLower(s)
 	tries := []string{s}
-	for _, r := range cfiLLVMNames {
+	for _, r := range lLVMNames {
 		tries = append(tries, r.from.ReplaceAllString(s, r.to))
 	}
 	if a == arch.ARM && s == "zr" {
 		return "pc" // number 15
 	}
 	if (a == arch.RISCV || a == arch.RISCV64) && s[0] == 'x' {
-		name, _ := a.RegName(uint64(cfiAtoi(s[1:])))
+		name, _ := a.RegName(uint64(Atoi(s[1:])))
 		return name
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(s, "reg")); err == nil {

@@ -1,4 +1,4 @@
-package dwarf2sym
+package callframe_test
 
 import (
 	"fmt"

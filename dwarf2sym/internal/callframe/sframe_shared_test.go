@@ -1,4 +1,4 @@
-package dwarf2sym
+package callframe_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/symtest"
@@ -66,12 +68,9 @@ type sframeFile struct {
 }
 
 // readCFI reads .eh_frame and .debug_frame.
-func readCFI(f *object.File) (*symfmt.CFITable, error) {
-	r, err := Read(context.Background(), f, Options{CFIOnly: true, CFI: CFIDWARF})
-	if err != nil {
-		return nil, err
-	}
-	return &r.Module.CFI, nil
+func readCFI(f *object.File) *symfmt.CFITable {
+	c := callframe.Read(context.Background(), f.Arch, []object.Companion{{File: f}}, callframe.Sources{DWARF: true})
+	return &c.Table
 }
 
 // openSFrameFile opens a file. It returns nil if the file lacks either section.
@@ -81,10 +80,7 @@ func openSFrameFile(t *testing.T, path string) *sframeFile {
 	if err != nil {
 		return nil
 	}
-	c, err := readCFI(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := readCFI(f)
 	if len(c.Blocks) == 0 {
 		return nil
 	}
@@ -326,31 +322,31 @@ func TestSFrameAgainstReadelf(t *testing.T) {
 		}
 		var table symfmt.CFITable
 		symsframe.AppendCFI(&table, f.section, symsframe.ToOptions{Base: base, Code: f.Executable})
-		ours := cfiFlatten(&table, 0)
+		ours := cfitest.Flatten(&table, 0)
 		if f.Kind != object.Relocatable {
-			ours = cfiFlatten(&table, base)
+			ours = cfitest.Flatten(&table, base)
 		}
-		for _, fde := range cfiReadelfText(f.cpu, strings.Split(string(text), "\n"), ".eh_frame") {
-			for _, r := range fde.rows {
-				i := slices.IndexFunc(ours, func(o cfiOurs) bool { return o.addr <= r.addr && r.addr < o.end })
-				name := f.name(symfmt.RVA(r.addr - f.Base))
+		for _, fde := range cfitest.ReadelfText(f.cpu, strings.Split(string(text), "\n"), ".eh_frame") {
+			for _, r := range fde.Rows {
+				i := slices.IndexFunc(ours, func(o cfitest.Row) bool { return o.Addr <= r.Addr && r.Addr < o.End })
+				name := f.name(symfmt.RVA(r.Addr - f.Base))
 				if f.Kind == object.Relocatable {
-					name = f.name(symfmt.RVA(r.addr))
+					name = f.name(symfmt.RVA(r.Addr))
 				}
 				switch {
-				case r.addr >= fde.hi:
+				case r.Addr >= fde.Hi:
 				case i < 0:
 					if !e.explained(file, name, true) && !e.explained(file, name, false) {
-						t.Errorf("%s: %#x: no row", file, r.addr)
+						t.Errorf("%s: %#x: no row", file, r.Addr)
 					}
 				default:
 					rows++
 					for _, reg := range []string{".cfa", ".ra", f.cpu.FP} {
-						want, got := readelfForm(r.forms[reg], reg, f.cpu), readelfForm(ours[i].forms[reg], reg, f.cpu)
+						want, got := readelfForm(r.Forms[reg], reg, f.cpu), readelfForm(ours[i].Forms[reg], reg, f.cpu)
 						if want == "expr" {
 							expressions++
-						} else if want != got && (ours[i].forms[".ra"] != "undefined" || reg == ".ra") && !e.explained(file, name, false) {
-							t.Errorf("%s: %#x: %s is %q, %q in readelf's text", file, r.addr, reg, got, want)
+						} else if want != got && (ours[i].Forms[".ra"] != "undefined" || reg == ".ra") && !e.explained(file, name, false) {
+							t.Errorf("%s: %#x: %s is %q, %q in readelf's text", file, r.Addr, reg, got, want)
 						}
 					}
 				}
@@ -379,10 +375,7 @@ func roundTrip(t *testing.T, path string, version uint8) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	c, err := readCFI(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := readCFI(f)
 	cpu := f.Arch
 	abi, ok := symsframe.ABIOf(cpu, binary.ByteOrder(f.Order))
 	if !ok {

@@ -1,4 +1,4 @@
-package dwarf2sym
+package callframe_test
 
 import (
 	"encoding/binary"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/internal/oracle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -38,13 +39,13 @@ func exidxReadelf(t *testing.T, path string) (all []exidxForeign) {
 	op := regexp.MustCompile(`^  ((?:0x[0-9a-f]{2} )+) *([^0].*)$`)
 	for _, line := range oracle.Readelf(t, path, "-u", "-W") {
 		if m := entry.FindStringSubmatch(line); m != nil {
-			all = append(all, exidxForeign{lo: cfiHex(m[1]), cant: m[3] != ""})
+			all = append(all, exidxForeign{lo: cfitest.Hex(m[1]), cant: m[3] != ""})
 			continue
 		}
 		if m := op.FindStringSubmatch(line); m != nil {
 			e := &all[len(all)-1]
 			code, _, _ := strings.Cut(m[1], " ")
-			e.ops = append(e.ops, exidxForeignOp{uint64(cfiAtoi(code)), strings.ToLower(m[2])})
+			e.ops = append(e.ops, exidxForeignOp{uint64(cfitest.Atoi(code)), strings.ToLower(m[2])})
 		}
 	}
 	for i := range all {
@@ -61,14 +62,14 @@ func exidxLLVM(t *testing.T, path string) (all []exidxForeign) {
 		name, rest, _ := strings.Cut(line, " ")
 		switch {
 		case name == "FunctionAddress:":
-			all = append(all, exidxForeign{lo: cfiHex(strings.TrimPrefix(rest, "0x"))})
+			all = append(all, exidxForeign{lo: cfitest.Hex(strings.TrimPrefix(rest, "0x"))})
 		case name == "Model:":
 			e := &all[len(all)-1]
 			e.cant, e.none = rest == "CantUnwind", rest == "Generic"
 		case strings.HasPrefix(line, "0x") && strings.Contains(line, ";"):
 			_, text, _ := strings.Cut(line, ";")
 			e := &all[len(all)-1]
-			e.ops = append(e.ops, exidxForeignOp{uint64(cfiAtoi(name)), strings.TrimSpace(text)})
+			e.ops = append(e.ops, exidxForeignOp{uint64(cfitest.Atoi(name)), strings.TrimSpace(text)})
 		}
 	}
 	return all
@@ -130,9 +131,9 @@ func (m *exidxMachine) run(t *testing.T, ops []exidxForeignOp) string {
 		case f[0] == "vsp" && len(f) == 2:
 			m.vsp = m.regs[exidxName(f[1])]
 		case f[0] == "vsp" && len(f) == 4 && f[2] == "+":
-			m.vsp += uint32(cfiAtoi(f[3]))
+			m.vsp += uint32(cfitest.Atoi(f[3]))
 		case f[0] == "vsp" && len(f) == 4 && f[2] == "-":
-			m.vsp -= uint32(cfiAtoi(f[3]))
+			m.vsp -= uint32(cfitest.Atoi(f[3]))
 		default:
 			t.Fatalf("unwind instruction %q", op.text)
 		}
@@ -215,10 +216,10 @@ func (d *exidxDiffs) fail(format string, args ...any) {
 // exidxAgainst compares the block of each entry with a tool's output: by range, and by the
 // values that its rules and the tool's instructions give.
 func exidxAgainst(t *testing.T, path string, read func(*testing.T, string) []exidxForeign) *exidxDiffs {
-	all, f := cfiOpen(t, path)
+	all, f := cfitest.Open(t, path)
 	in := *all
 	in.Sections = nil
-	table, _, found := cfiRead(&in)
+	table, _, found := cfitest.Read(&in)
 	ours := map[uint64]int{}
 	for i, b := range table.Blocks {
 		ours[in.Base+uint64(b.RVA)] = i
@@ -331,7 +332,7 @@ func exidxUnchanged(name string) uint32 {
 // exidxCompile builds src/exidx.cc.
 func exidxCompile(t testing.TB, compiler string, flags ...string) string {
 	text := testenv.ReadInput(t, "src", "exidx.cc")
-	return cfiCompileSource(t, "f.cc", string(text), compiler, flags...)
+	return cfitest.CompileSource(t, "f.cc", string(text), compiler, flags...)
 }
 
 // exidxFiles are the inputs for comparisons.
@@ -381,14 +382,14 @@ func exidxNamed(t *testing.T, path string) string {
 	routine := regexp.MustCompile(`^  Personality routine: 0x([0-9a-f]+)(?: <.*\+0x[0-9a-f]+>)?$`)
 	var args []string
 	seen := map[string]bool{}
-	_, f := cfiOpen(t, path)
+	_, f := cfitest.Open(t, path)
 	for _, line := range oracle.Readelf(t, path, "-u", "-W") {
 		m := routine.FindStringSubmatch(line)
 		if m == nil || seen[m[1]] {
 			continue
 		}
 		seen[m[1]] = true
-		addr := cfiHex(m[1])
+		addr := cfitest.Hex(m[1])
 		for _, s := range f.Sections {
 			if s.Exec && s.Holds(addr) {
 				args = append(args, "--add-symbol", fmt.Sprintf("__gxx_personality_v0=%s:%#x,function,global", s.Name, addr-s.Addr))
@@ -427,7 +428,7 @@ func TestExidxLLVM(t *testing.T) {
 		if filepath.Base(path) == "exidx.elf" {
 			t.Skip("0xb5 is spare there, and a missing operand is read behind the end")
 		}
-		if _, f := cfiOpen(t, path); f.Order == binary.ByteOrder(binary.BigEndian) {
+		if _, f := cfitest.Open(t, path); f.Order == binary.ByteOrder(binary.BigEndian) {
 			t.Skip("prints nothing for big-endian files")
 		}
 		d := exidxAgainst(t, path, exidxLLVM)

@@ -1,4 +1,4 @@
-package dwarf2sym
+package callframe_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -85,17 +86,17 @@ func pdataReadobj(t *testing.T, text string) (all []*pdataForeign) {
 		case m[1] == "UnwindInfoAddress":
 			e.info = m[2]
 		case m[1] == "StartAddress", m[1] == "Function":
-			e.lo = cfiHex(pdataHex.FindStringSubmatch(m[2])[1])
+			e.lo = cfitest.Hex(pdataHex.FindStringSubmatch(m[2])[1])
 		case m[1] == "EndAddress":
-			e.hi = cfiHex(pdataHex.FindStringSubmatch(m[2])[1])
+			e.hi = cfitest.Hex(pdataHex.FindStringSubmatch(m[2])[1])
 		case m[1] == "FrameSize": // of packed codes
 			e.decoded = true
 		case m[1] == "FunctionLength":
-			e.hi = e.lo + uint64(cfiAtoi(m[2]))
+			e.hi = e.lo + uint64(cfitest.Atoi(m[2]))
 		case m[1] == "EpilogueOffset":
 			e.scopes = append(e.scopes, pdataScope{atEnd: true})
 		case m[1] == "StartOffset":
-			e.scopes = append(e.scopes, pdataScope{start: e.lo + 4*uint64(cfiAtoi(m[2]))})
+			e.scopes = append(e.scopes, pdataScope{start: e.lo + 4*uint64(cfitest.Atoi(m[2]))})
 		}
 	}
 	return slices.DeleteFunc(all, func(e *pdataForeign) bool { return !e.decoded })
@@ -103,7 +104,7 @@ func pdataReadobj(t *testing.T, text string) (all []*pdataForeign) {
 
 func pdataCodeOf(line string) pdataCode {
 	if m := pdataX64.FindStringSubmatch(line); m != nil {
-		return pdataCode{cfiHex(m[1]), m[2]}
+		return pdataCode{cfitest.Hex(m[1]), m[2]}
 	}
 	if m := pdataARM64.FindStringSubmatch(line); m != nil {
 		line = m[1]
@@ -121,8 +122,8 @@ type pdataState struct {
 	unknown    bool             // the caller's registers are in a record of the system
 }
 
-func (s *pdataState) forms() cfiForms {
-	forms := cfiForms{".cfa": fmt.Sprintf("%s%+d", s.base, s.off), ".ra": s.ra}
+func (s *pdataState) forms() cfitest.Forms {
+	forms := cfitest.Forms{".cfa": fmt.Sprintf("%s%+d", s.base, s.off), ".ra": s.ra}
 	for reg, at := range s.saved {
 		forms[reg] = fmt.Sprintf("[CFA%+d]", at)
 	}
@@ -153,11 +154,11 @@ func (s *pdataState) x64(t *testing.T, c pdataCode, base int64) {
 		s.grow("$rsp", 8)
 		s.saved[reg] = -s.depth
 	case "ALLOC_SMALL", "ALLOC_LARGE":
-		s.grow("$rsp", cfiAtoi(operand["size"]))
+		s.grow("$rsp", cfitest.Atoi(operand["size"]))
 	case "SET_FPREG":
-		s.base, s.off = reg, s.depth-cfiAtoi(operand["offset"])
+		s.base, s.off = reg, s.depth-cfitest.Atoi(operand["offset"])
 	case "SAVE_NONVOL", "SAVE_NONVOL_FAR":
-		s.saved[reg] = cfiAtoi(operand["offset"]) - base
+		s.saved[reg] = cfitest.Atoi(operand["offset"]) - base
 	case "PUSH_MACHFRAME":
 		size := int64(40)
 		if operand["errcode"] == "yes" {
@@ -173,7 +174,7 @@ func (s *pdataState) x64(t *testing.T, c pdataCode, base int64) {
 // pdataRow is what applies at an address.
 type pdataRow struct {
 	at    uint64
-	forms cfiForms
+	forms cfitest.Forms
 }
 
 // rowsX64 returns the row at each byte of an entry's prologue, and at the first byte after it. It returns nil for an
@@ -239,17 +240,17 @@ func (s *pdataState) arm64(t *testing.T, codes []pdataCode) {
 	t.Helper()
 	text := codes[0].text
 	if m := pdataAlloc.FindStringSubmatch(text); m != nil {
-		s.grow("sp", cfiAtoi(m[1]))
+		s.grow("sp", cfitest.Atoi(m[1]))
 		return
 	}
 	if m := pdataAddFP.FindStringSubmatch(text); m != nil {
-		s.base, s.off = "x29", s.depth-cfiAtoi(m[1])
+		s.base, s.off = "x29", s.depth-cfitest.Atoi(m[1])
 		return
 	}
 	if m := pdataStore.FindStringSubmatch(text); m != nil {
-		at := cfiAtoi(m[3])
+		at := cfitest.Atoi(m[3])
 		if m[4] != "" { // [sp, #-16]! or, in an epilogue, [sp], #16
-			s.grow("sp", max(-at, cfiAtoi(strings.TrimPrefix(m[4], ", #"))))
+			s.grow("sp", max(-at, cfitest.Atoi(strings.TrimPrefix(m[4], ", #"))))
 			at = 0
 		}
 		s.store(m[1], at)
@@ -279,9 +280,9 @@ func (s *pdataState) next(before []pdataCode) {
 	if m[4] != "" {
 		m[3] = "0"
 	}
-	first := cfiAtoi(m[1][1:]) + 2*n
-	s.store(fmt.Sprintf("%c%d", m[1][0], first), cfiAtoi(m[3])+16*n)
-	s.store(fmt.Sprintf("%c%d", m[1][0], first+1), cfiAtoi(m[3])+16*n+8)
+	first := cfitest.Atoi(m[1][1:]) + 2*n
+	s.store(fmt.Sprintf("%c%d", m[1][0], first), cfitest.Atoi(m[3])+16*n)
+	s.store(fmt.Sprintf("%c%d", m[1][0], first+1), cfitest.Atoi(m[3])+16*n+8)
 }
 
 func (s *pdataState) store(reg string, at int64) {
@@ -343,11 +344,11 @@ func pdataAgainst(t *testing.T, path, text string) (entries, addresses int) {
 	if len(all) == 0 {
 		return 0, 0
 	}
-	in, _ := cfiOpen(t, path)
+	in, _ := cfitest.Open(t, path)
 	in.Sections = nil // .eh_frame and .debug_frame
-	table, _, _ := cfiRead(in)
-	ours := cfiFlatten(&table, in.Base)
-	slices.SortFunc(ours, func(a, b cfiOurs) int { return cmp.Compare(a.addr, b.addr) })
+	table, _, _ := cfitest.Read(in)
+	ours := cfitest.Flatten(&table, in.Base)
+	slices.SortFunc(ours, func(a, b cfitest.Row) int { return cmp.Compare(a.Addr, b.Addr) })
 	byInfo := map[string]*pdataForeign{}
 	for _, e := range all {
 		byInfo[e.info] = e
@@ -399,12 +400,12 @@ func pdataReturns(in *unwind.Input, at uint64) bool {
 }
 
 // pdataFormsAt returns the rules at an address, without unchanged registers.
-func pdataFormsAt(ours []cfiOurs, at uint64) cfiForms {
-	i := sort.Search(len(ours), func(i int) bool { return ours[i].end > at })
-	if i == len(ours) || ours[i].addr > at {
+func pdataFormsAt(ours []cfitest.Row, at uint64) cfitest.Forms {
+	i := sort.Search(len(ours), func(i int) bool { return ours[i].End > at })
+	if i == len(ours) || ours[i].Addr > at {
 		return nil
 	}
-	forms := maps.Clone(ours[i].forms)
+	forms := maps.Clone(ours[i].Forms)
 	maps.DeleteFunc(forms, func(_, form string) bool { return form == "same" })
 	return forms
 }

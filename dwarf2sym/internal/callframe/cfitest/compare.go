@@ -1,4 +1,6 @@
-package dwarf2sym
+// Package cfitest is for tests only: it compares STACK CFI with what readelf and llvm-dwarfdump print of the same
+// sections, row by row.
+package cfitest
 
 import (
 	"fmt"
@@ -18,81 +20,82 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cfiForms are the rules at an address: by register, .cfa and .ra among them,
+// Forms are the rules at an address: by register, .cfa and .ra among them,
 // as "reg+8", "[CFA-8]", "CFA+8", "same", "undefined", "expr" or a register.
-type cfiForms map[string]string
+type Forms map[string]string
 
-// cfiForeignRow is a row as another tool prints it.
-type cfiForeignRow struct {
-	addr  uint64
-	forms cfiForms
+// ForeignRow is a row as another tool prints it.
+type ForeignRow struct {
+	Addr  uint64
+	Forms Forms
 }
 
-type cfiForeignFDE struct {
-	lo, hi uint64
+// ForeignFDE is an FDE as another tool prints it.
+type ForeignFDE struct {
+	Lo, Hi uint64
 	ra     string // register of the return-address column
-	rows   []cfiForeignRow
+	Rows   []ForeignRow
 }
 
-// cfiForeign collects what a tool prints; CIEs are in by.
-type cfiForeign struct {
+// foreign collects what a tool prints; CIEs are in by.
+type foreign struct {
 	a    *arch.Arch
-	by   map[string]*cfiForeignFDE
-	fdes []*cfiForeignFDE
-	at   *cfiForeignFDE // entry being read
+	by   map[string]*ForeignFDE
+	fdes []*ForeignFDE
+	at   *ForeignFDE // entry being read
 }
 
 // head parses the line of an FDE: "offset length cie FDE cie=OFFSET pc=LO..HI".
-func (x *cfiForeign) head(f []string, dots string) {
+func (x *foreign) head(f []string, dots string) {
 	cie := strings.TrimPrefix(f[4], "cie=")
 	lo, hi, _ := strings.Cut(strings.TrimPrefix(f[5], "pc="), dots)
-	x.at = &cfiForeignFDE{lo: cfiHex(lo), hi: cfiHex(hi)}
+	x.at = &ForeignFDE{Lo: Hex(lo), Hi: Hex(hi)}
 	if c := x.by[strings.TrimLeft(cie, "0")]; c != nil {
 		x.at.ra = c.ra
-		for _, r := range c.rows {
-			x.at.rows = append(x.at.rows, cfiForeignRow{x.at.lo, r.forms})
+		for _, r := range c.Rows {
+			x.at.Rows = append(x.at.Rows, ForeignRow{x.at.Lo, r.Forms})
 		}
 	}
 	x.fdes = append(x.fdes, x.at)
 }
 
-func (x *cfiForeign) cie(offset string) {
-	x.at = &cfiForeignFDE{}
+func (x *foreign) cie(offset string) {
+	x.at = &ForeignFDE{}
 	x.by[strings.TrimLeft(offset, "0")] = x.at
 }
 
-func (x *cfiForeign) ra(n string) { x.at.ra, _ = x.a.RegName(uint64(cfiAtoi(n))) }
+func (x *foreign) ra(n string) { x.at.ra, _ = x.a.RegName(uint64(Atoi(n))) }
 
-func (x *cfiForeign) row(addr uint64, forms cfiForms) {
-	x.at.rows = append(x.at.rows, cfiForeignRow{addr, forms})
+func (x *foreign) row(addr uint64, forms Forms) {
+	x.at.Rows = append(x.at.Rows, ForeignRow{addr, forms})
 }
 
 // done keeps only the last of several rows with the same address, which is the one in
 // force.
-func (x *cfiForeign) done() []*cfiForeignFDE {
+func (x *foreign) done() []*ForeignFDE {
 	for _, f := range x.fdes {
-		var out []cfiForeignRow
-		for k, r := range f.rows {
-			if k+1 == len(f.rows) || f.rows[k+1].addr != r.addr {
+		var out []ForeignRow
+		for k, r := range f.Rows {
+			if k+1 == len(f.Rows) || f.Rows[k+1].Addr != r.Addr {
 				out = append(out, r)
 			}
 		}
-		f.rows = out
+		f.Rows = out
 	}
 	return x.fdes
 }
 
-// cfiOurs is the row in force from addr on.
-type cfiOurs struct {
-	addr, end uint64
-	forms     cfiForms
+// Row is the row in force from addr on.
+type Row struct {
+	Addr, End uint64
+	Forms     Forms
 }
 
-var cfiOffsetText = regexp.MustCompile(`^(\S+) (-?\d+) \+( \^)?$`)
+var offsetText = regexp.MustCompile(`^(\S+) (-?\d+) \+( \^)?$`)
 
-// cfiFormOf converts the text of a rule for register name to a form.
-func cfiFormOf(name, text string) string {
-	switch m := cfiOffsetText.FindStringSubmatch(text); {
+// FormOf converts the text of a rule for register name to a form.
+func FormOf(name, text string) string {
+	switch m := offsetText.FindStringSubmatch(text); {
 	case text == ".undef", name == ".ra" && text == "1":
 		return "undefined"
 	case text == name:
@@ -102,28 +105,29 @@ func cfiFormOf(name, text string) string {
 	case m == nil:
 		return "expr"
 	case m[1] == ".cfa" && m[3] != "":
-		return fmt.Sprintf("[CFA%+d]", cfiAtoi(m[2]))
+		return fmt.Sprintf("[CFA%+d]", Atoi(m[2]))
 	case m[1] == ".cfa":
-		return fmt.Sprintf("CFA%+d", cfiAtoi(m[2]))
+		return fmt.Sprintf("CFA%+d", Atoi(m[2]))
 	case m[3] == "":
-		return fmt.Sprintf("%s%+d", m[1], cfiAtoi(m[2]))
+		return fmt.Sprintf("%s%+d", m[1], Atoi(m[2]))
 	}
 	return "expr"
 }
 
-func cfiAtoi(s string) int64 {
+// Atoi parses a number that a tool printed.
+func Atoi(s string) int64 {
 	v, _ := strconv.ParseInt(s, 0, 64)
 	return v
 }
 
-// cfiSplitRules parses a rule set without symfmt/cfi.
-func cfiSplitRules(text string) cfiForms {
-	out := cfiForms{}
+// splitRules parses a rule set without symfmt/cfi.
+func splitRules(text string) Forms {
+	out := Forms{}
 	name, from := "", 0
 	for i, tokens := 0, strings.Fields(text); i <= len(tokens); i++ {
 		if i == len(tokens) || strings.HasSuffix(tokens[i], ":") {
 			if name != "" {
-				out[name] = cfiFormOf(name, strings.Join(tokens[from:i], " "))
+				out[name] = FormOf(name, strings.Join(tokens[from:i], " "))
 			}
 			if i < len(tokens) {
 				name, from = strings.TrimSuffix(tokens[i], ":"), i+1
@@ -133,24 +137,25 @@ func cfiSplitRules(text string) cfiForms {
 	return out
 }
 
-func cfiFlatten(t *symfmt.CFITable, base uint64) []cfiOurs {
-	var out []cfiOurs
+// Flatten returns the rows of all blocks, in order of address.
+func Flatten(t *symfmt.CFITable, base uint64) []Row {
+	var out []Row
 	for _, b := range t.Blocks {
-		forms := cfiSplitRules(t.Rules.Text(b.Init))
+		forms := splitRules(t.Rules.Text(b.Init))
 		lo, end := base+uint64(b.RVA), base+uint64(b.RVA)+b.Size
 		for _, r := range t.Rows[b.First : b.First+b.Count] {
-			out = append(out, cfiOurs{lo, base + uint64(r.RVA), forms})
+			out = append(out, Row{lo, base + uint64(r.RVA), forms})
 			forms = maps.Clone(forms)
-			maps.Copy(forms, cfiSplitRules(t.Rules.Text(r.Rules)))
+			maps.Copy(forms, splitRules(t.Rules.Text(r.Rules)))
 			lo = base + uint64(r.RVA)
 		}
-		out = append(out, cfiOurs{lo, end, forms})
+		out = append(out, Row{lo, end, forms})
 	}
 	return out
 }
 
-// cfiDiffs compares rows and counts the results.
-type cfiDiffs struct {
+// diffs compares rows and counts the results.
+type diffs struct {
 	t       *testing.T
 	a       *arch.Arch
 	rows    int
@@ -158,7 +163,7 @@ type cfiDiffs struct {
 	allowed map[string]int // differences that a rule allows
 }
 
-func (d *cfiDiffs) fail(format string, args ...any) {
+func (d *diffs) fail(format string, args ...any) {
 	if d.wrong++; d.wrong <= 5 {
 		d.t.Errorf(format, args...)
 	}
@@ -166,53 +171,53 @@ func (d *cfiDiffs) fail(format string, args ...any) {
 
 // compare checks that at the start of each foreign row our rules are equal, that
 // our rows start nowhere else, and that the same code is covered.
-func (d *cfiDiffs) compare(in *unwind.Input, ours []cfiOurs, fdes []*cfiForeignFDE) {
+func (d *diffs) compare(in *unwind.Input, ours []Row, fdes []*ForeignFDE) {
 	starts := map[uint64]bool{}
 	covered := uint64(0)
 	for _, f := range fdes {
-		if f.lo == f.hi {
+		if f.Lo == f.Hi {
 			d.allowed["FDE without code"]++
 			continue
 		}
-		if in.Exec != nil && !in.Exec(f.lo) {
+		if in.Exec != nil && !in.Exec(f.Lo) {
 			d.allowed["FDE of dropped code"]++
 			continue
 		}
-		covered += f.hi - f.lo
+		covered += f.Hi - f.Lo
 		perPC := false
-		for _, r := range f.rows {
-			starts[r.addr] = true
-			if r.addr >= f.hi {
+		for _, r := range f.Rows {
+			starts[r.Addr] = true
+			if r.Addr >= f.Hi {
 				d.allowed["row at the end of its FDE"]++
 				continue
 			}
 			d.rows++
-			i, found := slices.BinarySearchFunc(ours, r.addr, func(o cfiOurs, a uint64) int {
-				if o.addr > a {
+			i, found := slices.BinarySearchFunc(ours, r.Addr, func(o Row, a uint64) int {
+				if o.Addr > a {
 					return 1
 				}
-				if o.end <= a {
+				if o.End <= a {
 					return -1
 				}
 				return 0
 			})
 			if !found {
-				d.fail("%#x: no row of ours", r.addr)
+				d.fail("%#x: no row of ours", r.Addr)
 				continue
 			}
-			perPC = perPC || r.forms[".cfa"] == "expr" && ours[i].forms[".cfa"] != "expr"
-			d.row(r, f.ra, ours[i].forms)
+			perPC = perPC || r.Forms[".cfa"] == "expr" && ours[i].Forms[".cfa"] != "expr"
+			d.row(r, f.ra, ours[i].Forms)
 		}
 		if perPC { // rows at every address
-			for a := f.lo; a < f.hi; a++ {
+			for a := f.Lo; a < f.Hi; a++ {
 				starts[a] = true
 			}
 		}
 	}
 	for _, o := range ours {
-		covered -= o.end - o.addr
-		if !starts[o.addr] {
-			d.fail("%#x: a row of ours only", o.addr)
+		covered -= o.End - o.Addr
+		if !starts[o.Addr] {
+			d.fail("%#x: a row of ours only", o.Addr)
 		}
 	}
 	if covered != 0 {
@@ -229,16 +234,16 @@ func (d *cfiDiffs) compare(in *unwind.Input, ours []cfiOurs, fdes []*cfiForeignF
 //     in ours, no rule and "same" are the same;
 //   - a return address without a rule is in its register here;
 //   - the stack pointer without a rule is the CFA.
-func (d *cfiDiffs) row(r cfiForeignRow, ra string, ours cfiForms) {
+func (d *diffs) row(r ForeignRow, ra string, ours Forms) {
 	names := map[string]bool{}
-	for name := range r.forms {
+	for name := range r.Forms {
 		names[name] = true
 	}
 	for name := range ours {
 		names[name] = true
 	}
 	for name := range names {
-		want, got := r.forms[name], ours[name]
+		want, got := r.Forms[name], ours[name]
 		switch {
 		case want == got, want == "?" && (got == "" || got == "same" || got == "undefined"):
 		case want == "" && got == "same":
@@ -249,20 +254,20 @@ func (d *cfiDiffs) row(r cfiForeignRow, ra string, ours cfiForms) {
 		case want == "undefined" && got == "" && !slices.Contains(d.a.CalleeSaved, name):
 			d.allowed["undefined, which is what nobody says"]++
 		default:
-			d.fail("%#x: %s is %q here, %q there", r.addr, name, got, want)
+			d.fail("%#x: %s is %q here, %q there", r.Addr, name, got, want)
 		}
 	}
 }
 
-func (d *cfiDiffs) log(what string, ours int) {
+func (d *diffs) log(what string, ours int) {
 	d.t.Logf("%s: %d rows equal, %d wrong, by rule %v", what, d.rows-d.wrong, d.wrong, d.allowed)
 	if d.rows == 0 && ours > 0 {
 		d.t.Errorf("%s: nothing compared", what)
 	}
 }
 
-// cfiSource is compiled for all CPUs; it includes nothing.
-const cfiSource = `typedef __builtin_va_list va_list;
+// source is compiled for all CPUs; it includes nothing.
+const source = `typedef __builtin_va_list va_list;
 extern int ext(const void *, ...);
 extern double extd(double, double);
 struct big { long a[40]; };
@@ -287,13 +292,13 @@ void huge(void) { char b[200000]; ext(b); ext(b + 7); }
 void *frame(int n) { return n ? (char *)__builtin_frame_address(0) + ext(0) : __builtin_return_address(0); }
 `
 
-// cfiCompile compiles cfiSource.
-func cfiCompile(t testing.TB, compiler string, flags ...string) string {
-	return cfiCompileSource(t, "f.c", cfiSource, compiler, flags...)
+// Compile compiles source.
+func Compile(t testing.TB, compiler string, flags ...string) string {
+	return CompileSource(t, "f.c", source, compiler, flags...)
 }
 
-// cfiCompileSource compiles a text to a shared library.
-func cfiCompileSource(t testing.TB, name, text, compiler string, flags ...string) string {
+// CompileSource compiles a text to a shared library.
+func CompileSource(t testing.TB, name, text, compiler string, flags ...string) string {
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, name), filepath.Join(dir, "f.so")
 	if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
@@ -306,8 +311,8 @@ func cfiCompileSource(t testing.TB, name, text, compiler string, flags ...string
 	return out
 }
 
-// cfiGoProgram builds a Go program, whose CFI is in .debug_frame.
-func cfiGoProgram(t testing.TB) string {
+// GoProgram builds a Go program, whose CFI is in .debug_frame.
+func GoProgram(t testing.TB) string {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -325,89 +330,28 @@ func cfiGoProgram(t testing.TB) string {
 	return filepath.Join(dir, "m")
 }
 
-// cfiOracleFiles are the inputs for comparisons with other tools.
-func cfiOracleFiles(t *testing.T, run func(t *testing.T, path string)) {
-	for _, path := range []func(testing.TB) string{cfiLibc, cfiLoader, cfiLibstdcxx} {
-		t.Run(filepath.Base(path(t)), func(t *testing.T) { run(t, path(t)) })
-	}
-	t.Run("libc6-dbg", func(t *testing.T) {
-		_, f := cfiOpen(t, cfiLibc(t))
-		id := fmt.Sprintf("%x", f.BuildID())
-		path := "/usr/lib/debug/.build-id/" + id[:2] + "/" + id[2:] + ".debug"
-		run(t, testenv.File(t, path, "libc6-dbg"))
-	})
-	t.Run("go", func(t *testing.T) { run(t, cfiGoProgram(t)) })
-	fixtures, err := filepath.Glob(filepath.Join(testenv.Input(t), "cpu-*.elf"))
-	if err != nil || len(fixtures) == 0 {
-		t.Fatalf("%d fixtures: %v", len(fixtures), err)
-	}
-	for _, path := range fixtures {
-		if strings.Contains(path, "cpu-arm64-") {
-			continue // return addresses with a code: TestCFILLVM covers them
-		}
-		t.Run(filepath.Base(path), func(t *testing.T) { run(t, path) })
-	}
-	for _, cpu := range []string{"arm", "arm64", "mips64", "riscv64", "x86"} {
-		t.Run("static "+cpu, func(t *testing.T) { run(t, testenv.Shared(t, "data", "arch", cpu, "prog")) })
-	}
-	for _, c := range [][]string{
-		{"aarch64-linux-gnu-gcc", "-mbranch-protection=standard"}, {"arm-linux-gnueabihf-gcc", "-fexceptions"},
-		{"s390x-linux-gnu-gcc"}, {"powerpc64-linux-gnu-gcc"}, {"powerpc-linux-gnu-gcc"}, {"riscv64-linux-gnu-gcc"},
-		{"mips64-linux-gnuabi64-gcc"}, {"mips-linux-gnu-gcc"}, {"i686-linux-gnu-gcc"}, {"gcc"},
-		{"clang-22"}, {"clang-22", "-mstackrealign", "-fuse-ld=bfd"}, {"gcc", "-mavx512f", "-fno-omit-frame-pointer"},
-	} {
-		for _, o := range []string{"-O0", "-O2", "-Os"} {
-			for _, tables := range []string{"-fasynchronous-unwind-tables", "-fno-asynchronous-unwind-tables"} {
-				t.Run(strings.Join(append(c, o, tables), " "), func(t *testing.T) {
-					run(t, cfiCompile(t, c[0], append(c[1:], o, tables)...))
-				})
-			}
-		}
-	}
-}
+// Tool runs another tool on a section of a file.
+type Tool func(t *testing.T, a *arch.Arch, path, section string) []*ForeignFDE
 
-// TestCFIReadelf compares with readelf at the start of each of its rows.
-func TestCFIReadelf(t *testing.T) {
-	testenv.Oracle(t)
-	cfiOracleFiles(t, func(t *testing.T, path string) { cfiAll(t, path, "readelf", cfiReadelf) })
-}
-
-// TestCFILLVM compares with llvm-dwarfdump.
-func TestCFILLVM(t *testing.T) {
-	testenv.Oracle(t)
-	for _, name := range []string{"cpu-arm64-pac.elf", "cpu-arm64-bkey.elf", "cpu-arm64-pac-pc.elf", "cpu-arm64-mte.elf"} {
-		t.Run(name, func(t *testing.T) { cfiAgainst(t, testenv.Input(t, name), "llvm-dwarfdump", cfiLLVM) })
-	}
-	cfiOracleFiles(t, func(t *testing.T, path string) { cfiAll(t, path, "llvm-dwarfdump", cfiLLVM) })
-}
-
-func cfiAll(t *testing.T, path, tool string, read cfiTool) {
-	if cfiAgainst(t, path, tool, read) == 0 {
-		t.Skip("no call frame information in " + path)
-	}
-}
-
-// cfiTool runs another tool on a section of a file.
-type cfiTool func(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE
-
-// CompareCFI compares a file with both tools, and returns the number of compared rows,
-// for the comparisons of package dwarf2sym_test.
-func CompareCFI(t *testing.T, path string) int {
+// Compare compares a file with both tools, and returns the number of compared rows,
+// of the tool that has fewer.
+func Compare(t *testing.T, path string) int {
 	t.Helper()
-	return min(cfiAgainst(t, path, "readelf", cfiReadelf), cfiAgainst(t, path, "llvm-dwarfdump", cfiLLVM))
+	return min(Against(t, path, "readelf", Readelf), Against(t, path, "llvm-dwarfdump", LLVM))
 }
 
-func cfiAgainst(t *testing.T, path, tool string, read cfiTool) (rows int) {
-	all, _ := cfiOpen(t, path)
+// Against compares each section of a file with a tool, and returns the number of compared rows.
+func Against(t *testing.T, path, tool string, read Tool) (rows int) {
+	all, _ := Open(t, path)
 	for _, s := range all.Sections {
 		in := *all
 		in.Sections, in.Index = []unwind.Section{s}, nil
-		table, _, problems := cfiRead(&in)
+		table, _, problems := Read(&in)
 		for _, p := range problems {
 			t.Log(p)
 		}
-		d := &cfiDiffs{t: t, a: in.Arch, allowed: map[string]int{}}
-		ours := cfiFlatten(&table, in.Base)
+		d := &diffs{t: t, a: in.Arch, allowed: map[string]int{}}
+		ours := Flatten(&table, in.Base)
 		d.compare(&in, ours, read(t, in.Arch, path, s.Name))
 		d.log(tool+" "+s.Name, len(ours))
 		rows += d.rows

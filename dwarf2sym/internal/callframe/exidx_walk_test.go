@@ -1,4 +1,4 @@
-package dwarf2sym
+package callframe_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -49,10 +50,10 @@ func TestExidxWalk(t *testing.T) {
 }
 
 func exidxWalk(t *testing.T, path, out string) {
-	all, _ := cfiOpen(t, path)
+	all, _ := cfitest.Open(t, path)
 	in := *all
 	in.Sections = nil
-	table, _, _ := cfiRead(&in)
+	table, _, _ := cfitest.Read(&in)
 	names := cfi.NewNames(arch.ARM)
 	rows := cfiTableRows(t, names, &table, in.Base)
 
@@ -64,11 +65,11 @@ func exidxWalk(t *testing.T, path, out string) {
 		switch {
 		case len(f) != 3:
 		case f[0] == "reg":
-			regs.Set(names.Lookup(exidxName("r"+f[1])), cfiHex(f[2]))
+			regs.Set(names.Lookup(exidxName("r"+f[1])), cfitest.Hex(f[2]))
 		case f[0] == "mem":
-			stack[cfiHex(f[1])] = cfiHex(f[2])
+			stack[cfitest.Hex(f[1])] = cfitest.Hex(f[2])
 		case f[0] == "frame":
-			want = append(want, cfiHex(f[1])&^1)
+			want = append(want, cfitest.Hex(f[1])&^1)
 		}
 	}
 	pc, _ := regs.Get(names.Lookup("pc"))

@@ -1,4 +1,4 @@
-package dwarf2sym
+package callframe_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/testenv"
@@ -69,15 +70,15 @@ func pdataGoBuild(t *testing.T) (paths []string) {
 func TestOraclePdataGo(t *testing.T) {
 	testenv.Oracle(t)
 	for _, path := range pdataGoBuild(t) {
-		in, _ := cfiOpen(t, path)
+		in, _ := cfitest.Open(t, path)
 		in.Sections = nil // .debug_frame
-		table, _, problems := cfiRead(in)
+		table, _, problems := cfitest.Read(in)
 		for _, p := range problems {
 			t.Error(p)
 		}
-		g := pdataGo{t: t, in: in, path: filepath.Base(path), ours: cfiFlatten(&table, in.Base), reasons: map[string]int{}}
-		slices.SortFunc(g.ours, func(a, b cfiOurs) int { return cmp.Compare(a.addr, b.addr) })
-		for _, f := range cfiLLVM(t, in.Arch, path, ".debug_frame") {
+		g := pdataGo{t: t, in: in, path: filepath.Base(path), ours: cfitest.Flatten(&table, in.Base), reasons: map[string]int{}}
+		slices.SortFunc(g.ours, func(a, b cfitest.Row) int { return cmp.Compare(a.Addr, b.Addr) })
+		for _, f := range cfitest.LLVM(t, in.Arch, path, ".debug_frame") {
 			g.function(f)
 		}
 		t.Logf("%s: %d instructions equal, %d without rules, %d different, %v", g.path, g.equal, g.none, g.wrong, g.reasons)
@@ -92,25 +93,25 @@ type pdataGo struct {
 	t                  *testing.T
 	in                 *unwind.Input
 	path               string
-	ours               []cfiOurs
+	ours               []cfitest.Row
 	equal, none, wrong int
 	reasons            map[string]int // number of differences by reason
 }
 
 // function compares the rules at each instruction of a function.
-func (g *pdataGo) function(f *cfiForeignFDE) {
-	s, ok := g.in.Tables(f.lo)
+func (g *pdataGo) function(f *cfitest.ForeignFDE) {
+	s, ok := g.in.Tables(f.Lo)
 	if !ok {
 		return
 	}
-	rows := f.rows
+	rows := f.Rows
 	set, jumped := false, false // rbp holds the frame's value; no row has begun since a jump
-	for at := f.lo; at < f.hi && at-s.Addr < uint64(len(s.Data)); {
-		for len(rows) > 1 && rows[1].addr <= at {
+	for at := f.Lo; at < f.Hi && at-s.Addr < uint64(len(s.Data)); {
+		for len(rows) > 1 && rows[1].Addr <= at {
 			rows, jumped = rows[1:], false
 		}
 		code := s.Data[at-s.Addr:]
-		g.at(at, set, jumped, rows[0].forms[".cfa"])
+		g.at(at, set, jumped, rows[0].Forms[".cfa"])
 		n, _, _ := insn.AMD64(code, at)
 		if n == 0 {
 			return
@@ -123,8 +124,8 @@ func (g *pdataGo) function(f *cfiForeignFDE) {
 			set = false
 		case code[0]&0xfd == 0xe9, code[0] == 0xff && code[1]>>3&7 == 4: // jmp
 			jumped = true
-		case code[0] == 0xc3 && len(rows) > 1 && rows[1].addr == at: // the code that follows has another frame
-			set = rows[1].forms[".cfa"] != "$rsp+8"
+		case code[0] == 0xc3 && len(rows) > 1 && rows[1].Addr == at: // the code that follows has another frame
+			set = rows[1].Forms[".cfa"] != "$rsp+8"
 		}
 	}
 }

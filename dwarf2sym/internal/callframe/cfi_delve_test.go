@@ -1,4 +1,4 @@
-package dwarf2sym
+package callframe_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/callframe/cfitest"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -21,18 +22,18 @@ func TestCFIDelve(t *testing.T) {
 		name string
 		path func(testing.TB) string
 	}{
-		{"libc", cfiLibc},
-		{"libstdc++", cfiLibstdcxx},
-		{"go", cfiGoProgram},
+		{"libc", cfitest.Libc},
+		{"libstdc++", cfitest.Libstdcxx},
+		{"go", cfitest.GoProgram},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			all, _ := cfiOpen(t, c.path(t))
+			all, _ := cfitest.Open(t, c.path(t))
 			for _, s := range all.Sections {
 				in := *all
 				in.Sections = []unwind.Section{s}
-				table, _, _ := cfiRead(&in)
+				table, _, _ := cfitest.Read(&in)
 				d := &cfiDelve{in: &in, t: t}
-				d.compare(cfiFlatten(&table, in.Base))
+				d.compare(cfitest.Flatten(&table, in.Base))
 				t.Logf("%s: %d rows equal, %d different, delve failed on %d", s.Name, d.equal, d.wrong, d.failed)
 				if d.equal == 0 || d.failed > 0 {
 					t.Errorf("%d rows compared, delve failed on %d", d.equal, d.failed)
@@ -48,7 +49,7 @@ type cfiDelve struct {
 	equal, wrong, failed int
 }
 
-func (d *cfiDelve) compare(ours []cfiOurs) {
+func (d *cfiDelve) compare(ours []cfitest.Row) {
 	s := d.in.Sections[0]
 	addr := s.Addr
 	if !s.EH {
@@ -60,14 +61,14 @@ func (d *cfiDelve) compare(ours []cfiOurs) {
 	}
 	fdes = frame.FrameDescriptionEntries(nil).Append(fdes) // sorted
 	for _, o := range ours {
-		theirs, err := cfiDelveRow(fdes, o.addr, d.in.Arch)
+		theirs, err := cfiDelveRow(fdes, o.Addr, d.in.Arch)
 		if err != nil {
 			d.failed++
 			continue
 		}
 		bad := ""
 		for _, name := range append([]string{".cfa", ".ra"}, d.in.Arch.CalleeSaved...) {
-			got, want := o.forms[name], theirs[name]
+			got, want := o.Forms[name], theirs[name]
 			if got == "same" || got == "undefined" {
 				got = ""
 			}
@@ -78,13 +79,13 @@ func (d *cfiDelve) compare(ours []cfiOurs) {
 		if bad == "" {
 			d.equal++
 		} else if d.wrong++; d.wrong <= 5 {
-			d.t.Errorf("%#x:%s", o.addr, bad)
+			d.t.Errorf("%#x:%s", o.Addr, bad)
 		}
 	}
 }
 
 // cfiDelveRow returns delve's rules at pc.
-func cfiDelveRow(fdes frame.FrameDescriptionEntries, pc uint64, a *arch.Arch) (forms cfiForms, err error) {
+func cfiDelveRow(fdes frame.FrameDescriptionEntries, pc uint64, a *arch.Arch) (forms cfitest.Forms, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("delve panicked: %v", r)
@@ -98,7 +99,7 @@ func cfiDelveRow(fdes frame.FrameDescriptionEntries, pc uint64, a *arch.Arch) (f
 	if err != nil {
 		return nil, err
 	}
-	forms = cfiForms{".cfa": "expr"}
+	forms = cfitest.Forms{".cfa": "expr"}
 	if f.CFA.Rule == frame.RuleCFA {
 		name, _ := a.RegName(f.CFA.Reg)
 		forms[".cfa"] = fmt.Sprintf("%s%+d", name, f.CFA.Offset)
