@@ -83,10 +83,31 @@ func NewSources(suppliers []resolve.Supplier, binaries *supplier.Binaries) *Sour
 	s := &Sources{Binaries: binaries}
 	if len(suppliers) > 0 {
 		chain := supplier.NewChain(suppliers...)
+		chain.MaxMemory = 1 // the Sources keep what walks use
 		s.Symbols = chain
 		s.hold(chain)
 	}
 	return s
+}
+
+// Renew returns Sources for later dumps, which look in the same places and have nothing open yet. Close of either
+// closes what is theirs, and Close of s closes both.
+func (s *Sources) Renew() *Sources {
+	next := &Sources{Symbols: s.Symbols, Binaries: s.Binaries, Last: s.Last}
+	s.hold(next)
+	return next
+}
+
+// Memory returns roughly how many bytes the symbols hold that walks have used.
+func (s *Sources) Memory() (sum int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.open {
+		if r, ok := f.(resolve.Symbols); ok {
+			sum += r.Memory()
+		}
+	}
+	return sum
 }
 
 // moduleState is the state of a module's symbols, shared by all modules with the same id.
@@ -301,6 +322,8 @@ func (st *moduleState) rules(ctx context.Context, table int) *cfiTable {
 		if table == tableSFrame {
 			o.CFI = dwarf2sym.CFISFrame
 		}
-		t.resolver, t.problems, t.err = readModule(ctx, f, o)
+		if t.resolver, t.problems, t.err = readModule(ctx, f, o); t.resolver != nil {
+			st.sources.hold(t.resolver)
+		}
 	})
 }

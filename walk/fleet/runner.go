@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/symtool/symtool/internal/par"
@@ -30,10 +31,16 @@ type Runner struct {
 	Verify  *verify.Thresholds // thresholds for Walked.Verdict; nil for none
 	Other   *walk.Sources      // sources to walk again with and compare; nil for none
 	Jobs    int                // number of workers; GOMAXPROCS if not positive
+	// MaxMemory bounds the memory of symbols, in bytes: when those that walks have used take more, they are closed as
+	// soon as their dumps are, and later dumps open theirs again. 0 means no bound. What a supplier keeps, such as a
+	// supplier.Chain other than that of walk.NewSources, has a bound of its own.
+	MaxMemory int64
 
 	// Render, if non-nil, is called for each dump that was walked, possibly concurrently. What it
 	// writes becomes Walked.Rendered.
 	Render func(io.Writer, *Walked) error
+
+	sources, others lender // of Sources and Other
 }
 
 // Walked is a dump that was walked, or could not be opened.
@@ -49,7 +56,7 @@ type Walked struct {
 	Rendered []byte
 
 	text  *limitedText // holds Rendered
-	close func() error
+	close []func() error
 }
 
 // Run walks dumps concurrently and calls done for each, in the order of paths and one at a time;
@@ -71,16 +78,20 @@ func (b *Runner) Run(ctx context.Context, paths []string, done func(*Walked) err
 // Worker walks dumps of a Runner one after another. It must not be used concurrently.
 type Worker struct {
 	batch         *Runner
-	walker, other *walk.Walker
+	walker, other *walk.Walker // of the last dump
 }
 
 // NewWorker returns a Worker, for callers that choose their own order.
-func (b *Runner) NewWorker() *Worker {
-	w := &Worker{batch: b, walker: walk.NewWalker(b.Sources, b.Config)}
-	if b.Other != nil {
-		w.other = walk.NewWalker(b.Other, b.Config)
+func (b *Runner) NewWorker() *Worker { return &Worker{batch: b} }
+
+// borrow returns a Walker with Sources that stay open until walked is closed: last, unless the Sources have changed.
+func (w *Worker) borrow(l *lender, from *walk.Sources, last *walk.Walker, walked *Walked) (*walk.Walker, error) {
+	loan, err := l.borrow(from, w.batch.MaxMemory)
+	walked.close = append(walked.close, func() error { return l.giveBack(loan) })
+	if last == nil || last.Sources() != loan.sources {
+		last = walk.NewWalker(loan.sources, w.batch.Config)
 	}
-	return w
+	return last, err
 }
 
 // Walk walks the dump at path; name is its name in messages. The caller closes the result. The
@@ -97,6 +108,10 @@ func (w *Worker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 // walk implements Walk and stores its results in walked.
 func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 	b := w.batch
+	var err error
+	if w.walker, err = w.borrow(&b.sources, b.Sources, w.walker, walked); err != nil {
+		return err
+	}
 	o := b.Open
 	o.Name = walked.Path
 	o.Reads = func(ctx context.Context, d *dump.Dump) {
@@ -107,7 +122,7 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 		walked.Err = err
 		return context.Cause(ctx)
 	}
-	walked.close = file.Close
+	walked.close = append(walked.close, file.Close)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := dumpfile.FaultError(walked.Path, recover()); fault != nil {
@@ -122,7 +137,10 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 			return err
 		}
 	}
-	if w.other != nil {
+	if b.Other != nil {
+		if w.other, err = w.borrow(&b.others, b.Other, w.other, walked); err != nil {
+			return err
+		}
 		other, err := w.other.Walk(ctx, file.Dump)
 		if err != nil {
 			return err
@@ -177,16 +195,16 @@ func (t *limitedText) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close closes the dump.
+// Close closes the dump, and ends the use of the symbols.
 func (w *Walked) Close() error {
 	if w.text != nil {
 		w.text.free()
 		w.text, w.Rendered = nil, nil
 	}
-	if w.close == nil {
-		return nil
+	var errs []error
+	for _, end := range slices.Backward(w.close) {
+		errs = append(errs, end())
 	}
-	err := w.close()
 	w.close = nil
-	return err
+	return errors.Join(errs...)
 }

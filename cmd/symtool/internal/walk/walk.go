@@ -373,6 +373,9 @@ func parseTechniques(list string) (techniques []walk.Technique, err error) {
 	return techniques, nil
 }
 
+// maxSymbols bounds the memory of symbols in bytes when many dumps are walked.
+const maxSymbols = 2 << 30
+
 // findSymbols sets where symbols and binaries are.
 func (w *walkCall) findSymbols() error {
 	open := w.index.Open(w.msgs)
@@ -383,13 +386,16 @@ func (w *walkCall) findSymbols() error {
 	}
 	if w.places.Here() && len(servers) > 0 { // what is on this machine needs no network
 		w.batch.Sources = walk.NewSources(files, binaries)
-		w.batch.Sources.Last = supplier.NewChain(servers...)
+		last := supplier.NewChain(servers...)
+		last.MaxMemory = 1 // the Sources keep what walks use
+		w.batch.Sources.Last = last
 	} else {
 		w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
 	}
 	if w.finder != nil && binaries != nil && !w.places.Hermetic {
 		w.finder.Fetch = binaries.FetchSource
 	}
+	w.batch.MaxMemory = maxSymbols
 	w.batch.Verify = w.verify
 	if len(w.files) > 1 && !w.comparing() && w.sum == nil {
 		w.batch.Render = w.render // a single dump is written to the output as it is walked
