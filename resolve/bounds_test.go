@@ -39,19 +39,19 @@ func TestDeepInlines(t *testing.T) {
 
 // countingSource counts how often functions are read.
 type countingSource struct {
-	source
+	recordSource
 	reads int
 }
 
 func (c *countingSource) function(p *functionParser, v span) (function, error) {
 	c.reads++
-	return c.source.function(p, v)
+	return c.recordSource.function(p, v)
 }
 
 // The text of an unusable function is read once, not for each address of a stack.
 func TestRefusedOnce(t *testing.T) {
 	r := openFile(t, writeFile(t, "x.sym", []byte(nested(maxInlined+1))))
-	counted := &countingSource{source: r.source}
+	counted := &countingSource{recordSource: r.source}
 	r.source = counted
 	var at Location
 	_, first := r.Find(0x1000, &at)

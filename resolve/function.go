@@ -69,7 +69,7 @@ type functionParser struct {
 
 // parse reads a function from its source; the next call reuses the memory of the result. Damaged
 // records are left out and counted.
-func (p *functionParser) parse(from source, v span, n names) (function, error) {
+func (p *functionParser) parse(from recordSource, v span, n names) (function, error) {
 	p.flattener.Reset(v.rva)
 	p.names, p.hasLast = n, false
 	p.bad, p.lost = nil, 0

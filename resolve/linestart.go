@@ -67,7 +67,7 @@ func (r *Resolver) lineCodes(i int, v span) (lines []lineCode, err error) {
 }
 
 // readLineCodes reads the line records of a function.
-func readLineCodes(from source, v span) (lines []lineCode, err error) {
+func readLineCodes(from recordSource, v span) (lines []lineCode, err error) {
 	err = from.lines(v, func(l *symfmt.Line) {
 		if flatten.Fits(v.rva, l.RVA, l.Size) {
 			off := uint32(l.RVA - v.rva)

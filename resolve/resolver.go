@@ -30,7 +30,7 @@ type Resolver struct {
 	problems  []symfmt.Problem // records of the file that were left out
 
 	x      *index
-	source source
+	source recordSource
 	extent extent
 
 	cache   atomic.Pointer[cache]
@@ -150,7 +150,7 @@ func newTextResolver(path string, x *index, t text, problems []symfmt.Problem) *
 
 // newResolver returns the Resolver of an index and the records that it refers to. binary is nil
 // for a symbol file.
-func newResolver(path string, x *index, from source, problems []symfmt.Problem, binary *symfmt.Extents) *Resolver {
+func newResolver(path string, x *index, from recordSource, problems []symfmt.Problem, binary *symfmt.Extents) *Resolver {
 	r := &Resolver{
 		path: path, problems: problems, x: x, source: from, limit: heldFunctions,
 		extent:  newExtent(x, binary),

@@ -8,10 +8,10 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// source provides the records that the tables of an index refer to: records of a text, by
+// recordSource provides the records that the tables of an index refer to: records of a text, by
 // offset, or of a Module, by index in its slices. Its methods may be called concurrently.
 // Errors have no place; the Resolver adds it.
-type source interface {
+type recordSource interface {
 	// function sets p to the lines and INLINEs of a FUNC, and returns the FUNC itself. Damaged
 	// records are left out, and counted in p.
 	function(p *functionParser, v span) (function, error)

@@ -92,7 +92,7 @@ func newLateOrigins(m *Module) *lateOrigins {
 }
 
 // formatOrigins formats the origins of a piece, from their names on: their numbers are not yet known.
-func (t *writer) formatOrigins(out *formatted, p *piece) {
+func (t *writer) formatOrigins(out *formatted, p *chunk) {
 	dst := out.text[:0]
 	for i := p.from; i < p.to; i++ {
 		o := &t.m.Origins[t.origins.at(i)]

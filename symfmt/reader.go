@@ -58,8 +58,8 @@ type Report struct {
 type Reader struct {
 	opts   ReadOptions
 	in     io.Reader
-	src    *source // nil before the first read
-	module *cursor // the module that is read instead of a text; nil for a text
+	src    *textSource // nil before the first read
+	module *cursor     // the module that is read instead of a text; nil for a text
 
 	// buf[pos:end] is unread. buf[end] is '\n', so that fastLine need not
 	// check for the end.
@@ -396,7 +396,7 @@ func (r *Reader) start() bool {
 		r.buf = make([]byte, bufferSize)
 	}
 	if r.opts.Plain {
-		r.src = &source{text: r.in}
+		r.src = &textSource{text: r.in}
 		return true
 	}
 	src, err := open(r.in)

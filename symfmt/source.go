@@ -31,8 +31,8 @@ var (
 	zstdMagic = []byte(zst.Magic)
 )
 
-// source is the text of a symbol file, decompressed and without a byte order mark.
-type source struct {
+// textSource is the text of a symbol file, decompressed and without a byte order mark.
+type textSource struct {
 	in          *input
 	head        *bufio.Reader // buffers in
 	text        io.Reader
@@ -68,10 +68,10 @@ func (e *errDamaged) Error() string { return e.format + " data: " + e.err.Error(
 func (e *errDamaged) Unwrap() error { return e.err }
 
 // open examines the first bytes of r.
-func open(r io.Reader) (*source, error) {
+func open(r io.Reader) (*textSource, error) {
 	in := &input{r: r}
 	head := bufio.NewReaderSize(in, 64<<10)
-	s := &source{in: in, head: head}
+	s := &textSource{in: in, head: head}
 	magic, err := head.Peek(4)
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -120,7 +120,7 @@ func Decompress(r io.Reader) (text io.Reader, compression string, err error) {
 }
 
 // Read implements io.Reader.
-func (s *source) Read(p []byte) (int, error) {
+func (s *textSource) Read(p []byte) (int, error) {
 	n, err := s.text.Read(p)
 	s.n += int64(n)
 	if s.compression != "" {
@@ -136,7 +136,7 @@ func (s *source) Read(p []byte) (int, error) {
 
 // packed returns the number of compressed bytes used so far. Bytes that were read ahead of the
 // decoder do not count: they would allow megabytes of text.
-func (s *source) packed() int64 {
+func (s *textSource) packed() int64 {
 	if s.zstd != nil {
 		return s.zstd.Taken()
 	}
@@ -144,7 +144,7 @@ func (s *source) packed() int64 {
 }
 
 // failure distinguishes a failing file from damaged data.
-func (s *source) failure(err error) error {
+func (s *textSource) failure(err error) error {
 	if s.in != nil && s.in.err != nil {
 		return s.in.err
 	}

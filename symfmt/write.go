@@ -36,7 +36,7 @@ const (
 // or INLINE_ORIGINs with the same number, the first is written. Names are
 // cleaned by CleanName, so that every text can be read again.
 //
-// It holds a few pieces of text of about chunkText bytes for each job in memory.
+// It holds a few chunks of text of about chunkText bytes for each job in memory.
 func Write(w io.Writer, m *Module, opts WriteOptions) error {
 	if opts.Passed == nil {
 		opts.Passed = func() {}
@@ -63,12 +63,12 @@ func writeRecords(w io.Writer, m *Module, opts WriteOptions) error {
 	var err error
 	if late := opts.Names; late != nil {
 		t.late = newLateOrigins(m)
-		err = t.write(w, opts, t.pieces[:t.bodies]) // the numbers of the origins must be known for the rest
+		err = t.write(w, opts, t.chunks[:t.bodies]) // the numbers of the origins must be known for the rest
 		late.Origins = len(t.late.known.hashes)
-		t.pieces = t.pieces[t.bodies:]
+		t.chunks = t.chunks[t.bodies:]
 	}
 	if err == nil {
-		err = t.write(w, opts, t.pieces)
+		err = t.write(w, opts, t.chunks)
 	}
 	if err != nil {
 		return fmt.Errorf("symbols of %s: write after %d bytes: %w", CleanName(m.Name, noModule), t.written, err)
@@ -76,13 +76,13 @@ func writeRecords(w io.Writer, m *Module, opts WriteOptions) error {
 	return nil
 }
 
-// write formats and writes pieces.
-func (t *writer) write(w io.Writer, opts WriteOptions, pieces []piece) error {
-	return par.Ordered(context.Background(), opts.Jobs, len(pieces),
+// write formats and writes chunks.
+func (t *writer) write(w io.Writer, opts WriteOptions, chunks []chunk) error {
+	return par.Ordered(context.Background(), opts.Jobs, len(chunks),
 		func(_ context.Context, _, item int) (*formatted, error) {
 			out := buffers.Get().(*formatted)
 			out.origins = out.origins[:0]
-			t.format(out, &pieces[item])
+			t.format(out, &chunks[item])
 			return out, nil
 		},
 		func(item int, out *formatted) error {
@@ -113,10 +113,10 @@ func (c crlfWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// formatted is the text of a piece.
+// formatted is the text of a chunk.
 type formatted struct {
 	text    []byte
-	origins []lateOrigin // of a piece whose origins have no numbers yet
+	origins []lateOrigin // of a chunk whose origins have no numbers yet
 }
 
 // chunkText is roughly how much text is formatted at once: enough to amortize the
@@ -127,20 +127,20 @@ var buffers = sync.Pool{New: func() any {
 	return &formatted{text: make([]byte, 0, chunkText*5/4)}
 }}
 
-// writer is the state of one call of Write. It is not modified once the pieces are known.
+// writer is the state of one call of Write. It is not modified once the chunks are known.
 type writer struct {
 	canon
-	pieces  []piece
-	bodies  int          // index of the first piece after the origins
+	chunks  []chunk
+	bodies  int          // index of the first chunk after the origins
 	names   *LateNames   // nil if names are written as they are
 	late    *lateOrigins // likewise
 	written int64        // number of bytes
 }
 
-// piece is a part of the text that is formatted at once: records [from, to) of
-// the same kind, in written order. A huge FUNC is cut into its head and pieces
+// chunk is a part of the text that is formatted at once: records [from, to) of
+// the same kind, in written order. A huge FUNC is cut into its head and chunks
 // of n INLINEs or lines.
-type piece struct {
+type chunk struct {
 	kind     Kind
 	from, to int
 	inlines  *InlineReader
@@ -154,7 +154,7 @@ func newWriter(m *Module, opts WriteOptions) *writer {
 	return t
 }
 
-// Estimated lengths of records without their names, to make pieces of about
+// Estimated lengths of records without their names, to make chunks of about
 // chunkText.
 const (
 	numberedText = 20
@@ -164,40 +164,40 @@ const (
 	packedText   = 7 // per byte of a packed body
 )
 
-// plan cuts the text into pieces.
+// plan cuts the text into chunks.
 func (t *writer) plan(opts WriteOptions) {
 	m := t.m
 	longer := 1
 	if opts.Names != nil {
 		longer = lateLonger
 	}
-	t.pieces = append(t.pieces, piece{kind: KindModule})
+	t.chunks = append(t.chunks, chunk{kind: KindModule})
 	t.cut(KindFile, len(m.Files), func(i int) int { return numberedText + len(m.Files[i].Name) })
 	if t.mixed {
-		t.pieces = append(t.pieces, piece{kind: KindNone})
+		t.chunks = append(t.chunks, chunk{kind: KindNone})
 	}
 	t.cut(KindInlineOrigin, len(m.Origins), func(i int) int { return numberedText + longer*len(m.Origins[i].Name) })
-	t.bodies = len(t.pieces)
+	t.bodies = len(t.chunks)
 	t.planFuncs()
 	t.cut(KindPublic, len(m.Publics), func(i int) int { return funcText + len(m.Publics[i].Name) })
 	t.cut(KindStackWin, len(m.Wins), func(i int) int { return winText })
 	t.cut(KindCFIInit, len(m.CFI.Blocks), func(i int) int { return rowText * (1 + int(m.CFI.Blocks[i].Count)) })
 	for i := range m.Vars.Pieces() {
-		t.pieces = append(t.pieces, piece{kind: KindInfo, from: i})
+		t.chunks = append(t.chunks, chunk{kind: KindInfo, from: i})
 	}
 }
 
-// cut makes pieces of n records; size estimates the length of record i's text.
+// cut makes chunks of n records; size estimates the length of record i's text.
 func (t *writer) cut(kind Kind, n int, size func(i int) int) {
 	from, text := 0, 0
 	for i := range n {
 		if text += size(i); text >= chunkText {
-			t.pieces = append(t.pieces, piece{kind: kind, from: from, to: i + 1})
+			t.chunks = append(t.chunks, chunk{kind: kind, from: from, to: i + 1})
 			from, text = i+1, 0
 		}
 	}
 	if from < n {
-		t.pieces = append(t.pieces, piece{kind: kind, from: from, to: n})
+		t.chunks = append(t.chunks, chunk{kind: kind, from: from, to: n})
 	}
 }
 
@@ -208,7 +208,7 @@ func (t *writer) planFuncs() {
 	from, text := 0, 0
 	flush := func(to int) {
 		if from < to {
-			t.pieces = append(t.pieces, piece{kind: KindFunc, from: from, to: to})
+			t.chunks = append(t.chunks, chunk{kind: KindFunc, from: from, to: to})
 		}
 		from, text = to, 0
 	}
@@ -227,7 +227,7 @@ func (t *writer) planFuncs() {
 	flush(len(t.m.Funcs))
 }
 
-// Numbers of records in a piece of a huge FUNC. An INLINE may have many ranges.
+// Numbers of records in a chunk of a huge FUNC. An INLINE may have many ranges.
 const (
 	hugeInlines = 1024
 	hugeLines   = 16 << 10
@@ -235,13 +235,13 @@ const (
 
 // planHuge cuts the FUNC at index i of the order.
 func (t *writer) planHuge(f *Func, i int) {
-	t.pieces = append(t.pieces, piece{kind: KindFunc, from: i, n: -1})
+	t.chunks = append(t.chunks, chunk{kind: KindFunc, from: i, n: -1})
 	inlines, lines := f.Body.Counts()
 	ins := f.InlineReader()
 	for ; inlines > 0; inlines -= hugeInlines {
 		at := ins
-		at.Inline.Ranges = nil // another goroutine reads the piece
-		t.pieces = append(t.pieces, piece{kind: KindInline, inlines: &at, n: min(inlines, hugeInlines)})
+		at.Inline.Ranges = nil // another goroutine reads the chunk
+		t.chunks = append(t.chunks, chunk{kind: KindInline, inlines: &at, n: min(inlines, hugeInlines)})
 		for range min(inlines, hugeInlines) {
 			ins.Next()
 		}
@@ -249,15 +249,15 @@ func (t *writer) planHuge(f *Func, i int) {
 	ls := f.LineReader()
 	for ; lines > 0; lines -= hugeLines {
 		at := ls
-		t.pieces = append(t.pieces, piece{kind: KindLine, lines: &at, n: min(lines, hugeLines)})
+		t.chunks = append(t.chunks, chunk{kind: KindLine, lines: &at, n: min(lines, hugeLines)})
 		for range min(lines, hugeLines) {
 			ls.Next()
 		}
 	}
 }
 
-// format formats a piece.
-func (t *writer) format(out *formatted, p *piece) {
+// format formats a chunk.
+func (t *writer) format(out *formatted, p *chunk) {
 	if p.kind == KindInlineOrigin && t.late != nil {
 		t.formatOrigins(out, p)
 	} else {
@@ -265,8 +265,8 @@ func (t *writer) format(out *formatted, p *piece) {
 	}
 }
 
-// append formats a piece and appends its text.
-func (t *writer) append(dst []byte, p *piece) []byte {
+// append formats a chunk and appends its text.
+func (t *writer) append(dst []byte, p *chunk) []byte {
 	m := t.m
 	switch p.kind {
 	case KindModule:
@@ -311,7 +311,7 @@ func (t *writer) append(dst []byte, p *piece) []byte {
 	return dst
 }
 
-func (t *writer) appendFiles(dst []byte, p *piece) []byte {
+func (t *writer) appendFiles(dst []byte, p *chunk) []byte {
 	for i := p.from; i < p.to; i++ {
 		if !t.repeatsFile(i) {
 			dst = appendFile(dst, &t.m.Files[t.files.at(i)])
@@ -320,7 +320,7 @@ func (t *writer) appendFiles(dst []byte, p *piece) []byte {
 	return dst
 }
 
-func (t *writer) appendOrigins(dst []byte, p *piece) []byte {
+func (t *writer) appendOrigins(dst []byte, p *chunk) []byte {
 	for i := p.from; i < p.to; i++ {
 		if !t.repeatsOrigin(i) {
 			dst = appendOrigin(dst, &t.m.Origins[t.origins.at(i)], t.old)
@@ -329,7 +329,7 @@ func (t *writer) appendOrigins(dst []byte, p *piece) []byte {
 	return dst
 }
 
-func (t *writer) appendFuncs(dst []byte, p *piece) []byte {
+func (t *writer) appendFuncs(dst []byte, p *chunk) []byte {
 	if p.n < 0 {
 		return appendFunc(dst, &t.m.Funcs[t.funcs.at(p.from)], t.names)
 	}
@@ -364,7 +364,7 @@ func appendLines(dst []byte, r *LineReader, n int) []byte {
 	return dst
 }
 
-func (t *writer) appendBlocks(dst []byte, p *piece) []byte {
+func (t *writer) appendBlocks(dst []byte, p *chunk) []byte {
 	cfi := &t.m.CFI
 	for i := p.from; i < p.to; i++ {
 		b := &cfi.Blocks[t.blocks.at(i)]

@@ -145,8 +145,8 @@ func TestWriteHuge(t *testing.T) {
 	}
 	largest := 0
 	w := newWriter(m, WriteOptions{Passed: func() {}})
-	for i := range w.pieces {
-		largest = max(largest, len(w.append(nil, &w.pieces[i])))
+	for i := range w.chunks {
+		largest = max(largest, len(w.append(nil, &w.chunks[i])))
 	}
 	if largest > 8*chunkText {
 		t.Errorf("piece of %d bytes: memory is to be bounded by pieces of about %d", largest, chunkText)

@@ -54,7 +54,7 @@ func WriteCodeQuality(w io.Writer, r *Results) error {
 		if text := rep.UnreadText(); text != "" {
 			q.issue(qualityIssue{
 				Check: qualityUnreadCheck, Description: text, Fingerprint: q.fingerprint(rep.File, qualityUnreadCheck, ""),
-				Location: newQualityLocation(place{rep.File, 0}), Severity: qualityUnread,
+				Location: newQualityLocation(position{rep.File, 0}), Severity: qualityUnread,
 			})
 		}
 	}
@@ -66,7 +66,7 @@ func WriteCodeQuality(w io.Writer, r *Results) error {
 			Location: newQualityLocation(at), Severity: qualitySeverities[f.Severity],
 		}
 		if source {
-			issue.Others = []qualityLocation{newQualityLocation(place{f.File, f.Line})}
+			issue.Others = []qualityLocation{newQualityLocation(position{f.File, f.Line})}
 		}
 		q.issue(issue)
 	}
@@ -88,7 +88,7 @@ func (q *qualityWriter) issue(issue qualityIssue) {
 	q.n++
 }
 
-func newQualityLocation(p place) qualityLocation {
+func newQualityLocation(p position) qualityLocation {
 	return qualityLocation{qualityLines{max(1, p.line)}, text.Printable(path.Clean(p.file))}
 }
 

@@ -147,7 +147,7 @@ func sarifName(title string) string {
 
 func (g *sarifGroup) result(r *Results, index map[string]int) sarifObject {
 	f := g.first
-	inSymbols := sarifPlace(place{f.File, f.Line}, f.Col)
+	inSymbols := sarifPlace(position{f.File, f.Line}, f.Col)
 	location := inSymbols
 	at, source := r.place(f)
 	if source {
@@ -178,7 +178,7 @@ func (g *sarifGroup) result(r *Results, index map[string]int) sarifObject {
 }
 
 // sarifPlace returns a location: a line, and a column unless that is 0.
-func sarifPlace(p place, column int) sarifObject {
+func sarifPlace(p position, column int) sarifObject {
 	region := sarifObject{"startLine": max(1, p.line)} // GitHub does not show results without a line
 	if p.line > 0 && column > 0 {
 		region["startColumn"] = column

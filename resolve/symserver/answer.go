@@ -155,14 +155,14 @@ func quote(b []byte, text string) []byte {
 	return b
 }
 
-// place is a frame of a request.
-type place struct{ job, frame int32 }
+// frameRef is a frame of a request.
+type frameRef struct{ job, frame int32 }
 
 // symbolicate looks up all frames, module by module, so that only one module's
 // symbols are needed at a time.
 func (s *Server) symbolicate(ctx context.Context, jobs []*job) (*answers, error) {
 	a := newAnswers(jobs)
-	byModule := map[moduleName][]place{}
+	byModule := map[moduleName][]frameRef{}
 	var order []moduleName
 	for n, j := range jobs {
 		a.of[n] = make([]answered, len(j.frames))
@@ -177,7 +177,7 @@ func (s *Server) symbolicate(ctx context.Context, jobs []*job) (*answers, error)
 			if byModule[m] == nil {
 				order = append(order, m)
 			}
-			byModule[m] = append(byModule[m], place{int32(n), int32(i)})
+			byModule[m] = append(byModule[m], frameRef{int32(n), int32(i)})
 		}
 	}
 	for _, m := range order {
@@ -189,7 +189,7 @@ func (s *Server) symbolicate(ctx context.Context, jobs []*job) (*answers, error)
 }
 
 // symbolicateModule looks up the frames of one module.
-func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName, frames []place) error {
+func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName, frames []frameRef) error {
 	entry, err := s.symbolsOf(ctx, m)
 	if err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// piece is code that belongs to one FUNC or PUBLIC, or to neither. It extends to
-// the next piece.
-type piece struct {
+// segment is code that belongs to one FUNC or PUBLIC, or to neither. It extends to
+// the next segment.
+type segment struct {
 	start uint64
 	owner owner
 }
@@ -24,20 +24,20 @@ func publicOwner(i int) owner { return owner(-2 - i) }
 func (o owner) public() int   { return int(-2 - o) }
 
 // cover divides the 2^32 addresses from base, from which all addresses here count, into
-// pieces. Of the FUNCs around an address, the one that starts last wins, and of several
+// segments. Of the FUNCs around an address, the one that starts last wins, and of several
 // of those the first in the file. Where there is no FUNC, code belongs to the nearest
 // PUBLIC below (the first at its address), unless a FUNC starts after that PUBLIC. Code
 // never belongs to a PUBLIC at address 0 (resolve.Resolver.Find).
 type cover struct {
-	m      *symfmt.Module
-	base   symfmt.RVA
-	funcs  []int32 // in the order of funcsByStart
-	pieces []piece
+	m        *symfmt.Module
+	base     symfmt.RVA
+	funcs    []int32 // in the order of funcsByStart
+	segments []segment
 }
 
-// coverOf returns the pieces of a module in ascending order. Adjacent pieces have
+// coverOf returns the segments of a module in ascending order. Adjacent segments have
 // different owners.
-func coverOf(m *symfmt.Module, base symfmt.RVA) []piece {
+func coverOf(m *symfmt.Module, base symfmt.RVA) []segment {
 	c := cover{m: m, base: base, funcs: funcsByStart(m, base)}
 	var sweep span.Sweep
 	sweep.Reset(len(c.funcs))
@@ -102,20 +102,20 @@ func (c *cover) end(i int32) uint64 {
 	return start + min(size, addressEnd-start)
 }
 
-// take starts a piece, replacing one that starts at the same address.
+// take starts a segment, replacing one that starts at the same address.
 func (c *cover) take(start uint64, o owner) {
-	if n := len(c.pieces); n > 0 && c.pieces[n-1].start == start {
-		c.pieces = c.pieces[:n-1]
+	if n := len(c.segments); n > 0 && c.segments[n-1].start == start {
+		c.segments = c.segments[:n-1]
 	}
-	if n := len(c.pieces); n == 0 || c.pieces[n-1].owner != o {
-		c.pieces = append(c.pieces, piece{start, o})
+	if n := len(c.segments); n == 0 || c.segments[n-1].owner != o {
+		c.segments = append(c.segments, segment{start, o})
 	}
 }
 
 // withPublics assigns code without a FUNC to PUBLICs.
-func (c *cover) withPublics(publics []int32) []piece {
-	funcs := c.pieces
-	c.pieces = make([]piece, 0, len(funcs)+len(publics))
+func (c *cover) withPublics(publics []int32) []segment {
+	funcs := c.segments
+	c.segments = make([]segment, 0, len(funcs)+len(publics))
 	nextFunc, nextPublic := 0, 0
 	for i, p := range funcs {
 		end := uint64(addressEnd)
@@ -142,8 +142,8 @@ func (c *cover) withPublics(publics []int32) []piece {
 			c.take(c.publicStart(publics[nextPublic]), publicOwner(int(publics[nextPublic])))
 		}
 	}
-	if n := len(c.pieces); c.pieces[n-1].start == addressEnd {
-		c.pieces = c.pieces[:n-1]
+	if n := len(c.segments); c.segments[n-1].start == addressEnd {
+		c.segments = c.segments[:n-1]
 	}
-	return c.pieces
+	return c.segments
 }

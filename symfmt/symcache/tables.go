@@ -30,7 +30,7 @@ type tables struct {
 	hasLast  bool
 
 	flattener flatten.Flattener
-	single    flat            // for a FUNC with one piece
+	single    flat            // for a FUNC with one segment
 	around    map[owner]*flat // for FUNCs that continue after others
 
 	originFile func(symfmt.OriginID) (symfmt.FileID, bool) // for the old form of INLINE
@@ -68,25 +68,25 @@ func originFiles(m *symfmt.Module) func(symfmt.OriginID) (symfmt.FileID, bool) {
 	}
 }
 
-// fill makes ranges of all pieces of code.
+// fill makes ranges of all segments of code.
 func (t *tables) fill() error {
-	pieces := coverOf(t.m, t.base)
-	most := len(pieces) // an estimate: inlined functions cut lines, and equal ranges are joined
+	segments := coverOf(t.m, t.base)
+	most := len(segments) // an estimate: inlined functions cut lines, and equal ranges are joined
 	for i := range t.m.Funcs {
 		_, lines := t.m.Funcs[i].Body.Counts()
 		most += lines
 	}
 	t.ranges, t.locations = make([]uint32, 0, most), make([]location, 0, most)
-	parts := make([]uint8, len(t.m.Funcs)) // number of pieces of each FUNC; 2 means several
-	for _, p := range pieces {
+	parts := make([]uint8, len(t.m.Funcs)) // number of segments of each FUNC; 2 means several
+	for _, p := range segments {
 		if p.owner >= 0 {
 			parts[p.owner] = min(parts[p.owner]+1, 2)
 		}
 	}
-	for i, p := range pieces {
+	for i, p := range segments {
 		end := uint64(addressEnd)
-		if i+1 < len(pieces) {
-			end = pieces[i+1].start
+		if i+1 < len(segments) {
+			end = segments[i+1].start
 		}
 		switch {
 		case p.owner >= 0:
@@ -112,14 +112,14 @@ func (t *tables) addRange(start uint64, l location) {
 	t.locations = append(t.locations, l)
 }
 
-func (t *tables) addPublic(p piece) {
+func (t *tables) addPublic(p segment) {
 	public := &t.m.Publics[p.owner.public()]
 	f := t.function(public.Name, uint32(public.RVA-t.base), noLanguage)
 	t.addRange(p.start, location{file: none, function: f, into: none})
 }
 
-// addFunc makes ranges of a piece of a FUNC; several is set if it has others.
-func (t *tables) addFunc(p piece, end uint64, several bool) {
+// addFunc makes ranges of a segment of a FUNC; several is set if it has others.
+func (t *tables) addFunc(p segment, end uint64, several bool) {
 	f := &t.m.Funcs[p.owner]
 	code := t.flatOf(p.owner, f, several)
 	start := uint64(f.RVA - t.base)

@@ -48,12 +48,12 @@ const maxOps = 1000
 // Detailer reads details. It is not safe for concurrent use.
 type Detailer struct {
 	r     *Result
-	sides [2]*side
+	sides [2]*textCursor
 }
 
 // Details returns a reader of the details of the changes.
 func (r *Result) Details() *Detailer {
-	return &Detailer{r, [2]*side{newSide(r.Old), newSide(r.New)}}
+	return &Detailer{r, [2]*textCursor{newTextCursor(r.Old), newTextCursor(r.New)}}
 }
 
 // Names reads only the names of a change.
@@ -86,7 +86,7 @@ func (d *Detailer) names(c Change) (*Detail, error) {
 	return out, err
 }
 
-func (d *Detailer) subject(s *side, kind Kind, i int32) (*Subject, error) {
+func (d *Detailer) subject(s *textCursor, kind Kind, i int32) (*Subject, error) {
 	switch kind {
 	case Functions:
 		f := &s.o.Funcs[i]
@@ -194,7 +194,7 @@ var ErrListings = errors.New("its functions overlap, or repeat long names, so of
 func listingRoom(o *Outline) int64 { return listingBase + listingShare*o.Source.most }
 
 // keep appends an item to a listing, if there is room.
-func (s *side) keep(items []item, x item) []item {
+func (s *textCursor) keep(items []item, x item) []item {
 	if s.room -= int64(len(x.text)) + itemCost; s.room < 0 {
 		return items
 	}
@@ -202,7 +202,7 @@ func (s *side) keep(items []item, x item) []item {
 }
 
 // list makes the listing of a function or a piece of code.
-func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, error) {
+func (s *textCursor) list(kind Kind, i int32, sub *Subject, places bool) (*listing, error) {
 	l := &listing{}
 	switch kind {
 	case Functions:
@@ -230,7 +230,7 @@ func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, er
 }
 
 // full returns the error for listings that take too much room.
-func (s *side) full() error {
+func (s *textCursor) full() error {
 	if s.room < 0 {
 		return fmt.Errorf("%s: %w: over %d bytes", s.o.Source.Name, ErrListings, listingRoom(s.o))
 	}
@@ -251,7 +251,7 @@ func winText(rec *symfmt.Record) string {
 }
 
 // rows lists STACK CFI.
-func (s *side) rows(sub *Subject, places bool) (out []item) {
+func (s *textCursor) rows(sub *Subject, places bool) (out []item) {
 	spans := s.o.in(sub.RVA, sub.Size)
 	if !places {
 		spans = orders(spans)
@@ -277,7 +277,7 @@ func (s *side) rows(sub *Subject, places bool) (out []item) {
 }
 
 // body lists lines and inlined calls.
-func (s *side) body(f *funcEntry, sub *Subject, l *listing, places bool) error {
+func (s *textCursor) body(f *funcEntry, sub *Subject, l *listing, places bool) error {
 	s.o.Source.reset(s.rd, f.At, f.end())
 	var b body
 	b.begin(f.RVA, f.Size)
@@ -329,7 +329,7 @@ func (s *side) body(f *funcEntry, sub *Subject, l *listing, places bool) error {
 }
 
 // calls lists inlined calls by address, callers first.
-func (s *side) calls(f *funcEntry, inlines []symfmt.Inline, old []bool, l *listing, places bool) error {
+func (s *textCursor) calls(f *funcEntry, inlines []symfmt.Inline, old []bool, l *listing, places bool) error {
 	order := make([]int, len(inlines))
 	for i := range order {
 		order[i] = i
@@ -369,7 +369,7 @@ func compareInlines(a, b *symfmt.Inline) int {
 }
 
 // shown returns a source file's name as listings show it.
-func (s *side) shown(name string) string {
+func (s *textCursor) shown(name string) string {
 	if s.base {
 		return text.Base(name)
 	}

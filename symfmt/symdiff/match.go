@@ -210,7 +210,7 @@ func (m *matcher) likeNames(a, b *Outline) error {
 
 // baseKeys returns the unmatched functions by the base of their names.
 func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
-	s := newSide(o)
+	s := newTextCursor(o)
 	for i := range o.Funcs {
 		f := &o.Funcs[i]
 		if other[i] != None || f.Nameless == nameNone {

@@ -35,7 +35,7 @@ type Outline struct {
 
 	variables *variables // nil if they are not compared
 
-	pieces   []codePiece
+	pieces   []orphanCode
 	effort   effort          // spent on CFI
 	winLooks effort          // spent on Wins
 	originAt byNumber[int64] // offsets of INLINE_ORIGINs in the text

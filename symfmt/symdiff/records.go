@@ -52,7 +52,7 @@ func (o *Outline) Header(opts Options) []string {
 }
 
 // records returns a record and those that belong to it, as far as they are compared.
-func (s *side) records(o Options, kind Kind, i int32, sub *Subject) ([]string, error) {
+func (s *textCursor) records(o Options, kind Kind, i int32, sub *Subject) ([]string, error) {
 	if kind == Publics {
 		p := &s.o.Publics[i]
 		return []string{fmt.Sprintf("PUBLIC %s%x %s", mark(p.Multiple), p.ParamSize, sub.Name)}, nil

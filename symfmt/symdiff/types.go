@@ -171,7 +171,7 @@ var typeKinds = map[vars.TypeKind]string{
 }
 
 // members lists the members of a type.
-func (s *side) members(i int32) (out []item) {
+func (s *textCursor) members(i int32) (out []item) {
 	v := s.o.variables
 	t := v.at(v.types[i])
 	kind := typeKinds[t.Kind]

@@ -238,7 +238,7 @@ func (p *placePrinter) label(label uint32) {
 }
 
 // variables lists the variables of a function.
-func (s *side) variables(f *funcEntry, places bool) []item {
+func (s *textCursor) variables(f *funcEntry, places bool) []item {
 	v := s.o.variables
 	if v == nil {
 		return nil
@@ -259,7 +259,7 @@ func (s *side) variables(f *funcEntry, places bool) []item {
 const maxIndent = 32
 
 // block lists the variables of a scope and of the scopes in it.
-func (s *side) block(out []item, b *vars.Block, in labels, indent string, places bool) []item {
+func (s *textCursor) block(out []item, b *vars.Block, in labels, indent string, places bool) []item {
 	v := s.o.variables
 	v.enter(in, b.Group)
 	defer v.leave(in, b.Group)

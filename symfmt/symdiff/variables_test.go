@@ -55,7 +55,7 @@ func TestLabels(t *testing.T) {
 		if one.hash(f, true) != other.hash(g, true) {
 			t.Errorf("function %d differs, although only the order of variables does", i)
 		}
-		s := &side{o: &Outline{variables: one}, room: 1 << 20}
+		s := &textCursor{o: &Outline{variables: one}, room: 1 << 20}
 		var lines []string
 		for _, x := range s.variables(&funcEntry{RVA: f.RVA}, true) {
 			lines = append(lines, x.text)

@@ -69,7 +69,7 @@ func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []s
 	for _, p := range s.Problems {
 		w.known[offsetOf(p.Err)] = true
 	}
-	for _, p := range pieces(s, w.wanted) {
+	for _, p := range fdeRanges(s, w.wanted) {
 		w.piece(p)
 	}
 	if w.dropped > 0 {
@@ -93,7 +93,7 @@ type cfiWriter struct {
 	regs   ruleRegs
 	header *sframe.Header // header that defines the registers
 	rows   []sframe.Row   // of an FDE
-	at     piece
+	at     fdeRange
 
 	open     bool       // a block can be continued
 	end      uint64     // end of its last row
@@ -114,7 +114,7 @@ func (w *cfiWriter) wanted(i int) bool {
 	case f.Size == 0:
 		w.stats.Empty++
 	case f.Start+uint64(f.Size) < f.Start:
-		w.at = piece{fde: i, first: true}
+		w.at = fdeRange{fde: i, first: true}
 		w.lose("", "%#x bytes of code at %#x pass the end of the address space", f.Size, f.Start)
 	default:
 		return true
@@ -152,7 +152,7 @@ func (w *cfiWriter) problem(what string, err error) {
 }
 
 // piece writes an FDE's rules for a piece of its code.
-func (w *cfiWriter) piece(p piece) {
+func (w *cfiWriter) piece(p fdeRange) {
 	w.open, w.at, w.reported = false, p, false
 	f := &w.s.FDEs[p.fde]
 	if h := w.s.Header(p.fde); h != w.header {

@@ -27,7 +27,7 @@ type printer struct {
 
 	inTemplate bool // the parameters of a template template parameter, which have no names
 
-	printed []place // templates in out, by the memo of their nodes
+	printed []outSpan // templates in out, by the memo of their nodes
 }
 
 // style says whose form a name has.
@@ -38,8 +38,8 @@ const (
 	asLLVM              // llvm-cxxfilt's
 )
 
-// place is out[from:to].
-type place struct{ from, to int }
+// outSpan is out[from:to].
+type outSpan struct{ from, to int }
 
 // write prints the name that was read, and the suffixes of clones. It reports whether it
 // could.
@@ -382,7 +382,7 @@ func (d *decoder) printTemplate(n *node) {
 	d.done(base)
 	if !d.inTemplate {
 		n.pass, n.memo = d.pass, ref(len(d.printed))
-		d.printed = append(d.printed, place{from, len(d.out)})
+		d.printed = append(d.printed, outSpan{from, len(d.out)})
 	}
 }
 

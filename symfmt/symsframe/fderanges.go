@@ -2,18 +2,18 @@ package symsframe
 
 import "github.com/symtool/symtool/sframe"
 
-// piece is code that belongs to a single FDE.
-type piece struct {
+// fdeRange is code that belongs to a single FDE.
+type fdeRange struct {
 	lo, hi uint64
 	fde    int
-	first  bool // the FDE's first piece, although the FDE starts before it
+	first  bool // the FDE's first range, although the FDE starts before it
 }
 
-// pieces cuts functions that overlap. The function that starts last wins and,
+// fdeRanges cuts functions that overlap. The function that starts last wins and,
 // of several with the same start, the last one, as in Section.FindFDE. The
-// pieces are sorted by address.
-func pieces(s *sframe.Section, wanted func(fde int) bool) []piece {
-	c := cutter{s: s, out: make([]piece, 0, len(s.FDEs))}
+// ranges are sorted by address.
+func fdeRanges(s *sframe.Section, wanted func(fde int) bool) []fdeRange {
+	c := cutter{s: s, out: make([]fdeRange, 0, len(s.FDEs))}
 	for k := range s.FDEs {
 		if i := s.ByAddress(k); wanted(i) {
 			c.advance(s.FDEs[i].Start)
@@ -28,12 +28,12 @@ type cutter struct {
 	s    *sframe.Section
 	open []openFDE // around the current address; the last one wins
 	at   uint64
-	out  []piece
+	out  []fdeRange
 }
 
 type openFDE struct {
 	fde  int
-	said bool // has a piece already
+	said bool // has a range already
 }
 
 // advance assigns the code up to an address to the open FDEs.
@@ -44,7 +44,7 @@ func (c *cutter) advance(limit uint64) {
 		c.at = max(c.at, f.Start)
 		end := f.Start + uint64(f.Size)
 		if to := min(limit, end); c.at < to {
-			c.out = append(c.out, piece{c.at, to, top.fde, !top.said})
+			c.out = append(c.out, fdeRange{c.at, to, top.fde, !top.said})
 			top.said, c.at = true, to
 		}
 		if end <= c.at {

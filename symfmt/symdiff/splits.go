@@ -14,7 +14,7 @@ import (
 // was split off a function of the old file, a removed one is now in a function of
 // the new file.
 func (r *Result) findParts(changes []Change) error {
-	sides := [...]*side{newSide(r.Old), newSide(r.New)}
+	sides := [...]*textCursor{newTextCursor(r.Old), newTextCursor(r.New)}
 	var added, removed []*Change
 	var changed []int // indices in changes: lines differ
 	for i := range changes {
@@ -34,10 +34,10 @@ func (r *Result) findParts(changes []Change) error {
 		merged.candidates = append(merged.candidates, changes[i].New)
 	}
 	for _, c := range added {
-		split.parts = append(split.parts, partOf{c, c.New})
+		split.parts = append(split.parts, splitPart{c, c.New})
 	}
 	for _, c := range removed {
-		merged.parts = append(merged.parts, partOf{c, c.Old})
+		merged.parts = append(merged.parts, splitPart{c, c.Old})
 	}
 	if err := split.run(); err != nil {
 		return err
@@ -48,16 +48,16 @@ func (r *Result) findParts(changes []Change) error {
 // partFinder finds the functions of one file that unmatched functions of the
 // other are parts of.
 type partFinder struct {
-	whole, part *side
+	whole, part *textCursor
 	other       []int32 // matches of the whole functions
 	mine        []int32 // matches on the side of the parts
-	parts       []partOf
+	parts       []splitPart
 	candidates  []int32 // whole functions with different lines
 	find        Aspect
 }
 
-// partOf is a function that may be a part of another.
-type partOf struct {
+// splitPart is a function that may be a part of another.
+type splitPart struct {
 	c *Change
 	i int32
 }
@@ -157,7 +157,7 @@ func (p *partFinder) bySameName() error {
 
 // hasFile reports whether a function has code from a source file, including
 // inlined calls.
-func (s *side) hasFile(f *funcEntry, file uint32) (bool, error) {
+func (s *textCursor) hasFile(f *funcEntry, file uint32) (bool, error) {
 	s.o.Source.reset(s.rd, f.At, f.end())
 	for {
 		rec, err := s.rd.Next()
@@ -176,7 +176,7 @@ func (s *side) hasFile(f *funcEntry, file uint32) (bool, error) {
 }
 
 // isFile reports whether a FILE has the base name that file, a funcEntry's First, stands for.
-func (s *side) isFile(id symfmt.FileID, file uint32) bool {
+func (s *textCursor) isFile(id symfmt.FileID, file uint32) bool {
 	name, ok := s.o.Files.get(uint32(id))
 	if !ok {
 		return uint32(hashNumber(uint64(id))) == file
@@ -212,11 +212,11 @@ func (p *partFinder) byLines() error {
 	})
 	// In order of the source, so that each whole is read only once.
 	mine := p.part.o.Funcs
-	slices.SortStableFunc(p.parts, func(x, y partOf) int {
+	slices.SortStableFunc(p.parts, func(x, y splitPart) int {
 		f, g := &mine[x.i], &mine[y.i]
 		return cmp.Or(cmp.Compare(f.First, g.First), cmp.Compare(f.FirstLine, g.FirstLine))
 	})
-	have, of := map[place]bool{}, None
+	have, of := map[sourceLine]bool{}, None
 	for _, x := range p.parts {
 		f := &mine[x.i]
 		if f.FirstLine == 0 || f.NumLines < minPart {
@@ -234,12 +234,12 @@ func (p *partFinder) byLines() error {
 		if i := p.candidates[k-1]; i != of {
 			clear(have)
 			of = i
-			if err := p.whole.places(&funcs[i], have); err != nil {
+			if err := p.whole.sourceLines(&funcs[i], have); err != nil {
 				return err
 			}
 		}
-		lines := map[place]bool{}
-		if err := p.part.places(f, lines); err != nil {
+		lines := map[sourceLine]bool{}
+		if err := p.part.sourceLines(f, lines); err != nil {
 			return err
 		}
 		n := 0
@@ -253,14 +253,14 @@ func (p *partFinder) byLines() error {
 	return nil
 }
 
-// place is a line in a source file.
-type place struct {
+// sourceLine is a line in a source file.
+type sourceLine struct {
 	file hash
 	num  uint32
 }
 
-// places returns the lines of a function.
-func (s *side) places(f *funcEntry, out map[place]bool) error {
+// sourceLines adds the lines of a function to out.
+func (s *textCursor) sourceLines(f *funcEntry, out map[sourceLine]bool) error {
 	s.o.Source.reset(s.rd, f.At, f.end())
 	names := map[symfmt.FileID]hash{}
 	for {
@@ -279,6 +279,6 @@ func (s *side) places(f *funcEntry, out map[place]bool) error {
 			h = hashString(text.Base(s.file(rec.Line.File)))
 			names[rec.Line.File] = h
 		}
-		out[place{h, rec.Line.Num}] = true
+		out[sourceLine{h, rec.Line.Num}] = true
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// codePiece is code with call frame information outside functions. It extends to the next
+// orphanCode is code with call frame information outside functions. It extends to the next
 // FUNC, or the next PUBLIC that is in both files.
-type codePiece struct {
+type orphanCode struct {
 	RVA  symfmt.RVA
 	Size uint64
 	pair int32 // number of the matched PUBLIC at its start, or 0
@@ -43,8 +43,8 @@ func (o *Outline) cuts(pairs func(yield func(i, pair int32) bool)) []cut {
 	return cuts
 }
 
-func (o *Outline) cutPieces(cuts []cut) []codePiece {
-	var out []codePiece
+func (o *Outline) cutPieces(cuts []cut) []orphanCode {
+	var out []orphanCode
 	at := symfmt.RVA(0) // up to here, code belongs to a FUNC or a piece
 	pair := int32(0)
 	for _, s := range o.CFI {
@@ -70,7 +70,7 @@ func (o *Outline) cutPieces(cuts []cut) []codePiece {
 			if n > 0 && pair == 0 && out[n-1].RVA+symfmt.RVA(out[n-1].Size) == at {
 				out[n-1].Size += uint64(end - at)
 			} else {
-				out = append(out, codePiece{RVA: at, Size: uint64(end - at), pair: pair})
+				out = append(out, orphanCode{RVA: at, Size: uint64(end - at), pair: pair})
 			}
 			at, pair = end, 0
 		}
@@ -134,12 +134,12 @@ func (r *Result) comparePieces() {
 
 // thereToo reports whether the other file has the same rules for the code of a
 // piece of o.
-func (r *Result) thereToo(o, other *Outline, where shifts, p codePiece) bool {
+func (r *Result) thereToo(o, other *Outline, where shifts, p orphanCode) bool {
 	rva := where.of(p.RVA)
 	return sameRows(o.in(p.RVA, p.Size), other.in(rva, p.Size), p.RVA, rva, true)
 }
 
-func (r *Result) piecePair(p, q codePiece) (what Aspect) {
+func (r *Result) piecePair(p, q orphanCode) (what Aspect) {
 	if !sameRows(r.Old.in(p.RVA, p.Size), r.New.in(q.RVA, q.Size), p.RVA, q.RVA, p.Size == q.Size) {
 		what |= CFIChanged
 	}
@@ -161,8 +161,8 @@ func (r *Result) piecePlace(c Change) uint64 {
 
 // matchPieces matches pieces by the PUBLIC at their start, then by address, then
 // in order those with the same rules.
-func (r *Result) matchPieces(a, b []codePiece, old, new []int32) {
-	left := func(pieces []codePiece, other []int32, key func(codePiece) hash) (out []keyed) {
+func (r *Result) matchPieces(a, b []orphanCode, old, new []int32) {
+	left := func(pieces []orphanCode, other []int32, key func(orphanCode) hash) (out []keyed) {
 		for i, p := range pieces {
 			if other[i] == None {
 				if k := key(p); k != 0 {
@@ -173,23 +173,23 @@ func (r *Result) matchPieces(a, b []codePiece, old, new []int32) {
 		slices.SortFunc(out, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.i, y.i)) })
 		return out
 	}
-	step := func(keyA, keyB func(codePiece) hash) {
+	step := func(keyA, keyB func(orphanCode) hash) {
 		groups(left(a, old, keyA), left(b, new, keyB), func(as, bs []keyed) {
 			for i := range min(len(as), len(bs)) {
 				old[as[i].i], new[bs[i].i] = bs[i].i, as[i].i
 			}
 		})
 	}
-	pair := func(p codePiece) hash { return hash(p.pair) }
+	pair := func(p orphanCode) hash { return hash(p.pair) }
 	step(pair, pair)
-	place := func(p codePiece) hash { return hashNumber(uint64(p.RVA)) }
-	step(func(p codePiece) hash { return hashNumber(uint64(r.where.of(p.RVA))) }, place)
+	place := func(p orphanCode) hash { return hashNumber(uint64(p.RVA)) }
+	step(func(p orphanCode) hash { return hashNumber(uint64(r.where.of(p.RVA))) }, place)
 	step(place, place)
-	step(func(p codePiece) hash { return rulesOf(r.Old, p) }, func(p codePiece) hash { return rulesOf(r.New, p) })
+	step(func(p orphanCode) hash { return rulesOf(r.Old, p) }, func(p orphanCode) hash { return rulesOf(r.New, p) })
 }
 
 // rulesOf returns a hash of a piece's rules and their offsets.
-func rulesOf(o *Outline, p codePiece) hash {
+func rulesOf(o *Outline, p orphanCode) hash {
 	h := hash(p.Size)
 	for _, s := range o.in(p.RVA, p.Size) {
 		h = mix(mix(h, uint64(s.RVA-p.RVA)), uint64(s.Row))

@@ -7,23 +7,23 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 )
 
-// place is the position at which a document shows a finding.
-type place struct {
+// position is the position at which a document shows a finding.
+type position struct {
 	file string
 	line int // from 1; 0 for the file as a whole
 }
 
 // place returns the position where the function of a finding begins, if that is known, and otherwise the finding's
 // position in the symbol file. source reports whether it is in a source file.
-func (r *Results) place(f *finding.Finding) (p place, source bool) {
+func (r *Results) place(f *finding.Finding) (p position, source bool) {
 	name := f.FuncStart.File
 	if r.Source != nil && name != "" {
 		name = r.Source(name)
 	}
 	if name == "" {
-		return place{f.File, f.Line}, false
+		return position{f.File, f.Line}, false
 	}
-	return place{name, f.FuncStart.Line}, true
+	return position{name, f.FuncStart.Line}, true
 }
 
 // symbols names a position in a symbol file, for messages that point at a source file.

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// side reads parts of one text.
-type side struct {
+// textCursor reads parts of one text.
+type textCursor struct {
 	o       *Outline
 	rd      *symfmt.Reader // for bodies
 	one     *symfmt.Reader // for single records
@@ -18,16 +18,16 @@ type side struct {
 	base    bool  // list source files without their folders
 }
 
-func newSide(o *Outline) *side {
+func newTextCursor(o *Outline) *textCursor {
 	opts := symfmt.ReadOptions{File: o.Source.Name, Tolerant: true, MaxProblems: 1, Plain: true}
-	return &side{o: o, room: listingRoom(o), rd: symfmt.NewReader(nil, opts), one: symfmt.NewReader(nil, opts), origins: map[symfmt.OriginID]string{}}
+	return &textCursor{o: o, room: listingRoom(o), rd: symfmt.NewReader(nil, opts), one: symfmt.NewReader(nil, opts), origins: map[symfmt.OriginID]string{}}
 }
 
 // head is how much is read for the first record of a piece: few names are longer.
 const head = 1 << 10
 
 // first reads the first record of a piece of the text.
-func (s *side) first(at, end int64) (*symfmt.Record, error) {
+func (s *textCursor) first(at, end int64) (*symfmt.Record, error) {
 	for n := int64(head); ; n *= 16 {
 		to := min(end, at+n)
 		s.o.Source.reset(s.one, at, to)
@@ -42,7 +42,7 @@ func (s *side) first(at, end int64) (*symfmt.Record, error) {
 }
 
 // source returns file:line of a function's first line, or "".
-func (s *side) source(f *funcEntry) (string, error) {
+func (s *textCursor) source(f *funcEntry) (string, error) {
 	if f.FirstLine == 0 {
 		return "", nil
 	}
@@ -65,7 +65,7 @@ func (s *side) source(f *funcEntry) (string, error) {
 }
 
 // file returns the name of a FILE.
-func (s *side) file(id symfmt.FileID) string {
+func (s *textCursor) file(id symfmt.FileID) string {
 	if name, ok := s.o.Files.get(uint32(id)); ok {
 		return name
 	}
@@ -73,7 +73,7 @@ func (s *side) file(id symfmt.FileID) string {
 }
 
 // origin returns the name of an INLINE_ORIGIN.
-func (s *side) origin(id symfmt.OriginID, old bool) (string, error) {
+func (s *textCursor) origin(id symfmt.OriginID, old bool) (string, error) {
 	if name, ok := s.origins[id]; ok {
 		return name, nil
 	}
