@@ -76,3 +76,6 @@ func codeSection(f *object.File, addr uint64) *object.Section {
 	}
 	return nil
 }
+
+// isCode reports whether an address is in a module.
+func (u *unwinder) isCode(pc uint64) bool { return pc >= FirstPage && u.d.ModuleAt(pc) >= 0 }

@@ -140,9 +140,6 @@ func (u *unwinder) isAddress(pc uint64) bool {
 	return pc >= FirstPage && pc%u.cpu.Align == 0 && u.isCanonical(pc)
 }
 
-// isCanonical reports whether the unused bits of an address have the values that the CPU requires.
-func (u *unwinder) isCanonical(pc uint64) bool { return u.cpu.Arch.IsCanonical(pc) }
-
 // chainWords returns the distance, in words, from a link of the back chain to the return address,
 // and whether the CPU has back chains.
 func (u *unwinder) chainWords() (int, bool) {

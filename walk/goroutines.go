@@ -16,34 +16,8 @@ import (
 	"github.com/symtool/symtool/walk/goroutine"
 )
 
-// Goroutines says which goroutines of a Go program are walked instead of its threads.
-type Goroutines uint8
-
-// The choices.
-const (
-	NoGoroutines   Goroutines = iota // walk threads
-	UserGoroutines                   // all except those that the runtime started for itself
-	AllGoroutines
-)
-
 // readGoroutines is the type of goroutine.Read and goroutine.OfThreads.
 type readGoroutines func(*dump.Dump, *eval.Frame) ([]goroutine.Goroutine, error)
-
-// moduleGlobals holds the variables of Go's runtime in a module. info is nil if there are none.
-type moduleGlobals struct {
-	info     *vars.Info
-	problems []symfmt.Problem
-	err      error
-}
-
-// globals returns the variables of Go's runtime in the binary of the module.
-func (st *moduleState) globals(ctx context.Context) *moduleGlobals {
-	return st.runtime.Do(ctx, func(g *moduleGlobals) {
-		if b := st.binaries(); b != nil {
-			g.info, g.problems, g.err = b.Globals(ctx, st.m, goroutine.Globals())
-		}
-	})
-}
 
 // goroutines replaces the threads of the result's dump with goroutines, if the configuration wants them, and returns
 // the goroutines. If they cannot be found, the dump gets a problem and keeps its threads.

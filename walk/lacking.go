@@ -2,12 +2,6 @@ package walk
 
 import "fmt"
 
-// lack counts the frames whose rules name a register that the dump lacks.
-type lack struct {
-	register string
-	frames   int
-}
-
 // countLacking counts the last frame if its rules could not be followed because the dump lacks a register, and no
 // other rules gave its caller, f. Registers that the walk lost are not counted: after a frame that was found without
 // rules, hardly any register is known.

@@ -151,13 +151,6 @@ func (u *unwinder) keepSaved() {
 	}
 }
 
-// isExecutable reports whether the dump says that the memory at an address is executable, for
-// instance in a program that generates code.
-func (u *unwinder) isExecutable(addr uint64) bool {
-	m := u.d.MappingAt(addr)
-	return m != nil && m.Exec
-}
-
 // byLeaf handles functions of 64-bit Windows without unwind information. By the system's convention
 // they neither move the stack pointer nor save registers, so the return address is on top of the
 // stack (Microsoft, "x64 stack usage", leaf functions; Breakpad's "simulating a return from leaf

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
@@ -90,38 +89,3 @@ func (u *unwinder) scanFramePointer(addr uint64) {
 		u.out.Set(fp, last)
 	}
 }
-
-// isCode reports whether an address is in a module.
-func (u *unwinder) isCode(pc uint64) bool { return pc >= FirstPage && u.d.ModuleAt(pc) >= 0 }
-
-// isReturn reports whether an address is plausible as a return address: it is in a module, in a function if the module
-// has symbols, and after a call if its code is known; or it is the code to which a signal handler returns. The
-// program's entry point is excluded, because the stack contains it in the auxiliary vector.
-func (u *unwinder) isReturn(pc uint64) bool {
-	if pc < FirstPage || pc%u.cpu.Align != 0 || pc == u.entry {
-		return false
-	}
-	i := u.d.ModuleAt(pc - u.cpu.Call)
-	if i < 0 {
-		return false
-	}
-	base := u.d.Modules[i].Addr
-	if r := u.stateOf(i).resolver(u.ctx); r != nil {
-		if ok, err := r.Nearest(rva(pc-u.cpu.Call-base), &u.at); !ok && err == nil {
-			return false
-		}
-	}
-	return !u.noCall(pc) || u.isHandlerReturn(&Frame{PC: pc})
-}
-
-// noCall reports whether the code before an address is known and is not a call.
-func (u *unwinder) noCall(pc uint64) bool {
-	code := u.code(pc-cpu.MaxCall, cpu.MaxCall)
-	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCallable) == cpu.CallNo
-}
-
-// isCallable reports whether a direct call may lead to an address: to code, or to the frame's own address. The latter
-// covers calls of data such as .bss, which many writers of dumps do not include in their modules.
-func (u *unwinder) isCallable(addr uint64) bool { return u.isCode(addr) || addr == u.frame.PC }
-
-var _ cfi.Memory = (*unwinder)(nil)

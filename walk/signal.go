@@ -2,6 +2,7 @@ package walk
 
 import (
 	"bytes"
+
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
@@ -76,14 +77,6 @@ func (u *unwinder) signalFrameAt(pc uint64) (l *cpu.SignalFrame, pushed int) {
 		last.pc, last.asked = pc, true
 	}
 	return u.trampoline.frame, u.trampoline.pushed
-}
-
-// askedFor caches the last result of signalFrameAt.
-type askedFor struct {
-	asked  bool
-	pc     uint64
-	frame  *cpu.SignalFrame
-	pushed int
 }
 
 func (u *unwinder) findSignalFrame(pc uint64) (l *cpu.SignalFrame, pushed int) {
@@ -211,4 +204,13 @@ func (u *unwinder) isSignalFrame(l *cpu.SignalFrame) bool {
 func (u *unwinder) isPlausible(f *Frame) bool {
 	return u.isCode(u.clean(f.PC)) && f.SP%uint64(u.cpu.Arch.PtrSize) == 0 &&
 		(u.d.Memory.Find(f.SP) != nil || u.nextMemory(f.SP) != f.SP) // otherwise the stack has overflowed
+}
+
+// trampolines maps the functions to which signal handlers return, by name, to the kinds of frames that they expect.
+// Each CPU has its own layouts of these kinds.
+var trampolines = map[string]string{
+	"__restore_rt": "rt", "__restore": "old", "__default_rt_sa_restorer": "rt", "__default_sa_restorer": "old",
+	"__kernel_rt_sigreturn": "rt", "__kernel_sigreturn": "old", "__vdso_rt_sigreturn": "rt", "__vdso_sigreturn": "old",
+	"__kernel_sigtramp_rt64": "rt", "__kernel_sigtramp32": "old", "__kernel_sigtramp_rt32": "rt",
+	"runtime.sigreturn__sigaction": "rt", "runtime.sigreturn__sigaction.abi0": "rt", // Go's
 }

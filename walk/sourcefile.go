@@ -25,23 +25,3 @@ func (r *Result) SourceFile(ctx context.Context, f *Frame, k int) source.File {
 	}
 	return file
 }
-
-// described returns the symbols with the most information about source files, or nil.
-func (st *moduleState) described(ctx context.Context) resolve.Symbols {
-	y := st.symbolsFrom(ctx)
-	switch {
-	case y.lines != nil:
-		return y.lines
-	case y.binary || st.binaries() == nil || st.file(ctx) == nil:
-		return y.resolver
-	}
-	return st.sourced.Do(ctx, func(d *describedBy) {
-		if d.binary = st.binaryLines(ctx); d.binary != nil {
-			st.sources.hold(d.binary)
-		}
-	}).binary
-}
-
-// describedBy holds the symbols of a binary, in addition to those of a symbol file. binary is nil if it has no
-// lines.
-type describedBy struct{ binary resolve.Symbols }

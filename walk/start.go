@@ -178,12 +178,3 @@ func codeOf(d *dump.Dump, addr uint64) uint64 {
 	}
 	return addr
 }
-
-// trampolines maps the functions to which signal handlers return, by name, to the kinds of frames that they expect.
-// Each CPU has its own layouts of these kinds.
-var trampolines = map[string]string{
-	"__restore_rt": "rt", "__restore": "old", "__default_rt_sa_restorer": "rt", "__default_sa_restorer": "old",
-	"__kernel_rt_sigreturn": "rt", "__kernel_sigreturn": "old", "__vdso_rt_sigreturn": "rt", "__vdso_sigreturn": "old",
-	"__kernel_sigtramp_rt64": "rt", "__kernel_sigtramp32": "old", "__kernel_sigtramp_rt32": "rt",
-	"runtime.sigreturn__sigaction": "rt", "runtime.sigreturn__sigaction.abi0": "rt", // Go's
-}

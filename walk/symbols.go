@@ -16,7 +16,9 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/damage"
+	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/goroutine"
 )
 
 // Symbols is the state of a module's symbols.
@@ -327,3 +329,39 @@ func (st *moduleState) rules(ctx context.Context, table int) *cfiTable {
 		}
 	})
 }
+
+// moduleGlobals holds the variables of Go's runtime in a module. info is nil if there are none.
+type moduleGlobals struct {
+	info     *vars.Info
+	problems []symfmt.Problem
+	err      error
+}
+
+// globals returns the variables of Go's runtime in the binary of the module.
+func (st *moduleState) globals(ctx context.Context) *moduleGlobals {
+	return st.runtime.Do(ctx, func(g *moduleGlobals) {
+		if b := st.binaries(); b != nil {
+			g.info, g.problems, g.err = b.Globals(ctx, st.m, goroutine.Globals())
+		}
+	})
+}
+
+// described returns the symbols with the most information about source files, or nil.
+func (st *moduleState) described(ctx context.Context) resolve.Symbols {
+	y := st.symbolsFrom(ctx)
+	switch {
+	case y.lines != nil:
+		return y.lines
+	case y.binary || st.binaries() == nil || st.file(ctx) == nil:
+		return y.resolver
+	}
+	return st.sourced.Do(ctx, func(d *describedBy) {
+		if d.binary = st.binaryLines(ctx); d.binary != nil {
+			st.sources.hold(d.binary)
+		}
+	}).binary
+}
+
+// describedBy holds the symbols of a binary, in addition to those of a symbol file. binary is nil if it has no
+// lines.
+type describedBy struct{ binary resolve.Symbols }
