@@ -140,6 +140,30 @@ func (c *Context) InBlocks() (regs []int) {
 	return slices.Compact(regs)
 }
 
+// A Wide is a register of which Blocks has a part.
+type Wide struct {
+	Name  string // as debuggers call it: ymm0 for 32 bytes of $xmm0, zmm0 for 64
+	Value []byte // from the lowest byte
+}
+
+// Wide returns the registers of which Blocks has a part. Those of NEON, which are parts of SVE's, are left out.
+func (c *Context) Wide() (list []Wide) {
+	for _, reg := range c.InBlocks() {
+		w := Wide{strings.TrimPrefix(c.Arch.Regs[reg].Name, "$"), c.Bytes(reg)}
+		number, isXMM := strings.CutPrefix(w.Name, "xmm")
+		switch {
+		case isXMM && len(w.Value) == 64:
+			w.Name = "zmm" + number
+		case isXMM && len(w.Value) == 32:
+			w.Name = "ymm" + number
+		case c.Arch == arch.ARM64 && w.Name[0] == 'v':
+			continue
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
 // SetBytes sets the values of registers that are wider than a word, by index in Arch.Regs.
 func (c *Context) SetBytes(values map[int][]byte) {
 	var b Block

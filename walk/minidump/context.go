@@ -36,6 +36,11 @@ func (r *reader) context(l location, what label) *dump.Context {
 		r.problemf("some of "+what.String(), l.off, "a context of %d bytes, want %d", len(data), layout.size)
 	}
 	c := layout.read(r, data, flags)
+	if layout.form == fxsave && flags&xstate != 0 && len(data) > layout.size {
+		if err := r.readXState(c, data, layout.size); err != nil {
+			r.problemf("vectors of "+what.String(), l.off, "CONTEXT_XSTATE: %v", err)
+		}
+	}
 	r.contexts[l] = c
 	return c
 }
@@ -111,6 +116,25 @@ func (l *layout) read(r *reader, data []byte, flags uint64) *dump.Context {
 		l.readVector(c, data)
 	}
 	return c
+}
+
+// readXState adds the registers of XSAVE's area, which follows a CONTEXT. The CONTEXT_EX at offset at, with the place
+// and the size of the context, of the CONTEXT and of the area, says where; places are relative to itself. The area has
+// no part for FXSAVE.
+func (r *reader) readXState(c *dump.Context, data []byte, at int) error {
+	const contextEx, area = 24, 16 // its size, and the offset of the area's place and size
+	if len(data)-at < contextEx {
+		return fmt.Errorf("%d bytes after the context, want at least %d", len(data)-at, contextEx)
+	}
+	off, size := int64(int32(r.order.Uint32(data[at+area:]))), int64(r.order.Uint32(data[at+area+4:]))
+	if off == 0 && size == 0 {
+		return nil
+	}
+	from := int64(at) + off
+	if from < int64(at)+contextEx || from > int64(len(data)) {
+		return fmt.Errorf("the area is at %d of a context of %d bytes", from, len(data))
+	}
+	return r.xsave.Read(c, data[from:min(from+size, int64(len(data)))], fxsaveSize)
 }
 
 // Sizes of the vector state.

@@ -48,6 +48,7 @@ const (
 	control    = 1 << 0
 	integer    = 1 << 1
 	segments   = 1 << 2
+	xstate     = 1 << 6 // of x86 and x86-64: what XSAVE saves follows the context
 	groupsMask = 0xff
 )
 

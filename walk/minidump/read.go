@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/damage"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/regset"
 )
 
 // Format is the name of the format in dump.Dump.
@@ -72,6 +73,7 @@ type reader struct {
 
 	texts    map[uint64]string // by offset
 	contexts map[location]*dump.Context
+	xsave    regset.XSaveReader
 	// How many bytes of the file may still be used for contexts, for strings, and for the records and lists that
 	// streams refer to: each byte of a file should belong to at most one of them. Writers may share a string, but
 	// within limits: a million modules with the same name of a million bytes are an attack on whatever prints them.

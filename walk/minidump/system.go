@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/regset"
 )
 
 // platforms maps the values of MINIDUMP_SYSTEM_INFO.PlatformId to systems.
@@ -94,6 +95,35 @@ func (r *reader) miscInfo(s span) {
 			r.d.System.Detail = strings.TrimLeft(r.d.System.Detail+"; "+tool, "; ")
 		}
 	}
+	const xstate = buildString + buildSize + debugSize // XSTATE_CONFIG_FEATURE_MSC_INFO, in version 5
+	if len(s.data) > xstate {
+		r.xstateInfo(span{s.name, s.data[xstate:], s.off + xstate, s.size - xstate})
+	}
+}
+
+// xstateInfo reads an XSTATE_CONFIG_FEATURE_MSC_INFO: the layout of XSAVE's area in contexts.
+func (r *reader) xstateInfo(s span) {
+	c := r.cursor(s)
+	size, _, enabled := c.U32(), c.U32(), c.U64()
+	if c.Err() != nil || size == 0 || enabled == 0 {
+		return
+	}
+	layout := regset.XSave{}
+	for n := range 63 {
+		at, size := c.U32(), c.U32()
+		if n < 2 || enabled>>n&1 == 0 || c.Err() != nil {
+			continue
+		}
+		if err := layout.Add(n, int(at), int(size)); err != nil {
+			r.problemf("vector registers", s.off, "XSTATE_CONFIG_FEATURE_MSC_INFO: %v", err)
+			return
+		}
+	}
+	if err := c.Err(); err != nil {
+		r.problem("vector registers", err)
+		return
+	}
+	r.xsave.Layout = layout
 }
 
 func (r *reader) breakpadInfo(s span) {

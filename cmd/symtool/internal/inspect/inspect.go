@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -326,7 +327,14 @@ func (t *dumpText) threads(registers bool) {
 	}
 }
 
-// registers prints the known registers, four per line.
+// wideText returns a register that is wider than a word in hexadecimal, highest byte first.
+func wideText(b []byte) string {
+	b = slices.Clone(b)
+	slices.Reverse(b)
+	return fmt.Sprintf("%#x", b)
+}
+
+// registers prints the known registers, four per line, and the vectors that are not 0.
 func (t *dumpText) registers(c *dump.Context) {
 	if c == nil {
 		t.line("     no registers")
@@ -347,6 +355,11 @@ func (t *dumpText) registers(c *dump.Context) {
 	}
 	if line != "" {
 		t.line("%s", line)
+	}
+	for _, w := range c.Wide() {
+		if slices.Max(w.Value) != 0 {
+			t.line("%9s %s", w.Name, wideText(w.Value))
+		}
 	}
 }
 

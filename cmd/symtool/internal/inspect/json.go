@@ -319,6 +319,9 @@ func (d jsonDump) registers(c *dump.Context) map[string]string {
 			regs[strings.TrimPrefix(r.Name, "$")] = d.addr(v)
 		}
 	}
+	for _, w := range c.Wide() {
+		regs[w.Name] = wideText(w.Value)
+	}
 	return regs
 }
 
