@@ -32,6 +32,25 @@ type LiveThread struct {
 	ID   uint32
 	Name string
 	Regs []byte // as in pr_reg of struct elf_prstatus, which is what NT_PRSTATUS of ptrace returns
+	Sets []LiveSet
+}
+
+// LiveSet is a set of registers, which ptrace returns like the note of a core.
+type LiveSet struct {
+	Type uint32 // of the note
+	Data []byte
+}
+
+// LiveSets returns the types of the sets of registers that a core of a CPU has and Sets should have, if the machine has
+// them.
+func LiveSets(a *arch.Arch) []uint32 {
+	switch a {
+	case arch.X86_64:
+		return []uint32{ntPRFPReg, ntXState}
+	case arch.ARM64:
+		return []uint32{ntPRFPReg, ntARMTLS, ntSVE, ntSSVE}
+	}
+	return nil
 }
 
 // ReadLive reads a live process as the core that the kernel would write for it, and keeps the same
@@ -69,12 +88,19 @@ func ReadLive(p *Live, path string, o Options) (*dump.Dump, error) {
 func (w *writer) liveHead(p *Live) []byte {
 	var notes []byte
 	add := func(kind uint32, desc []byte) {
-		notes = elfobj.AppendNote(notes, w.order, ownerCore, kind, desc)
+		owner := ownerCore
+		if noteNames[ownerLinux][kind] != "" {
+			owner = ownerLinux
+		}
+		notes = elfobj.AppendNote(notes, w.order, owner, kind, desc)
 	}
 	for i, t := range p.Threads {
 		status := w.status(&dump.Thread{ID: t.ID}, false)
 		copy(status[w.layout.regs:len(status)-w.word], t.Regs)
 		add(ntPRStatus, status)
+		for _, set := range t.Sets {
+			add(set.Type, set.Data)
+		}
 		if i > 0 {
 			continue
 		}

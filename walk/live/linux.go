@@ -3,6 +3,7 @@
 package live
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -341,6 +342,7 @@ func (s *stopped) read() (list []elfcore.LiveThread, err error) {
 	if err != nil {
 		return nil, err
 	}
+	buf := make([]byte, maxRegset)
 	for _, id := range ids {
 		if t := s.threads[id]; t == nil || !t.stops {
 			continue
@@ -352,7 +354,7 @@ func (s *stopped) read() (list []elfcore.LiveThread, err error) {
 			return nil, fmt.Errorf("thread %d: PTRACE_GETREGSET: %w", id, err)
 		}
 		name, _ := os.ReadFile(s.p.path("task/" + strconv.Itoa(id) + "/status"))
-		list = append(list, elfcore.LiveThread{ID: uint32(id), Name: field(name, "Name"), Regs: regs})
+		list = append(list, elfcore.LiveThread{ID: uint32(id), Name: field(name, "Name"), Regs: regs, Sets: otherSets(id, buf)})
 	}
 	if len(list) == 0 {
 		return nil, errors.New("it has ended")
@@ -366,17 +368,39 @@ const minRegisters = 27 * 8
 
 // registers returns the general registers of a thread in the form of the kernel's cores.
 func registers(id int) ([]byte, error) {
-	regs := make([]byte, 1024)
-	v := unix.Iovec{Base: &regs[0]}
-	v.SetLen(len(regs))
 	const prStatus = 1 // NT_PRSTATUS (include/uapi/linux/elf.h)
-	_, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGSET, uintptr(id), prStatus, uintptr(unsafe.Pointer(&v)), 0, 0)
-	runtime.KeepAlive(regs)
+	regs, err := regset(id, prStatus, make([]byte, 1024))
+	if err != nil {
+		return nil, err
+	}
+	if len(regs) < minRegisters {
+		return nil, fmt.Errorf("%d bytes of registers, as of a process of 32 bits; want one of %s", len(regs), cpu.Name)
+	}
+	return regs, nil
+}
+
+// maxRegset is the number of bytes that are read of a set of registers. SVE's may have vectors of 8 KiB. XSAVE's area
+// may be longer, by AMX's registers, which are not used.
+var maxRegset = map[string]int{"amd64": 4 << 10, "arm64": 320 << 10}[runtime.GOARCH]
+
+// otherSets returns the sets of registers beyond the general ones that the machine has. It uses buf.
+func otherSets(id int, buf []byte) (sets []elfcore.LiveSet) {
+	for _, kind := range elfcore.LiveSets(cpu) {
+		if data, err := regset(id, kind, buf); err == nil && len(data) > 0 {
+			sets = append(sets, elfcore.LiveSet{Type: kind, Data: bytes.Clone(data)})
+		}
+	}
+	return sets
+}
+
+// regset reads a set of registers into buf.
+func regset(id int, kind uint32, buf []byte) ([]byte, error) {
+	v := unix.Iovec{Base: &buf[0]}
+	v.SetLen(len(buf))
+	_, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGSET, uintptr(id), uintptr(kind), uintptr(unsafe.Pointer(&v)), 0, 0)
+	runtime.KeepAlive(buf)
 	if e != 0 {
 		return nil, e
 	}
-	if v.Len < minRegisters {
-		return nil, fmt.Errorf("%d bytes of registers, as of a process of 32 bits; want one of %s", v.Len, cpu.Name)
-	}
-	return regs[:v.Len], nil
+	return buf[:v.Len], nil
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 	"unsafe"
 
+	sys "golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 
 	"github.com/symtool/symtool/walk/dump"
@@ -124,6 +125,17 @@ func untraced(t *testing.T, pid int) {
 	}
 }
 
+// vectorSize returns the least size in bytes of this machine's vectors.
+func vectorSize() int {
+	switch {
+	case sys.X86.HasAVX512F:
+		return 64
+	case sys.X86.HasAVX:
+		return 32
+	}
+	return 16
+}
+
 // A running process is captured with its threads, registers, stacks and modules, any number of times,
 // and continues afterwards.
 func TestCapture(t *testing.T) {
@@ -140,6 +152,11 @@ func TestCapture(t *testing.T) {
 			th := &d.Threads[i]
 			if th.Context == nil || th.Name == "" || d.ModuleAt(th.Context.PC()) < 0 || len(d.Memory.Bytes(th.Context.SP(), 64)) != 64 {
 				t.Errorf("thread %d %q: %v", th.ID, th.Name, th.Context)
+				continue
+			}
+			reg, ok := th.Context.Arch.RegIndex(map[string]string{"amd64": "$xmm15", "arm64": "v31"}[runtime.GOARCH])
+			if want := vectorSize(); !ok || len(th.Context.Bytes(reg)) < want {
+				t.Errorf("thread %d %q: a vector of %d bytes, want %d", th.ID, th.Name, len(th.Context.Bytes(reg)), want)
 			}
 		}
 		untraced(t, pid)
