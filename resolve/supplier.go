@@ -48,7 +48,8 @@ func (m *Module) Names() (names []string) {
 	return names
 }
 
-// Is reports whether id is the module's, or may be because the module's id is unknown.
+// Is reports whether id is the module's, or may be because the module's id is unknown. Symbols without an id are not
+// those of a module with one: they may be another build's.
 func (m *Module) Is(id string) bool { return m.DebugID == "" || strings.EqualFold(m.DebugID, id) }
 
 // String returns the module's name and id for messages.

@@ -58,6 +58,18 @@ type Set struct {
 	found []io.Closer
 }
 
+// DebugPath returns the path of the file that has functions and lines in place of the binary: its debug file or PDB. It
+// is "" if there is neither.
+func (s *Set) DebugPath() string {
+	switch {
+	case s.PDB != nil:
+		return s.PDB.Path
+	case s.Debug != nil:
+		return s.Debug.Path
+	}
+	return ""
+}
+
 // Descriptions of what is lost without a file.
 const (
 	lostDebug   = "separate debug file"

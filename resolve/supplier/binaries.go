@@ -311,7 +311,7 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 	if err != nil {
 		return nil, err
 	}
-	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, DebugPath: databasePath(set), Extents: &read.Extents,
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, DebugPath: set.DebugPath(), Extents: &read.Extents,
 		Problems: read.Problems, Doubt: read.Doubt(f.Path)}), nil
 }
 

@@ -30,11 +30,7 @@ func openParts(ctx context.Context, set *debugset.Set, o dwarf2sym.Options) (*pa
 
 // symbols returns the symbols of the binary.
 func (p *parts) symbols() resolve.Symbols {
-	debug := ""
-	if p.set.Debug != nil {
-		debug = p.set.Debug.Path
-	}
-	return resolve.FromParts(p.Module(), p, resolve.ModuleOptions{Path: p.file.Path, DebugPath: debug, Extents: p.Extents()})
+	return resolve.FromParts(p.Module(), p, resolve.ModuleOptions{Path: p.file.Path, DebugPath: p.set.DebugPath(), Extents: p.Extents()})
 }
 
 // Areas implements resolve.Parts.

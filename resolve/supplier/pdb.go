@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/debugset"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/pdb"
 )
@@ -45,12 +44,4 @@ func readPDB(ctx context.Context, path string) (resolve.Symbols, error) {
 		return nil, err
 	}
 	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: path, Problems: read.Problems}), nil
-}
-
-// databasePath returns the path of the PDB of a set, or "".
-func databasePath(set *debugset.Set) string {
-	if set.PDB == nil {
-		return ""
-	}
-	return set.PDB.Path
 }

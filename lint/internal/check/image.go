@@ -25,7 +25,8 @@ type Image struct {
 	begins []uint64 // where functions begin, in ascending order; nil until Begins is called
 
 	rows *follow.Table // nil until the first STACK CFI INIT
-	mini *object.File
+	// files are the binary and the file in its .gnu_debugdata, if that is needed; nil until eachSymbol is called
+	files []object.Companion
 	all  []execcode.Part   // nil until Parts is called
 	data []coverage.Extent // pieces of code that are data according to symbols; nil until DataSymbols is called
 	not  []coverage.Extent // other pieces that do not count as code

@@ -14,26 +14,29 @@ func (b *Image) EachFunction(fn func(s *object.Symbol, addr uint64)) {
 
 // eachSymbol calls fn for the wanted symbols of all tables that lie in executable code.
 func (b *Image) eachSymbol(wanted func(*object.Symbol) bool, fn func(s *object.Symbol, addr uint64)) {
-	one := func(f *object.File, which object.Table) {
+	one := func(f object.Companion, which object.Table) {
 		err := f.Symbols(which, func(s *object.Symbol) {
 			if !wanted(s) || s.Undefined || len(s.Name) == 0 {
 				return
 			}
-			if addr := b.codeAddr(s.Addr); !s.Absolute && b.Executable(addr) {
+			if addr := b.codeAddr(s.Addr + f.Moved); !s.Absolute && b.Executable(addr) {
 				fn(s, addr)
 			}
 		})
 		b.Problem("symbols", err)
 	}
-	one(b.File, object.Symtab)
-	one(b.File, object.Dynamic)
-	if b.mini == nil {
-		var err error
-		b.mini, err = b.Embedded()
+	if b.files == nil {
+		files, lost, err := object.Companions(b.File, nil)
 		b.Problem("MiniDebugInfo", err)
+		for _, p := range lost {
+			b.Problem("MiniDebugInfo", p.Err)
+		}
+		b.files = files
 	}
-	if b.mini != nil {
-		one(b.mini, object.Symtab)
+	one(b.files[0], object.Symtab)
+	one(b.files[0], object.Dynamic)
+	for _, mini := range b.files[1:] {
+		one(mini, object.Symtab)
 	}
 }
 

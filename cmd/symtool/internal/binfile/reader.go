@@ -228,12 +228,10 @@ func (d *Reader) fill(ctx context.Context, r *Result, b *Binary) error {
 	options := d.Options
 	options.Spill, options.FileName, options.Hermetic = true, d.fileName(r), options.Hermetic || d.packed(r.File)
 	options.Debug, options.Supplement, options.PDB = b.set.Files()
-	switch set := &b.set; {
-	case set.PDB != nil:
-		r.DebugFile, r.PDB = set.PDB.Path, set.PDB.Path
-		cli.TuneCollectorForPDB(set.PDB.Size())
-	case set.Debug != nil:
-		r.DebugFile = set.Debug.Path
+	r.DebugFile = b.set.DebugPath()
+	if pdb := b.set.PDB; pdb != nil {
+		r.PDB = pdb.Path
+		cli.TuneCollectorForPDB(pdb.Size())
 	}
 	cli.TuneCollectorFor(options.Vars.Params, binary, b.set.Debug)
 	report, err := dwarf2sym.Read(ctx, binary, options)
