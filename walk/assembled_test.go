@@ -13,7 +13,7 @@ import (
 )
 
 // assembledSources returns the symbol files of the test's modules.
-func assembledSources(a *walktest.Assembler) *Sources { return &Sources{Symbols: a.Supplier()} }
+func assembledSources(a *walktest.Assembler) *SymbolSet { return &SymbolSet{Symbols: a.Supplier()} }
 
 // walkAll builds the dump and walks it.
 func walkAll(a *walktest.Assembler, c Config) *Result {

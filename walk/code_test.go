@@ -18,7 +18,7 @@ import (
 )
 
 // processWith returns an unwinder for a process with one module and no memory.
-func processWith(t *testing.T, s *Sources, m dump.Module, a *arch.Arch) *unwinder {
+func processWith(t *testing.T, s *SymbolSet, m dump.Module, a *arch.Arch) *unwinder {
 	w := NewWalker(s, Config{})
 	d := &dump.Dump{Order: binary.LittleEndian, System: dump.System{OS: dump.Linux}, Modules: []dump.Module{m}}
 	d.Memory.Order = d.Order
@@ -83,7 +83,7 @@ func TestCode(t *testing.T) {
 	if err != nil || found != 2 {
 		t.Errorf("%d functions, %v", found, err)
 	}
-	if u := processWith(t, &Sources{}, module, arch.X86); u.code(text.Addr+moved, 4) != nil {
+	if u := processWith(t, &SymbolSet{}, module, arch.X86); u.code(text.Addr+moved, 4) != nil {
 		t.Error("code without a binary")
 	}
 }

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(walktest.RunTests(m)) }
 
 // walkFile walks the dump at path.
-func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
+func walkFile(t testing.TB, path string, s *SymbolSet, c Config) *Result {
 	t.Helper()
 	file, err := dumpfile.Open(t.Context(), path, dumpfile.Options{Core: elfcore.Options{}})
 	if err != nil {
@@ -34,10 +34,10 @@ func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
 	return r
 }
 
-// symbolSources returns Sources with the symbols of stores.
-func symbolSources(t testing.TB, dirs ...string) *Sources {
+// symbolSources returns a SymbolSet with the symbols of stores.
+func symbolSources(t testing.TB, dirs ...string) *SymbolSet {
 	t.Helper()
-	return &Sources{Symbols: walktest.Folders(t, dirs...)}
+	return &SymbolSet{Symbols: walktest.Folders(t, dirs...)}
 }
 
 // ourFrame is a frame of a walk. Inlined frames are separate frames.

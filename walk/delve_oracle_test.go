@@ -148,7 +148,7 @@ func (c *delveComparison) open(program, core string) {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(func() { opened.Close() })
-	c.result, err = walk.NewWalker(&walk.Sources{Binaries: binaries}, walk.Config{Goroutines: walk.AllGoroutines}).Walk(c.t.Context(), opened.Dump)
+	c.result, err = walk.NewWalker(&walk.SymbolSet{Binaries: binaries}, walk.Config{Goroutines: walk.AllGoroutines}).Walk(c.t.Context(), opened.Dump)
 	if err != nil {
 		c.t.Fatal(err)
 	}

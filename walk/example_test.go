@@ -22,7 +22,7 @@ func ExampleWalker_Walk() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	sources := &walk.Sources{Symbols: binaries} // for any number of dumps and walkers
+	sources := &walk.SymbolSet{Symbols: binaries} // for any number of dumps and walkers
 	defer sources.Close()
 	walker := walk.NewWalker(sources, walk.Config{})
 	result, err := walker.Walk(context.Background(), file.Dump)
@@ -51,7 +51,7 @@ func ExampleResult_Variables() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	sources := &walk.Sources{Binaries: binaries}
+	sources := &walk.SymbolSet{Binaries: binaries}
 	defer sources.Close()
 	result, err := walk.NewWalker(sources, walk.Config{}).Walk(ctx, file.Dump)
 	if err != nil {

@@ -118,7 +118,7 @@ func FuzzWalk(f *testing.F) {
 			defer r.Close()
 			symbols.r = r
 		}
-		w := NewWalker(&Sources{Symbols: symbols}, c)
+		w := NewWalker(&SymbolSet{Symbols: symbols}, c)
 		first, again := fuzzWalk(t, w, d), fuzzWalk(t, w, d)
 		if !reflect.DeepEqual(first.Stacks, again.Stacks) {
 			t.Fatal("the second walk differs")

@@ -83,7 +83,7 @@ func compareGoroutines(t *testing.T, dlv, program, core string) {
 	d := opened.Dump
 	states := map[string]bool{}
 	for _, which := range []walk.Goroutines{walk.AllGoroutines, walk.UserGoroutines} {
-		res, err := walk.NewWalker(&walk.Sources{Binaries: binaries}, walk.Config{Goroutines: which}).Walk(t.Context(), d)
+		res, err := walk.NewWalker(&walk.SymbolSet{Binaries: binaries}, walk.Config{Goroutines: which}).Walk(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}

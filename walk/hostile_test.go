@@ -19,7 +19,7 @@ import (
 )
 
 // walkDump walks a dump, and fails the test if that takes long.
-func walkDump(t testing.TB, s *Sources, d *dump.Dump, c Config) *Result {
+func walkDump(t testing.TB, s *SymbolSet, d *dump.Dump, c Config) *Result {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer stop()
@@ -87,7 +87,7 @@ func TestHostileStacks(t *testing.T) {
 
 // Dumps that lack everything give an end for each thread.
 func TestHostileNothing(t *testing.T) {
-	if res := walkDump(t, &Sources{}, &dump.Dump{Main: -1}, Config{}); len(res.Stacks) != 0 {
+	if res := walkDump(t, &SymbolSet{}, &dump.Dump{Main: -1}, Config{}); len(res.Stacks) != 0 {
 		t.Errorf("%d stacks", len(res.Stacks))
 	}
 	for _, a := range arch.All {
@@ -105,7 +105,7 @@ func TestHostileNothing(t *testing.T) {
 			{ID: 1}, {ID: 2, Context: &dump.Context{}}, {ID: 3, Context: bare}, {ID: 4, Context: lone}, {ID: 5, Context: all},
 		}, Crash: &dump.Crash{Thread: 9}}
 		for i, want := range []End{EndNoContext, EndNoContext, EndNoContext, EndNoMemory, EndNoMemory} {
-			s := walkDump(t, &Sources{}, d, Config{}).Stacks[i]
+			s := walkDump(t, &SymbolSet{}, d, Config{}).Stacks[i]
 			if s.End != want || s.Why == "" || len(s.Frames) != map[bool]int{true: 1}[want == EndNoMemory] {
 				t.Errorf("%s: thread %d: %v (%s), %d frames", a.Name, i, s.End, s.Why, len(s.Frames))
 			}

@@ -53,7 +53,7 @@ func TestImages(t *testing.T) {
 				t.Errorf("%s: %s: %d bytes", path, d.Modules[i].Path, len(image))
 			}
 		}
-		st := (&Sources{}).module(d, vdso)
+		st := (&SymbolSet{}).module(d, vdso)
 		r := st.resolver(context.Background())
 		if r == nil || r.Identity().ID != d.Modules[vdso].DebugID {
 			t.Fatalf("%s: %v", path, st.symbols.Peek().err)
@@ -109,7 +109,7 @@ func TestImageOfOneDump(t *testing.T) {
 	without := *d
 	without.Memory = dump.Memory{Order: d.Order}
 	for _, order := range [][2]*dump.Dump{{d, &without}, {&without, d}} {
-		s := &Sources{}
+		s := &SymbolSet{}
 		for _, x := range order {
 			if st := s.module(x, vdso); (st.resolver(context.Background()) != nil) != (x == d) {
 				t.Errorf("image in memory: %v; symbols: %v", x == d, st.symbols.Peek().resolver != nil)

@@ -45,7 +45,7 @@ func TestMachO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := walkDump(t, NewSources(nil, binaries), walktest.Parsed(t, data), Config{})
+	r := walkDump(t, NewSymbolSet(nil, binaries), walktest.Parsed(t, data), Config{})
 	var got []string
 	for _, f := range r.Stacks[0].Frames {
 		text := fmt.Sprintf("%x %s", f.PC-base, f.Trust)

@@ -99,7 +99,7 @@ func TestReturnIntoSections(t *testing.T) {
 	if data == 0 || code == 0 {
 		t.Errorf("%d sections of data, %d of code", data, code)
 	}
-	if u := processWith(t, &Sources{}, module, arch.X86_64); u.isNowhere(f.Section(".eh_frame").Addr + moved) {
+	if u := processWith(t, &SymbolSet{}, module, arch.X86_64); u.isNowhere(f.Section(".eh_frame").Addr + moved) {
 		t.Error("known without a binary")
 	}
 }

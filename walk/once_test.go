@@ -39,7 +39,7 @@ func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 
 var errEnded = errors.New("not waited for")
 
-// A cancelled walk does not affect others: the next walk with the same Sources, and one that waits
+// A cancelled walk does not affect others: the next walk with the same SymbolSet, and one that waits
 // for it, have the symbols and the binary's rules.
 func TestEndedWalkIsForgotten(t *testing.T) {
 	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
@@ -50,7 +50,7 @@ func TestEndedWalkIsForgotten(t *testing.T) {
 	want := stackText(walkFile(t, core, symbolSources(t, dir), Config{}))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	supplier := &endingSupplier{Supplier: symbolSources(t, dir).Symbols, end: cancel}
-	s := &Sources{Symbols: supplier, Binaries: binarySources(t, binary).Binaries}
+	s := &SymbolSet{Symbols: supplier, Binaries: binarySources(t, binary).Binaries}
 	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{}})
 	if err != nil {
 		t.Fatal(err)

@@ -125,7 +125,7 @@ func TestSharedStackNotes(t *testing.T) {
 	threads := 0
 	for _, path := range walktest.SharedDumps(t) {
 		d := walktest.Opened(t, path)
-		for _, s := range walkDump(t, &Sources{}, d, Config{}).Stacks {
+		for _, s := range walkDump(t, &SymbolSet{}, d, Config{}).Stacks {
 			threads++
 			for _, note := range s.Notes {
 				t.Errorf("%s: thread %d: %s", path, d.Threads[s.Thread].ID, note)

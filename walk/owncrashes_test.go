@@ -159,7 +159,7 @@ func TestStacks(t *testing.T) {
 	gdb := walktest.GDBStacks(t, filepath.Join(folder, "stacks.bt.txt"))
 	lldb := lldbStacks(t, filepath.Join(folder, "stacks.lldb.txt"))
 	for _, kind := range []string{"core", "dmp"} {
-		for by, sources := range map[string]*Sources{"symbols": symbolSources(t, store), "binaries": binarySources(t, program, library)} {
+		for by, sources := range map[string]*SymbolSet{"symbols": symbolSources(t, store), "binaries": binarySources(t, program, library)} {
 			t.Run(kind+"/"+by, func(t *testing.T) {
 				r := walkFile(t, filepath.Join(folder, "stacks."+kind+".gz"), sources, Config{})
 				if len(r.Stacks) != 3 || len(gdb) != 3 || len(lldb) != 3 {
@@ -218,7 +218,7 @@ func withoutTailCalls(got []ourFrame, want []walktest.GDBFrame) []walktest.GDBFr
 }
 
 // checkConversions walks a dump after conversions again.
-func checkConversions(t *testing.T, r *Result, sources *Sources) {
+func checkConversions(t *testing.T, r *Result, sources *SymbolSet) {
 	t.Helper()
 	d, want := r.Dump, stackText(r)
 	for _, format := range []string{"minidump", "core", "core", "minidump"} {

@@ -21,10 +21,10 @@ var sourcesFrames = []string{
 	"each+called 0x40032e", "main 0x400189", "_start 0x40019b",
 }
 
-// binarySources returns Sources of binaries only.
-func binarySources(t testing.TB, paths ...string) *Sources {
+// binarySources returns a SymbolSet of binaries only.
+func binarySources(t testing.TB, paths ...string) *SymbolSet {
 	t.Helper()
-	s := &Sources{Binaries: walktest.Binaries(t, paths...)}
+	s := &SymbolSet{Binaries: walktest.Binaries(t, paths...)}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -71,11 +71,11 @@ func TestSources(t *testing.T) {
 	want := ""
 	for _, c := range []struct {
 		by      Technique
-		sources *Sources
+		sources *SymbolSet
 	}{
 		{BySymbols, symbolSources(t, dir)},
 		{ByEHFrame, binarySources(t, binary)},
-		{ByEHFrame, &Sources{Symbols: symbolSources(t, bare).Symbols, Binaries: binarySources(t, binary).Binaries}},
+		{ByEHFrame, &SymbolSet{Symbols: symbolSources(t, bare).Symbols, Binaries: binarySources(t, binary).Binaries}},
 		{BySFrame, binarySources(t, binary)},
 		{ByFramePointer, symbolSources(t, bare)},
 	} {

@@ -66,9 +66,9 @@ func (s *Symbols) damaged(err error) {
 	}
 }
 
-// Sources holds symbols and binaries for many dumps. It looks for the symbols of a module once. Its
+// SymbolSet holds symbols and binaries for many dumps. It looks for the symbols of a module once. Its
 // methods may be called concurrently.
-type Sources struct {
+type SymbolSet struct {
 	Symbols  resolve.Supplier   // of symbol files; may be nil
 	Binaries *supplier.Binaries // ELF files, whose debug information replaces a missing symbol file; may be nil
 	// Last, if non-nil, supplies symbols for modules for which the others have none with lines, such
@@ -80,28 +80,28 @@ type Sources struct {
 	open    []io.Closer // symbols and binaries
 }
 
-// NewSources returns Sources that try the suppliers in turn, and then binaries, which may be nil.
-func NewSources(suppliers []resolve.Supplier, binaries *supplier.Binaries) *Sources {
-	s := &Sources{Binaries: binaries}
+// NewSymbolSet returns a SymbolSet that tries the suppliers in turn, and then binaries, which may be nil.
+func NewSymbolSet(suppliers []resolve.Supplier, binaries *supplier.Binaries) *SymbolSet {
+	s := &SymbolSet{Binaries: binaries}
 	if len(suppliers) > 0 {
 		chain := supplier.NewChain(suppliers...)
-		chain.MaxMemory = 1 // the Sources keep what walks use
+		chain.MaxMemory = 1 // the SymbolSet keeps what walks use
 		s.Symbols = chain
 		s.hold(chain)
 	}
 	return s
 }
 
-// Renew returns Sources for later dumps, which look in the same places and have nothing open yet. Close of either
+// Renew returns a SymbolSet for later dumps, which looks in the same places and has nothing open yet. Close of either
 // closes what is theirs, and Close of s closes both.
-func (s *Sources) Renew() *Sources {
-	next := &Sources{Symbols: s.Symbols, Binaries: s.Binaries, Last: s.Last}
+func (s *SymbolSet) Renew() *SymbolSet {
+	next := &SymbolSet{Symbols: s.Symbols, Binaries: s.Binaries, Last: s.Last}
 	s.hold(next)
 	return next
 }
 
 // Memory returns roughly how many bytes the symbols hold that walks have used.
-func (s *Sources) Memory() (sum int64) {
+func (s *SymbolSet) Memory() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.open {
@@ -116,7 +116,7 @@ func (s *Sources) Memory() (sum int64) {
 type moduleState struct {
 	m       resolve.Module
 	image   []byte // the file of the vdso as it is in the dump's memory; may be nil
-	sources *Sources
+	sources *SymbolSet
 
 	symbols onceCtx[moduleSymbols]
 	binary  onceCtx[elfFile]
@@ -147,7 +147,7 @@ type cfiTable struct {
 }
 
 // module returns the state of a module of a dump.
-func (s *Sources) module(d *dump.Dump, i int) *moduleState {
+func (s *SymbolSet) module(d *dump.Dump, i int) *moduleState {
 	m := &d.Modules[i]
 	want := resolve.Module{
 		Name: d.System.OS.Base(m.Path), DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID, Path: m.Path, BuildID: m.BuildID,
@@ -172,7 +172,7 @@ func (s *Sources) module(d *dump.Dump, i int) *moduleState {
 }
 
 // Close closes the symbols and the binaries that walks have used. Results of walks must not be used any more.
-func (s *Sources) Close() error {
+func (s *SymbolSet) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -293,7 +293,7 @@ func (st *moduleState) file(ctx context.Context) *object.File {
 }
 
 // hold keeps symbols or a file open until Close.
-func (s *Sources) hold(f io.Closer) {
+func (s *SymbolSet) hold(f io.Closer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open = append(s.open, f)

@@ -32,7 +32,7 @@ func TestEntryBeforeTailCalls(t *testing.T) {
 		a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("prog", 0x10000, 0x8000, program).Module("lib", 0x20000, 0x8000, tt.library)
 		a.At(0x14000).Word(0x20100).At(0x20400).Word(tt.word)
 		a.At(0x70000).Word(0x10110).Zeros(8).Regs("$rip", 0x10208, "$rsp", 0x70000)
-		r, err := NewWalker(&Sources{Symbols: a.Supplier()}, Config{}).Walk(t.Context(), a.Build())
+		r, err := NewWalker(&SymbolSet{Symbols: a.Supplier()}, Config{}).Walk(t.Context(), a.Build())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestEntryWithoutWord(t *testing.T) {
 			a.At(0x14000).Word(0x20100)
 		}
 		a.At(0x70000).Word(0x10110).Zeros(8).Regs("$rip", 0x20108, "$rsp", 0x70000)
-		r, err := NewWalker(&Sources{Symbols: a.Supplier()}, Config{}).Walk(t.Context(), a.Build())
+		r, err := NewWalker(&SymbolSet{Symbols: a.Supplier()}, Config{}).Walk(t.Context(), a.Build())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -394,7 +394,7 @@ func TestVariables(t *testing.T) {
 			symbols.add(t, testenv.Unpacked(t, filepath.Join(dir, "prog")), text)
 			for file, total := range totals {
 				if path := filepath.Join(dir, file+".gz"); exists(path) {
-					total.add(compareTruth(t, name+"/"+file, walktest.Opened(t, path), &walk.Sources{Symbols: symbols}, walktest.ReadTruth(t, name)))
+					total.add(compareTruth(t, name+"/"+file, walktest.Opened(t, path), &walk.SymbolSet{Symbols: symbols}, walktest.ReadTruth(t, name)))
 				}
 			}
 		}
@@ -424,7 +424,7 @@ func exists(path string) bool {
 }
 
 // compareTruth walks a dump of a case, and compares the variables.
-func compareTruth(t testing.TB, name string, d *dump.Dump, sources *walk.Sources, truth *walktest.Truth) tally {
+func compareTruth(t testing.TB, name string, d *dump.Dump, sources *walk.SymbolSet, truth *walktest.Truth) tally {
 	t.Helper()
 	defer sources.Close()
 	r, err := walk.NewWalker(sources, walk.Config{}).Walk(context.Background(), d)

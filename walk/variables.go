@@ -14,7 +14,7 @@ import (
 )
 
 // Variables evaluates the parameters and local variables of the frames of a Result. It reads symbols and computes
-// values on demand, so the dump and the Sources must stay open. It must not be used concurrently.
+// values on demand, so the dump and the SymbolSet must stay open. It must not be used concurrently.
 type Variables struct {
 	ctx    context.Context
 	result *Result

@@ -182,7 +182,7 @@ var truthScript = filepath.Join("testdata", "variables", "truth.py")
 
 // programSources returns the symbol file of a program, the symbol files of the libraries beside it, and other
 // libraries as they are on this machine.
-func programSources(t *testing.T, program string) *walk.Sources {
+func programSources(t *testing.T, program string) *walk.SymbolSet {
 	t.Helper()
 	symbols := varSymbols{}
 	symbols.add(t, program, true)
@@ -194,7 +194,7 @@ func programSources(t *testing.T, program string) *walk.Sources {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &walk.Sources{Symbols: symbols, Binaries: libraries}
+	return &walk.SymbolSet{Symbols: symbols, Binaries: libraries}
 }
 
 // gdbTruth runs a program until it crashes, writes a core, and returns gdb's values of its variables, except those of

@@ -12,7 +12,7 @@ import (
 func TestSymbolOfAddress(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("prog", 0x10000, 0x8000, "FUNC 100 20 0 work\nPUBLIC 200 0 _fini\n").
 		At(0x70000).Zeros(8).Regs("$rip", 0x10100, "$rsp", 0x70000)
-	r, err := NewWalker(&Sources{Symbols: a.Supplier()}, Config{}).Walk(t.Context(), a.Build())
+	r, err := NewWalker(&SymbolSet{Symbols: a.Supplier()}, Config{}).Walk(t.Context(), a.Build())
 	if err != nil {
 		t.Fatal(err)
 	}

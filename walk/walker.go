@@ -55,7 +55,7 @@ const (
 // Walker walks the stacks of any number of dumps, and caches the rules that it has parsed. It must
 // not be used concurrently.
 type Walker struct {
-	sources *Sources
+	sources *SymbolSet
 	config  Config
 	may     [ByScan + 1]bool
 	cpus    map[*arch.Arch]*machine
@@ -63,7 +63,7 @@ type Walker struct {
 }
 
 // NewWalker returns a Walker. Several Walkers may share sources.
-func NewWalker(sources *Sources, config Config) *Walker {
+func NewWalker(sources *SymbolSet, config Config) *Walker {
 	w := &Walker{sources: sources, config: config, cpus: map[*arch.Arch]*machine{}, budget: NewBudget(&dump.Dump{})}
 	if w.config.MaxFrames <= 0 {
 		w.config.MaxFrames = MaxFrames
@@ -93,8 +93,8 @@ type machine struct {
 	scratch []Frame    // backing memory of a stack's frames
 }
 
-// Sources returns the Sources from which the Walker takes symbols.
-func (w *Walker) Sources() *Sources { return w.sources }
+// SymbolSet returns the set from which the Walker takes symbols.
+func (w *Walker) SymbolSet() *SymbolSet { return w.sources }
 
 // unwinder is the walk of one stack.
 type unwinder struct {

@@ -45,10 +45,10 @@ func TestWindowsDumps(t *testing.T) {
 	} {
 		path := filepath.Join(data, "minidumps", filepath.FromSlash(c.dump))
 		for what, s := range map[string]struct {
-			sources *walk.Sources
+			sources *walk.SymbolSet
 			want    string
 		}{
-			"alone":          {&walk.Sources{}, c.alone},
+			"alone":          {&walk.SymbolSet{}, c.alone},
 			"PE files, PDBs": {walks.BinarySources(t, filepath.Join(data, "pe")), c.alone},
 			"symbol files":   {walks.SymbolSources(t, symbols), c.symbols},
 		} {

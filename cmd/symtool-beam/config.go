@@ -141,13 +141,13 @@ func (c *Config) batch(open supplier.Opener) (*fleet.Runner, error) {
 	return &fleet.Runner{
 		Open:    dumpfile.Options{Core: elfcore.Options{Binaries: c.Binaries, Spare: true}},
 		Config:  walk.Config{Techniques: techniques, MaxFrames: c.MaxFrames},
-		Sources: sources,
+		Symbols: sources,
 		Render:  c.write,
 	}, nil
 }
 
 // sources returns the places where symtool walk looks for symbols, in its order.
-func (c *Config) sources(open supplier.Opener) (*walk.Sources, error) {
+func (c *Config) sources(open supplier.Opener) (*walk.SymbolSet, error) {
 	var suppliers []resolve.Supplier
 	for _, path := range c.Symbols {
 		s, err := supplier.NewSymbols(path, open)
@@ -167,7 +167,7 @@ func (c *Config) sources(open supplier.Opener) (*walk.Sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	return walk.NewSources(suppliers, binaries), nil
+	return walk.NewSymbolSet(suppliers, binaries), nil
 }
 
 // cache returns the folder for downloads from symbol servers. A worker's container may have no

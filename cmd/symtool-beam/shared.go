@@ -107,7 +107,7 @@ func (y *symbols) retire() error {
 	if y.users > 0 {
 		return nil
 	}
-	errs := []error{y.batch.Sources.Close()}
+	errs := []error{y.batch.Symbols.Close()}
 	for _, r := range y.open {
 		errs = append(errs, r.Close())
 	}

@@ -133,7 +133,7 @@ func assertComparison(t *testing.T, name string, c *Comparison) {
 // frame pointers, and without names.
 func TestCompareWalks(t *testing.T) {
 	x := walktest.NewProgram(t)
-	outline := func(s *walk.Sources) *outline {
+	outline := func(s *walk.SymbolSet) *outline {
 		r, err := walk.NewWalker(s, walk.Config{}).Walk(context.Background(), walktest.Opened(t, x.Core))
 		if err != nil {
 			t.Fatal(err)

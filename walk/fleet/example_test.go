@@ -19,8 +19,8 @@ func ExampleRunner() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	runner := &fleet.Runner{Sources: &walk.Sources{Symbols: binaries}}
-	defer runner.Sources.Close()
+	runner := &fleet.Runner{Symbols: &walk.SymbolSet{Symbols: binaries}}
+	defer runner.Symbols.Close()
 	dumps := []string{"../../golden/input/walk-sources.core.gz", "none.dmp"}
 	err = runner.Run(context.Background(), dumps, func(w *fleet.Walked) error {
 		if w.Err != nil {
@@ -44,8 +44,8 @@ func ExampleSummary() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	runner := &fleet.Runner{Sources: &walk.Sources{Symbols: binaries}}
-	defer runner.Sources.Close()
+	runner := &fleet.Runner{Symbols: &walk.SymbolSet{Symbols: binaries}}
+	defer runner.Symbols.Close()
 	dumps := []string{"../../golden/input/walk-sources.core.gz", "../../golden/input/mini-linux.dmp"}
 	all := fleet.NewSummary(fleet.DefaultRules())
 	err = runner.Run(context.Background(), dumps, func(w *fleet.Walked) error {
@@ -78,7 +78,7 @@ func ExampleSignatureMaker() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	sources := &walk.Sources{Symbols: binaries}
+	sources := &walk.SymbolSet{Symbols: binaries}
 	defer sources.Close()
 	result, err := walk.NewWalker(sources, walk.Config{}).Walk(context.Background(), file.Dump)
 	if err != nil {

@@ -76,7 +76,7 @@ func checkFatal(t *testing.T, program, arg, function, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := walk.NewWalker(&walk.Sources{Binaries: binaries}, walk.Config{}).Walk(t.Context(), opened.Dump)
+	res, err := walk.NewWalker(&walk.SymbolSet{Binaries: binaries}, walk.Config{}).Walk(t.Context(), opened.Dump)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,11 +121,11 @@ func walkHealthy(t *testing.T, o dumpfile.Options, path string) *fleet.Walked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := walk.NewSources(nil, binaries)
+	sources := walk.NewSymbolSet(nil, binaries)
 	t.Cleanup(func() { sources.Close() })
 	thresholds := verify.Default()
 	o.Core = elfcore.Options{AtPaths: true, Spare: true}
-	b := fleet.Runner{Open: o, Sources: sources, Verify: &thresholds}
+	b := fleet.Runner{Open: o, Symbols: sources, Verify: &thresholds}
 	w, err := b.NewWorker().Walk(t.Context(), path, path)
 	if err != nil {
 		t.Fatal(err)

@@ -27,20 +27,20 @@ import (
 type Runner struct {
 	Open    dumpfile.Options
 	Config  walk.Config
-	Sources *walk.Sources
+	Symbols *walk.SymbolSet
 	Verify  *verify.Thresholds // thresholds for Walked.Verdict; nil for none
-	Other   *walk.Sources      // sources to walk again with and compare; nil for none
+	Other   *walk.SymbolSet    // sources to walk again with and compare; nil for none
 	Jobs    int                // number of workers; GOMAXPROCS if not positive
 	// MaxMemory bounds the memory of symbols, in bytes: when those that walks have used take more, they are closed as
 	// soon as their dumps are, and later dumps open theirs again. 0 means no bound. What a supplier keeps, such as a
-	// supplier.Chain other than that of walk.NewSources, has a bound of its own.
+	// supplier.Chain other than that of walk.NewSymbolSet, has a bound of its own.
 	MaxMemory int64
 
 	// Render, if non-nil, is called for each dump that was walked, possibly concurrently. What it
 	// writes becomes Walked.Rendered.
 	Render func(io.Writer, *Walked) error
 
-	sources, others lender // of Sources and Other
+	sources, others lender // of Symbols and Other
 }
 
 // Walked is a dump that was walked, or could not be opened.
@@ -84,11 +84,11 @@ type Worker struct {
 // NewWorker returns a Worker, for callers that choose their own order.
 func (b *Runner) NewWorker() *Worker { return &Worker{batch: b} }
 
-// borrow returns a Walker with Sources that stay open until walked is closed: last, unless the Sources have changed.
-func (w *Worker) borrow(l *lender, from *walk.Sources, last *walk.Walker, walked *Walked) (*walk.Walker, error) {
+// borrow returns a Walker with a SymbolSet that stays open until walked is closed: last, unless its SymbolSet has changed.
+func (w *Worker) borrow(l *lender, from *walk.SymbolSet, last *walk.Walker, walked *Walked) (*walk.Walker, error) {
 	loan, err := l.borrow(from, w.batch.MaxMemory)
 	walked.close = append(walked.close, func() error { return l.giveBack(loan) })
-	if last == nil || last.Sources() != loan.sources {
+	if last == nil || last.SymbolSet() != loan.sources {
 		last = walk.NewWalker(loan.sources, w.batch.Config)
 	}
 	return last, err
@@ -109,7 +109,7 @@ func (w *Worker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 	b := w.batch
 	var err error
-	if w.walker, err = w.borrow(&b.sources, b.Sources, w.walker, walked); err != nil {
+	if w.walker, err = w.borrow(&b.sources, b.Symbols, w.walker, walked); err != nil {
 		return err
 	}
 	o := b.Open

@@ -35,7 +35,7 @@ func TestBatchRender(t *testing.T) {
 		}, "-"},
 		{"fails", func(io.Writer, *Walked) error { return errors.New("no") }, "-"},
 	} {
-		b := &Runner{Sources: &walk.Sources{}, Jobs: 2, Render: c.render}
+		b := &Runner{Symbols: &walk.SymbolSet{}, Jobs: 2, Render: c.render}
 		paths := []string{core, core, "no such file", core}
 		place := 0
 		err := b.Run(context.Background(), paths, func(w *Walked) error {
@@ -52,18 +52,18 @@ func TestBatchRender(t *testing.T) {
 		if err != nil || place != len(paths) {
 			t.Errorf("%s: %d dumps, error %v", c.name, place, err)
 		}
-		b.Sources.Close()
+		b.Symbols.Close()
 	}
 }
 
 // What was rendered for a dump is valid until the dump is closed, whatever is walked in between.
 func TestRenderedStays(t *testing.T) {
 	core := testenv.Input(t, "walk-sources.core.gz")
-	b := &Runner{Sources: &walk.Sources{}, Render: func(w io.Writer, walked *Walked) error {
+	b := &Runner{Symbols: &walk.SymbolSet{}, Render: func(w io.Writer, walked *Walked) error {
 		_, err := io.WriteString(w, walked.Path)
 		return err
 	}}
-	defer b.Sources.Close()
+	defer b.Symbols.Close()
 	worker := b.NewWorker()
 	var open []*Walked
 	for i := range 20 {

@@ -24,8 +24,8 @@ func summaryOf(t *testing.T, jobs int, names ...string) *Tables {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &Runner{Sources: &walk.Sources{Symbols: binaries}, Jobs: jobs}
-	defer b.Sources.Close()
+	b := &Runner{Symbols: &walk.SymbolSet{Symbols: binaries}, Jobs: jobs}
+	defer b.Symbols.Close()
 	var paths []string
 	for _, name := range names {
 		paths = append(paths, filepath.Join(testenv.Input(t), name))

@@ -26,7 +26,7 @@ func breakpadWalk(t *testing.T, name string) *walk.Result {
 	return walks.Dump(t, testenv.Shared(t, "data", "minidumps", "breakpad", name), breakpadSources(t), walk.Config{Trace: true})
 }
 
-func breakpadSources(t *testing.T) *walk.Sources {
+func breakpadSources(t *testing.T) *walk.SymbolSet {
 	return walks.SymbolSources(t, testenv.Shared(t, "data", "minidumps", "breakpad", "symbols"))
 }
 

@@ -112,7 +112,7 @@ type DocumentOptions struct {
 	Variables *Variables // for all frames; nil for none
 }
 
-// NewDocument returns the document of a walk. The dump and the Sources of the walk must remain
+// NewDocument returns the document of a walk. The dump and the SymbolSet of the walk must remain
 // open until the last use of the document.
 func NewDocument(r *walk.Result, o DocumentOptions) *Document {
 	m := &documentMaker{r: r, d: r.Dump, o: o, digits: 16}

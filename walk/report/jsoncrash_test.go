@@ -44,7 +44,7 @@ func crashed(t *testing.T, a *arch.Arch, os dump.OS, code string, crash dump.Cra
 
 func crashDocument(t *testing.T, d *dump.Dump) *Document {
 	t.Helper()
-	r, err := walk.NewWalker(&walk.Sources{}, walk.Config{}).Walk(t.Context(), d)
+	r, err := walk.NewWalker(&walk.SymbolSet{}, walk.Config{}).Walk(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestCrashesByBothDumps(t *testing.T) {
 		var infos []docCrash
 		var sources []string
 		for _, name := range []string{"dump.dmp", "core"} {
-			all := &walk.Sources{Binaries: s}
+			all := &walk.SymbolSet{Binaries: s}
 			r, err := walk.NewWalker(all, walk.Config{}).Walk(t.Context(), walktest.Opened(t, filepath.Join(dir, name)))
 			if err != nil {
 				t.Fatal(err)

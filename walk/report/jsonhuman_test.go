@@ -218,7 +218,7 @@ func TestPeerUnloaded(t *testing.T) {
 	c.Set("$eip", 0xf00800)
 	c.Set("$esp", 0x1010)
 	d.Threads = []dump.Thread{{ID: 4660, Context: c}}
-	r, err := walk.NewWalker(&walk.Sources{}, walk.Config{}).Walk(t.Context(), d)
+	r, err := walk.NewWalker(&walk.SymbolSet{}, walk.Config{}).Walk(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

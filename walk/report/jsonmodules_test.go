@@ -50,7 +50,7 @@ func TestDocumentModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, asked := range []bool{true, false} {
-		sources := &walk.Sources{}
+		sources := &walk.SymbolSet{}
 		if asked {
 			sources.Symbols = symbols
 		}

@@ -54,7 +54,7 @@ func peerText(t *testing.T, name string) []byte {
 func peerWalk(t *testing.T, c peerCase) *walk.Result {
 	t.Helper()
 	dir := testenv.Shared(t, "data", "minidumps", "rust-minidump")
-	sources := &walk.Sources{}
+	sources := &walk.SymbolSet{}
 	if c.symbols {
 		s, err := supplier.NewSymbols(filepath.Join(dir, "symbols"), nil)
 		if err != nil {

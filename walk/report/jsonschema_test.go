@@ -108,7 +108,7 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 	schema := documentSchema(t)
 	dumps, frames := 0, 0
 	for _, path := range walktest.SharedDumps(t) {
-		sources := &walk.Sources{}
+		sources := &walk.SymbolSet{}
 		dir := filepath.Dir(path)
 		if s, err := supplier.NewBinaries([]string{dir}, supplier.BinaryOptions{}); err == nil {
 			sources.Binaries = s

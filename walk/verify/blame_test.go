@@ -40,7 +40,7 @@ func TestVerifyBlame(t *testing.T) {
 
 	for _, c := range []struct {
 		name    string
-		sources *walk.Sources
+		sources *walk.SymbolSet
 		change  func(*dump.Dump)
 		blame   Blame
 		says    string // in the conclusion

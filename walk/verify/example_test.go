@@ -22,7 +22,7 @@ func ExampleJudge() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	sources := &walk.Sources{Symbols: binaries} // for any number of dumps and walkers
+	sources := &walk.SymbolSet{Symbols: binaries} // for any number of dumps and walkers
 	defer sources.Close()
 	walker := walk.NewWalker(sources, walk.Config{})
 	result, err := walker.Walk(context.Background(), file.Dump)

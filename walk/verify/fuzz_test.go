@@ -61,7 +61,7 @@ func FuzzVerify(f *testing.F) {
 		r := resolve.FromModule(m, resolve.ModuleOptions{Path: "x.sym"})
 		stack.Data = bytes.Clone(was)
 		copy(stack.Data[min(int(at)+int(off), len(was)):], words)
-		s := &walk.Sources{Symbols: fixedSupplier{r}, Binaries: b}
+		s := &walk.SymbolSet{Symbols: fixedSupplier{r}, Binaries: b}
 		defer s.Close()
 		w := walk.NewWalker(s, walk.Config{MaxFrames: 5000})
 		res, err := w.Walk(context.Background(), d)

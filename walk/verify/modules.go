@@ -94,7 +94,7 @@ func (v *verifier) judgeModules() {
 				x.Blame, x.Text = BlameDump, m.named()+" has no symbols, as the dump does not hold its id"
 			}
 		case "binary":
-			if v.w.Sources().Symbols == nil || v.result.Modules[i].InDump {
+			if v.w.SymbolSet().Symbols == nil || v.result.Modules[i].InDump {
 				continue // the dump has all of the kernel's own code, which needs no symbol file
 			}
 			x.Severity, x.Kind, x.Text = SeverityWarning, KindUnused, m.named()+" has no symbol file: its binary was used"

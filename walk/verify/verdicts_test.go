@@ -20,7 +20,7 @@ import (
 
 // judged walks a dump, after a change, and judges the symbols. Binaries also give
 // the code that a core has left out, as in the command.
-func judged(t *testing.T, core string, s *walk.Sources, binaries []string, change func(*dump.Dump), limits Thresholds) (*walk.Result, *Verdict) {
+func judged(t *testing.T, core string, s *walk.SymbolSet, binaries []string, change func(*dump.Dump), limits Thresholds) (*walk.Result, *Verdict) {
 	t.Helper()
 	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: binaries}})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for supply, want := range map[string]struct {
-			sources  *walk.Sources
+			sources  *walk.SymbolSet
 			binaries []string
 			blame    Blame
 		}{
@@ -247,7 +247,7 @@ func TestVerdictCPUs(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Fatal(files, err)
 		}
-		for supply, s := range map[string]*walk.Sources{"symbols": walks.SymbolSources(t, files[0]), "binary": walks.BinarySources(t, program), "both": walks.BothSources(t, files[0], program)} {
+		for supply, s := range map[string]*walk.SymbolSet{"symbols": walks.SymbolSources(t, files[0]), "binary": walks.BinarySources(t, program), "both": walks.BothSources(t, files[0], program)} {
 			binaries := []string{program}
 			if supply == "symbols" {
 				binaries = nil

@@ -20,7 +20,7 @@ import (
 )
 
 // verified walks a dump and judges the symbols.
-func verified(t *testing.T, path string, s *walk.Sources, limits Thresholds) (*walk.Result, *Verdict) {
+func verified(t *testing.T, path string, s *walk.SymbolSet, limits Thresholds) (*walk.Result, *Verdict) {
 	t.Helper()
 	d := walktest.Opened(t, path)
 	w := walk.NewWalker(s, walk.Config{})
@@ -97,7 +97,7 @@ func TestVerifyCrashes(t *testing.T) {
 	}
 }
 
-func programBoth(x *walktest.Program, dir string) *walk.Sources {
+func programBoth(x *walktest.Program, dir string) *walk.SymbolSet {
 	return walks.BothSources(x.T, dir, x.Binary)
 }
 
@@ -132,7 +132,7 @@ func TestVerify(t *testing.T) {
 	otherID := func(m *symfmt.Module) { m.ID = strings.Repeat("AB", 16) + "0" }
 	for _, c := range []struct {
 		name    string
-		sources *walk.Sources
+		sources *walk.SymbolSet
 		limits  Thresholds
 		change  func(*dump.Dump)
 		holds   bool
@@ -221,7 +221,7 @@ func TestVerifyWrongRule(t *testing.T) {
 		{"lost-row", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "", 0x4002e3, "eh_frame sframe frame-pointer", "frame-pointer"},
 	} {
 		wrong := x.EditedStore(c.name, c.old, c.with)
-		for want, sources := range map[string]*walk.Sources{c.both: walks.BothSources(t, wrong, x.Binary), c.alone: walks.SymbolSources(t, wrong)} {
+		for want, sources := range map[string]*walk.SymbolSet{c.both: walks.BothSources(t, wrong, x.Binary), c.alone: walks.SymbolSources(t, wrong)} {
 			_, v := verified(t, x.Core, sources, Default())
 			got := map[walk.Address][]string{}
 			for _, f := range v.Findings {
@@ -243,7 +243,7 @@ func TestVerifyWrongRule(t *testing.T) {
 
 func TestVerifyBadPattern(t *testing.T) {
 	limits := Thresholds{AllowMissing: []string{"lib[a"}}
-	if _, err := Judge(context.Background(), walk.NewWalker(&walk.Sources{}, walk.Config{}), &walk.Result{}, limits); err == nil || err.Error() != "bad pattern lib[a: syntax error in pattern" {
+	if _, err := Judge(context.Background(), walk.NewWalker(&walk.SymbolSet{}, walk.Config{}), &walk.Result{}, limits); err == nil || err.Error() != "bad pattern lib[a: syntax error in pattern" {
 		t.Error(err)
 	}
 }

@@ -65,7 +65,7 @@ func Stacks(ctx context.Context, o StackOptions, msgs *cli.Messages, w io.Writer
 		}
 		return p.status, cli.OutputError(p.out.Name(), p.out.Commit())
 	}
-	defer p.walker.Sources().Close()
+	defer p.walker.SymbolSet().Close()
 	if p.result, err = p.walker.Walk(ctx, d.Dump); err != nil {
 		return noFrames, err
 	}
@@ -90,7 +90,7 @@ func (p *stackPrinter) open() (d *dumpfile.File, err error) {
 	if p.binaries, err = supplier.NewBinaries(roots, o); err != nil {
 		return nil, err
 	}
-	p.walker = walk.NewWalker(walk.NewSources(nil, p.binaries), walk.Config{Techniques: certain(), MaxFrames: p.MaxFrames})
+	p.walker = walk.NewWalker(walk.NewSymbolSet(nil, p.binaries), walk.Config{Techniques: certain(), MaxFrames: p.MaxFrames})
 	open := dumpfile.Options{PID: p.PID, Waiting: p.msgs.WaitsFor(path), Core: elfcore.Options{Binaries: roots, AtPaths: true}}
 	if !p.Unstrip {
 		open.Reads = func(ctx context.Context, d *dump.Dump) {

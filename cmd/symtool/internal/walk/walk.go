@@ -385,12 +385,12 @@ func (w *walkCall) findSymbols() error {
 		return err
 	}
 	if w.places.Here() && len(servers) > 0 { // what is on this machine needs no network
-		w.batch.Sources = walk.NewSources(files, binaries)
+		w.batch.Symbols = walk.NewSymbolSet(files, binaries)
 		last := supplier.NewChain(servers...)
-		last.MaxMemory = 1 // the Sources keep what walks use
-		w.batch.Sources.Last = last
+		last.MaxMemory = 1 // the SymbolSet keeps what walks use
+		w.batch.Symbols.Last = last
 	} else {
-		w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
+		w.batch.Symbols = walk.NewSymbolSet(slices.Concat(files, servers), binaries)
 	}
 	if w.finder != nil && binaries != nil && !w.places.Hermetic {
 		w.finder.Fetch = binaries.FetchSource
@@ -405,7 +405,7 @@ func (w *walkCall) findSymbols() error {
 		if err != nil {
 			return err
 		}
-		w.batch.Other = walk.NewSources(slices.Concat(other, servers), binaries)
+		w.batch.Other = walk.NewSymbolSet(slices.Concat(other, servers), binaries)
 	}
 	return nil
 }
@@ -426,7 +426,7 @@ func (w *walkCall) run(ctx context.Context) error {
 	if w.compare {
 		err = p.compareFiles(w.files[0], w.files[1])
 	} else {
-		defer w.batch.Sources.Close()
+		defer w.batch.Symbols.Close()
 		stop := w.startProgress()
 		err = w.batch.Run(ctx, w.files, p.print)
 		stop() // before the summary, as both may be on a terminal

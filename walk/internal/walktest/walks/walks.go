@@ -10,21 +10,21 @@ import (
 )
 
 // SymbolSources returns the symbol files of stores.
-func SymbolSources(t testing.TB, dirs ...string) *walk.Sources {
+func SymbolSources(t testing.TB, dirs ...string) *walk.SymbolSet {
 	t.Helper()
-	return &walk.Sources{Symbols: walktest.Folders(t, dirs...)}
+	return &walk.SymbolSet{Symbols: walktest.Folders(t, dirs...)}
 }
 
 // BinarySources returns binaries only.
-func BinarySources(t testing.TB, paths ...string) *walk.Sources {
+func BinarySources(t testing.TB, paths ...string) *walk.SymbolSet {
 	t.Helper()
-	s := &walk.Sources{Binaries: walktest.Binaries(t, paths...)}
+	s := &walk.SymbolSet{Binaries: walktest.Binaries(t, paths...)}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
 // BothSources returns a store's symbols, and binaries.
-func BothSources(t testing.TB, store string, binaries ...string) *walk.Sources {
+func BothSources(t testing.TB, store string, binaries ...string) *walk.SymbolSet {
 	t.Helper()
 	s := BinarySources(t, binaries...)
 	s.Symbols = walktest.Folders(t, store)
@@ -32,7 +32,7 @@ func BothSources(t testing.TB, store string, binaries ...string) *walk.Sources {
 }
 
 // Dump walks the dump at path.
-func Dump(t testing.TB, path string, s *walk.Sources, c walk.Config) *walk.Result {
+func Dump(t testing.TB, path string, s *walk.SymbolSet, c walk.Config) *walk.Result {
 	t.Helper()
 	r, err := walk.NewWalker(s, c).Walk(context.Background(), walktest.Opened(t, path))
 	if err != nil {
@@ -42,8 +42,8 @@ func Dump(t testing.TB, path string, s *walk.Sources, c walk.Config) *walk.Resul
 }
 
 // AssembledSources returns the symbol files of an assembled dump's modules.
-func AssembledSources(a *walktest.Assembler) *walk.Sources {
-	return &walk.Sources{Symbols: a.Supplier()}
+func AssembledSources(a *walktest.Assembler) *walk.SymbolSet {
+	return &walk.SymbolSet{Symbols: a.Supplier()}
 }
 
 // Assembled walks an assembled dump.

@@ -55,7 +55,7 @@ func TestRunnerMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &recorder{Supplier: binaries}
-		b := &Runner{Sources: &walk.Sources{Symbols: r}, MaxMemory: c.memory}
+		b := &Runner{Symbols: &walk.SymbolSet{Symbols: r}, MaxMemory: c.memory}
 		worker := b.NewWorker()
 		begin := func() *Walked {
 			t.Helper()
@@ -85,7 +85,7 @@ func TestRunnerMemory(t *testing.T) {
 			}
 			w.Close()
 		}
-		b.Sources.Close()
+		b.Symbols.Close()
 		check(3)
 	}
 }

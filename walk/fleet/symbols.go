@@ -6,22 +6,22 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// lender lends Sources to walks. Symbols cannot be closed while the result of a walk may need them, so when they take
-// too much memory, later walks get Sources that have nothing open yet. The last walk that uses the old ones closes them.
+// lender lends a SymbolSet to walks. Symbols cannot be closed while the result of a walk may need them, so when they take
+// too much memory, later walks get a SymbolSet that has nothing open yet. The last walk that uses the old one closes it.
 type lender struct {
 	mu  sync.Mutex
 	now *loan
 }
 
-// loan is Sources with the number of walks that use them.
+// loan is a SymbolSet with the number of walks that use them.
 type loan struct {
-	sources *walk.Sources
+	sources *walk.SymbolSet
 	users   int
 }
 
-// borrow returns the Sources for a walk, which look in the places of from. Their symbols take up to limit bytes when
+// borrow returns the SymbolSet for a walk, which looks in the places of from. Their symbols take up to limit bytes when
 // the walk begins; 0 means no limit.
-func (l *lender) borrow(from *walk.Sources, limit int64) (*loan, error) {
+func (l *lender) borrow(from *walk.SymbolSet, limit int64) (*loan, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old := l.now
@@ -38,7 +38,7 @@ func (l *lender) borrow(from *walk.Sources, limit int64) (*loan, error) {
 	return l.now, nil
 }
 
-// giveBack ends a walk's use of its Sources.
+// giveBack ends a walk's use of its SymbolSet.
 func (l *lender) giveBack(x *loan) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
