@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzFind reads any text: at every address where something begins or ends, the answer
-// equals that of a search through all records.
+// is the same as from a search through all records.
 func FuzzFind(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(head + "FILE 0 a\nINLINE_ORIGIN 0 0 x\nFUNC 0 100 0 f\nINLINE 0 5 0 10 20\nINLINE 1 6 0 18 8\n10 10 1 0\n0 10 2 0\n"))

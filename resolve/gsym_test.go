@@ -131,7 +131,7 @@ func gsymAddresses(m *symfmt.Module) (all []symfmt.RVA) {
 	return some
 }
 
-// sameGSYM reports whether llvm-gsymutil's frames are those of a location.
+// sameGSYM reports whether llvm-gsymutil's frames are the same as a location's.
 func sameGSYM(frames []gsymFrame, at *Location, rva symfmt.RVA) bool {
 	if len(frames) != len(at.Frames) {
 		return false

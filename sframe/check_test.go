@@ -259,7 +259,7 @@ func TestFindingsBounded(t *testing.T) {
 	}
 }
 
-// The section is like that of a program with 100 MB of code.
+// The section is as large as for a program with 100 MB of code.
 func TestCheckSpeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("20 MB")

@@ -91,7 +91,7 @@ func (s *Section) lose(what string, err error) {
 	s.Problems = append(s.Problems, damage.Problem{Lost: what, Err: err})
 }
 
-// maxProblems is the number of problems reported, of which the last stands for the rest:
+// maxProblems is the number of problems reported. The last stands for the rest:
 // a Problem takes more memory than the damage it describes.
 const maxProblems = 1000
 

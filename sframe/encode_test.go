@@ -246,7 +246,7 @@ func TestEncodeLimits(t *testing.T) {
 		}
 		decodeClean(t, e.section(), 0)
 	}
-	// The rows of a large function are lost; those of a small one after it fit.
+	// The rows of a large function are lost; a small one's after it fit.
 	large := f(0x10)
 	for i := range 50 {
 		large.Rows = append(large.Rows, Row{Start: uint32(5), CFA: Rule{Value, 7, int64(i)}, RA: amd64RA})

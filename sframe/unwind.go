@@ -17,7 +17,7 @@ type Frame struct {
 	Signed bool
 }
 
-// Errors of Step, in addition to those of Find.
+// Errors of Step, in addition to Find's.
 var (
 	ErrOutermost = errors.New("the frame has no caller")
 	ErrMemory    = errors.New("a word of the stack cannot be read")

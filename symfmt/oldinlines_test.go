@@ -69,7 +69,7 @@ type frame struct {
 
 // resolver2021 is Breakpad's BasicSourceLineResolver as of 2021 (revision a58cdbd),
 // as far as inlined frames go: lines are split at spaces, and an INLINE_ORIGIN has a
-// file. An inlined frame has the file of its origin. Its line is that of the call in
+// file. An inlined frame has the file of its origin. Its line is the line of the call in
 // it or, for the innermost frame, of the line record.
 type resolver2021 struct {
 	files   map[string]string

@@ -56,7 +56,7 @@ func readings(t *testing.T, rd *Reader) (all []string) {
 	return append(all, fmt.Sprintf("%d lines, %d dropped, digest %t", r.Lines, r.Dropped, r.Digest))
 }
 
-// checkRecords checks that the records of a module are those of its text.
+// checkRecords checks that a module has the same records as its text.
 func checkRecords(t *testing.T, m *Module) {
 	t.Helper()
 	text := mustWrite(t, m, 1)
@@ -75,7 +75,7 @@ func checkRecords(t *testing.T, m *Module) {
 	}
 }
 
-// TestRecords compares records of modules with those of their texts.
+// TestRecords compares records of modules and of their texts.
 func TestRecords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine")

@@ -184,7 +184,7 @@ func (o *Objects) linked(f *object.File, m *object.MappedObject, changed time.Ti
 }
 
 // moves finds the functions and variables of m in the symbols of its object. found is the number of functions whose
-// size is that of the linked function.
+// size is the linked function's.
 func moves(f *object.File, m *object.MappedObject) (l *Linked, found int, err error) {
 	funcs := make(map[string][]int, len(m.Funcs)) // indices in m.Funcs: local functions may share a name
 	for i := range m.Funcs {

@@ -64,7 +64,7 @@ func appendAny(dst []byte, name string) ([]byte, error) {
 }
 
 // appendMangled appends the source form of a name that begins with _Z or _R. Rust's legacy
-// names look like those of C++ with a hash: a name without one is C++.
+// names look like C++ names with a hash: a name without one is C++.
 func appendMangled(dst []byte, name string) (out []byte, err error) {
 	switch {
 	case len(name) < 4 || name[1] != 'Z' && name[1] != 'R':

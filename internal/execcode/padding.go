@@ -17,7 +17,7 @@ type Padding func(code []byte) int
 var decoders = map[*arch.Arch]Padding{arch.X86: X86, arch.X86_64: X86, arch.ARM64: ARM64}
 
 // traps are the trapping instructions with which linkers fill gaps between functions, for CPUs without a decoder.
-// They are those of lld 22.
+// lld 22 writes the same ones.
 var traps = map[*arch.Arch]arch.Nop{
 	arch.ARM: {Code: 0xd4d4d4d4, Size: 4}, arch.MIPS: {Code: 0x04170001, Size: 4}, arch.MIPS64: {Code: 0x04170001, Size: 4},
 	arch.PPC: {Code: 0x7fe00008, Size: 4}, arch.PPC64: {Code: 0x7fe00008, Size: 4},

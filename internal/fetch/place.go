@@ -17,7 +17,7 @@ type Place struct {
 	// Check returns an error if the file at path is not the wanted one.
 	Check func(path string) error
 
-	// Miss is an empty file whose modification time is that of the last query
+	// Miss is an empty file whose modification time is the time of the last query
 	// that found nothing. It may equal Path. Queries within MissAge of that
 	// time are not sent.
 	Miss    string

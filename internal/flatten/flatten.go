@@ -38,7 +38,7 @@ type Call struct {
 	Inline int32 // which of the INLINEs that were added it is, counted from 0
 
 	// Outer is the call that contains this one, an index into Calls, or NoCall if the
-	// call is in the FUNC itself. If NoFile is set, the file is that of Outer's
+	// call is in the FUNC itself. If NoFile is set, the file is the one of Outer's
 	// INLINE_ORIGIN, and it is unknown if there is no Outer.
 	Outer int32
 }

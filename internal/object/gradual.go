@@ -143,7 +143,7 @@ func (g *gradual) close() {
 	}
 }
 
-// gradualSource is contents of which only the beginning may be available.
+// gradualSource is contents that may be available only in part, from the beginning.
 type gradualSource struct {
 	Source
 	p *Piece

@@ -22,7 +22,7 @@ type DebugLocator interface {
 	DebugFiles(dirs []string, hermetic bool) []string
 }
 
-// ErrSeveral is the kind of the error for a file with several binaries of which Limits select none.
+// ErrSeveral is the kind of the error for a file with several binaries if Limits selects none of them.
 var ErrSeveral = errors.New("several binaries")
 
 // CheckPair returns nil, or a *bin.Error that says why debug cannot be the

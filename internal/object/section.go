@@ -91,7 +91,7 @@ type Gradual interface {
 	Ready() int64 // number of bytes inflated so far
 }
 
-// StrippedUnwind returns the first section for unwinding of which f has only the header, because the bytes are in
+// StrippedUnwind returns the first section for unwinding for which f has only the header, because the bytes are in
 // the file that f describes. It returns nil if there is none.
 func (f *File) StrippedUnwind() *Section {
 	for _, name := range f.Terms.Unwind {

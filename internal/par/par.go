@@ -1,7 +1,7 @@
 // Package par runs work in parallel and delivers the results in the order of
 // the input, so that output does not depend on the number of workers.
 //
-// Items are started in order. The error returned is that of the lowest item
+// Items are started in order. The error returned is from the lowest item
 // that failed, so it does not depend on the number of workers, either. A panic
 // in an item becomes a *PanicError for that item. No goroutine outlives the
 // call.

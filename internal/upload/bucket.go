@@ -18,7 +18,7 @@ import (
 )
 
 // bucket is a bucket of S3 or a compatible server. Credentials and signatures are minio-go's, but
-// requests are sent like those of other protocols: minio-go's Client waits at most a second
+// requests are sent as in other protocols: minio-go's Client waits at most a second
 // between tries, whatever Retry-After says, accepts no endpoint with a path, cannot sign the
 // user's headers, and sends requests for unknown regions to us-east-1.
 type bucket struct {

@@ -78,7 +78,7 @@ func numberedFiles(t *testing.T) []string {
 	return list
 }
 
-// The page's numbers equal those of the JSON document.
+// The page and the JSON document have the same numbers.
 func TestHTMLNumbers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

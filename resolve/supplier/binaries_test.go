@@ -285,7 +285,7 @@ func TestBinaryDamaged(t *testing.T) {
 
 // The system libraries of real crashes are found by build-id below a folder, under other
 // names; libc and ld.so have debug files. At every function and line, the answers equal
-// those of a symbol file made from the library.
+// the ones in a symbol file made from the library.
 func TestBinariesOfCrashes(t *testing.T) {
 	root := testenv.Shared(t, "data", "crashes")
 	var files []string

@@ -12,7 +12,7 @@ import (
 )
 
 // Chain is a Supplier that asks others in turn, once per module. It uses the first symbols with
-// lines, otherwise the first with functions, otherwise the first of any kind, such as those of a
+// lines, otherwise the first with functions, otherwise the first of any kind, such as from a
 // binary without debug information.
 //
 // A Chain is the cache of modules' symbols: it is one of the users of those that it has returned, until Close.

@@ -55,7 +55,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Variables include those of a separate debug file.
+// Variables include the ones in a separate debug file.
 func TestVariables(t *testing.T) {
 	folder := t.TempDir()
 	testenv.Copy(t, testenv.Input(t, "pair.elf"), folder, "pair.elf")

@@ -475,7 +475,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// Requests beyond the limit get 503, except those of the operator.
+// Requests beyond the limit get 503, except the operator's.
 func TestTooMany(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}, MaxRequests: 1})
 	s.requests <- struct{}{}

@@ -7,7 +7,7 @@ import (
 
 // mipsRegs are numbered as GCC (gcc/config/mips/mips.h, GP_DBX_FIRST,
 // FP_DBX_FIRST, MD_DBX_FIRST), GNU as and LLVM number them; the MIPS
-// supplements have no table. The names are those of the o32 ABI, also on
+// supplements have no table. The names follow the o32 ABI, also on
 // mips64: Breakpad uses one table for both.
 var mipsRegs = join(
 	run(0, "$zero", "$at", "$v0", "$v1", "$a0", "$a1", "$a2", "$a3"),

@@ -12,7 +12,7 @@ import (
 // number lr 108, which is v31 in the first numbering. The return address column
 // of a CIE identifies the numbering.
 //
-// Breakpad's PowerPC walker uses no CFI. The names are those of rust-minidump's
+// Breakpad's PowerPC walker uses no CFI. The names are the same as in rust-minidump's
 // context (minidump/src/context.rs: srr0, r0, cr, xer, lr, ctr, vrsave) and the
 // ABI's for the rest.
 var ppcRegs = join(

@@ -11,7 +11,7 @@ var otherRelocs = map[elf.Machine]map[uint32]Reloc{
 	elf.EM_BPF: relocsBPF,
 }
 
-// relocsBPF are those of Linux's documentation, "BPF LLVM relocations". Relocations of instructions are in
+// relocsBPF follows Linux's documentation, "BPF LLVM relocations". Relocations of instructions are in
 // .BTF.ext and code, which are not read.
 var relocsBPF = map[uint32]Reloc{
 	0:  {Op: RelocIgnored},      // R_BPF_NONE

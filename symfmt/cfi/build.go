@@ -14,7 +14,7 @@ type Builder struct {
 	first int // start in code of the expression being built; earlier expressions share the memory
 }
 
-// Builder returns a Builder for expressions whose registers are those of n.
+// Builder returns a Builder for expressions with n's registers.
 func (n *Names) Builder() Builder { return Builder{names: n} }
 
 // Value appends the value of a register or of .cfa.

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Version int // 1 or 2; 0 is 1, which every reader knows
 
-	// ByteOrder is the file's byte order. If nil, it is that of the module's CPU:
+	// ByteOrder is the file's byte order. If nil, the module's CPU determines it:
 	// the order that INFO CODE_ID and MODULE's id show together, or else the CPU's
 	// usual one.
 	ByteOrder binary.ByteOrder

@@ -18,7 +18,7 @@ import (
 // problem and the others are kept; the error is non-nil if nothing in the file is
 // usable.
 //
-// The memory used is that of the file plus its contents.
+// It uses as much memory as the file and its contents.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	data, err := bin.ReadUpTo(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), size)
 	if err != nil {

@@ -56,7 +56,7 @@ var (
 
 // Write writes m as GSYM. It does not modify m, and the output does not depend on
 // the order of its records. Losses reports what is left out.
-// The memory used is the file's size plus that of its names.
+// It uses as much memory as the file and its names.
 func Write(out io.Writer, m *symfmt.Module, o Options) error {
 	w, err := newWriter(m, o)
 	if err == nil {

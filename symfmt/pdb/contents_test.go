@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// The digests in a PDB are those of its sources. Damaged ones are left out.
+// The digests in a PDB match its sources. Damaged ones are left out.
 func TestContents(t *testing.T) {
 	data := testenv.Gunzip(t, testenv.Input(t, "pdb-x64.pdb.gz"))
 	want := ""

@@ -24,7 +24,7 @@ const (
 const (
 	optFPO      = 0
 	optOMAPTo   = 3 // addresses of the image to those as linked
-	optOMAPFrom = 4 // addresses as linked to those of the image
+	optOMAPFrom = 4 // addresses as linked to addresses of the image
 	optSections = 5
 	optNewFPO   = 9
 	optLinked   = 10 // section headers as linked

@@ -74,7 +74,7 @@ func (f *File) Close() error {
 	return f.closer.Close()
 }
 
-// OpenID opens the file at path if it is the PDB with an id; its errors are those of Open and CheckID.
+// OpenID opens the file at path if it is the PDB with an id; it returns the errors of Open and CheckID.
 func OpenID(path, id string) (*File, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // in these steps:
 //
 //  1. If Manifests or Links show that the build put the file there, its path
-//     becomes that of the original.
+//     becomes the original's.
 //  2. The prefix map is applied (see ReplacePrefix).
 //  3. "." and ".." are removed, lexically.
 //  4. The first of the Rules whose expression matches any part of the path,
@@ -28,7 +28,7 @@ import (
 // file is missing or differs. This is reported, and later rules are not tried,
 // since they would lead to another file.
 //
-// Rules and their order are those of mozilla/dump_syms' --mapping-src and
+// Rules and their order are the same as in mozilla/dump_syms' --mapping-src and
 // -dest. Named groups, {md5}, {{ and }} are additions, and a missing file costs
 // only that file's mapping, not the whole dump.
 //

@@ -17,7 +17,7 @@ type builder struct {
 
 	names   nameTable
 	named   []bool      // functions that a source location refers to
-	open    []*openFunc // nested open FUNCs, of which the last wins
+	open    []*openFunc // nested open FUNCs; the last wins
 	openAt  map[uint32]int
 	spare   []*openFunc // closed ones, kept for their buffers
 	chain   []uint32    // current source locations, outermost first

@@ -4,7 +4,7 @@ import "strings"
 
 // joinPath joins a path to a directory as symbolic does (symbolic_common's
 // join_path): absolute paths and those in angle brackets stand alone; the
-// separator is that of Windows if either part looks like a Windows path.
+// separator is a backslash if either part looks like a Windows path.
 func joinPath(dir, path string) string {
 	switch {
 	case dir == "" || isAbsolute(path) || inBrackets(path):

@@ -11,7 +11,7 @@
 // matched (match.go) and compared by their hashes. The details of a pair are read
 // from the texts on demand (Detail).
 //
-// The memory used is that of the outlines: about 115 bytes for a FUNC, 50 for a
+// Memory is used for the outlines: about 115 bytes for a FUNC, 50 for a
 // PUBLIC and 16 for a row of STACK CFI, whatever the number of lines, and some 50
 // bytes more for each function while they are matched. Time grows with n log n of
 // the records, even for artificial files (TestHostile in package report).

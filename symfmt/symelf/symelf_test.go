@@ -429,7 +429,7 @@ func TestLayout(t *testing.T) {
 var structureRules = regexp.MustCompile(`section \[ ?\d+\] '\.text(\.\d+)?' (has wrong type: expected PROGBITS, is NOBITS|has unexpected type 8 for an executable section)$` +
 	`|section \[ ?\d+\] '\.text(\.\d+)?': alloc flag set but section not in any loaded segment$` +
 	`|loadable segment \[\d+\] is executable but contains no executable sections$` +
-	`|invalid machine flags: 0x(70001000|80000000)$` + // MIPS: eu-elflint does not know those of revision 2
+	`|invalid machine flags: 0x(70001000|80000000)$` + // MIPS: eu-elflint does not know revision 2
 	// Code that begins a page has offset 0, where the file's headers are; eu-elflint
 	// takes the offset of a section without bytes for the offset of its contents.
 	`|section \[ ?\d+\] '\.text' has type NOBITS but is read from the file in segment of program header entry 0 and file contents is non-zero$` +

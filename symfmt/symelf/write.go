@@ -160,7 +160,7 @@ func (b *writer) codeSections() {
 	}
 }
 
-// allocated holds the sections with an address other than those of code.
+// allocated holds the sections that have an address and are not code.
 type allocated struct{ note, header, frame *section }
 
 func (b *writer) allocated() (a allocated) {

@@ -10,7 +10,7 @@ import (
 )
 
 // OfThreads returns the goroutines that threads of a dump run or wait for. It does not read the
-// others, of which there may be a million. globals has the variables of Globals. If the error is
+// others. There may be a million of them. globals has the variables of Globals. If the error is
 // not nil, OfThreads returns the goroutines that it could read.
 func OfThreads(d *dump.Dump, globals *eval.Frame) (list []Goroutine, err error) {
 	r := newReader(d, globals)

@@ -133,7 +133,7 @@ func missing(v *eval.Value) string {
 	return word + ">"
 }
 
-// partly shows a scalar of which some bytes are unknown.
+// partly shows a scalar with some unknown bytes.
 func partly(v *eval.Value) string {
 	if len(v.Bytes) > maxPartly {
 		first := v.Part(0, maxPartly)

@@ -73,7 +73,7 @@ func TestOracleLLVMNames(t *testing.T) {
 	}
 }
 
-// compareWithLLVM compares names with those of llvm-cxxfilt.
+// compareWithLLVM compares names with llvm-cxxfilt's.
 func compareWithLLVM(t *testing.T, path string, names []string, allowed int) {
 	cmd := exec.Command(testenv.Tool(t, "llvm-cxxfilt-22"))
 	cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")

@@ -93,7 +93,7 @@ func (d *decoder) templateParam() ref {
 	if d.inConstraint {
 		return d.add2(kName, ref(from), ref(d.Pos-1-from))
 	}
-	// GCC mangles the auto parameters of a lambda like those of a template: PR 78252.
+	// GCC mangles the auto parameters of a lambda like a template's: PR 78252.
 	auto := d.lambdaLevel > 0 && level == d.lambdaLevel-1
 	if level < len(d.templates) {
 		template := d.templates[level]

@@ -8,7 +8,7 @@
 // inflates a compressed section name table without a limit and copies each name.
 // This package decodes the tables of files that debug/elf rejects, or for which it
 // might need too much memory. It reads contents, symbols and notes from the bytes.
-// The layouts are those of the System V gABI, chapters 4 (object files) and 5
+// The layouts follow the System V gABI, chapters 4 (object files) and 5
 // (program loading).
 //
 // # Where we differ

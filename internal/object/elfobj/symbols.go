@@ -211,7 +211,7 @@ func bindOf(b elf.SymBind) object.Bind {
 // localLabel begins the names of labels that compilers and assemblers create for their own use.
 var localLabel = []byte(".L")
 
-// isLabel reports whether the name of an untyped symbol is that of a label.
+// isLabel reports whether an untyped symbol with this name is a label.
 func isLabel(name []byte, mapping arch.Mapping) bool {
 	return bytes.HasPrefix(name, localLabel) || mapping.Has(name)
 }

@@ -111,7 +111,7 @@ func beginsMachO(path string) bool {
 
 // DebugFiles implements object.DebugLocator. It returns the files of dSYM bundles named after the file, or
 // after a bundle that contains it, beside these and below the folders in dirs. In those folders, bundles
-// of other names count, too, if their UUID is that of the file.
+// of other names count, too, if they have the file's UUID.
 func (f *File) DebugFiles(dirs []string, hermetic bool) (files []string) {
 	if f.in.Path == "" || f.fileType == typeDSYM {
 		return nil
@@ -144,7 +144,7 @@ const (
 )
 
 // below returns the files of bundles below dir, which may itself be a bundle, whose bundle has a name in
-// names or whose UUID is that of f.
+// names or contains f's UUID.
 func (f *File) below(dir string, names []string) (files []string) {
 	for _, bundle := range bundlesBelow(filepath.Clean(dir)) {
 		for _, file := range DSYMFiles(bundle) {

@@ -2,7 +2,7 @@
 // size is checked against the file before anything is allocated for it, and a damaged part costs that
 // part only.
 //
-// The layouts are those of debug/macho, which is not used to open files: it reads every symbol and
+// The layouts are the same as in debug/macho, which is not used to open files: it reads every symbol and
 // every relocation at once, rejects a whole file for one bad load command, and supports neither 64-bit
 // fat files nor exports (TestDebugMacho compares the two on files that debug/macho reads).
 //

@@ -156,7 +156,7 @@ func (s *section) zeroed() bool {
 	return kind == zeroFill || kind == zeroFillGB || kind == zeroFillTLS
 }
 
-// inSegment reports whether a section's bytes are in those of its segment.
+// inSegment reports whether a section's bytes lie within its segment's.
 func (f *File) inSegment(s *section) bool {
 	seg := s.segment
 	off := uint64(s.offset) - seg.offset
@@ -205,7 +205,7 @@ func (f *File) Section(name string) *object.Section {
 	return first
 }
 
-// loadAddress returns the address of the header, which is that of __TEXT.
+// loadAddress returns the address of the header: __TEXT begins with it.
 func (f *File) loadAddress() uint64 {
 	for _, s := range f.segments {
 		if s.name == textSegment {

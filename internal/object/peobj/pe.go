@@ -2,7 +2,7 @@
 // offset and size is checked against the file before anything is allocated for it, and
 // a damaged part costs that part only.
 //
-// The layouts are those of debug/pe, which is not used to open files: it reads every
+// The layouts are the same as in debug/pe, which is not used to open files: it reads every
 // COFF symbol and copies each name at once, and rejects a whole file for one bad name
 // (TestDebugPE compares the two on files that debug/pe reads).
 //

@@ -3,7 +3,7 @@ package facts
 import "github.com/symtool/symtool/symfmt"
 
 // LineFaults is the set of faults of a line record's range. It is computed once for all rules about
-// line records, of which there are millions.
+// line records. There are millions of them.
 type LineFaults uint8
 
 // The faults. A line record is either before or past its FUNC, not both.

@@ -194,7 +194,7 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 	}
 }
 
-// The words for aspects are those of the schema, each aspect has one.
+// Each aspect has a word, and the schema has the same words.
 func TestAspectNames(t *testing.T) {
 	var doc struct {
 		Defs map[string]struct{ Enum []string } `json:"$defs"`

@@ -132,7 +132,7 @@ var (
 //
 //   - binutils and elfutils about files that are not ELF, and elfutils about names of Rust, which it does not demangle;
 //   - binutils about inlined functions without a linkage name, which get the name of the symbol around them;
-//   - any about objects, of which several sections are at 0: each takes another section for an address;
+//   - any about objects with several sections at 0: each takes another section for an address;
 //   - LLVM about PDBs: see TestOracleSymbolizer in symfmt/pdb.
 func TestOracleDropinsKnowWhatPeersKnow(t *testing.T) {
 	testenv.Oracle(t)

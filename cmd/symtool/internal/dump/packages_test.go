@@ -127,7 +127,7 @@ func TestPackages(t *testing.T) {
 	check(2, 1<<24, paths[2], unpacked, paths[0], paths[1])
 }
 
-// TestSameID checks that of two files with the same ID, the first operand's is dumped, with any number of jobs.
+// TestSameID checks that the first of two files with the same ID is dumped, with any number of jobs.
 func TestSameID(t *testing.T) {
 	packages := t.TempDir()
 	data := testenv.ReadInput(t, "pe-mingw64.dll")

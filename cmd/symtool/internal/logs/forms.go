@@ -250,7 +250,7 @@ func inKernel(_ *Filter, p *Place, _ *match) bool {
 	return true
 }
 
-// inPackage reduces the name to that of a library in an Android package: base.apk!libapp.so.
+// inPackage reduces the name to a library's in an Android package: base.apk!libapp.so.
 func inPackage(_ *Filter, p *Place, _ *match) bool {
 	p.Name = p.Name[strings.LastIndexByte(p.Name, '!')+1:]
 	return true

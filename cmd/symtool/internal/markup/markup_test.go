@@ -30,7 +30,7 @@ func (twoFunctions) Name(linkage string) string { return "<" + linkage + ">" }
 
 const modules = "{{{module:0:a.so:elf:aBc}}}\n{{{mmap:0x11000:0x1000:load:0:Rx:0x1000}}}\n"
 
-// TestFilter checks answers. The expected outputs are those of llvm-symbolizer 22, except
+// TestFilter checks answers. llvm-symbolizer 22 prints the expected outputs, except
 // for the names in symbol.
 func TestFilter(t *testing.T) {
 	const header = "[[[ELF module #0x0 \"a.so\"; BuildID=0abc [0x11000-0x11fff](rx)]]]\n"

@@ -74,7 +74,7 @@ func TestServeKeepsBusyConnections(t *testing.T) {
 	}
 }
 
-// TestServeSlowBodies checks that slow bodies take up the slots of requests, but not those of
+// TestServeSlowBodies checks that slow bodies take up the slots of requests, but not the slots of
 // health checks.
 func TestServeSlowBodies(t *testing.T) {
 	s := startServe(t, "--max-requests", "4", "--stall", "1s", serveStore(t))

@@ -40,7 +40,7 @@ func TestDataIn(t *testing.T) {
 	}
 }
 
-// On arm64, data is recognised by words: reserved and unallocated ones, except those of SME.
+// On arm64, data is recognised by words: reserved and unallocated ones, except SME's.
 func TestDataInARM64(t *testing.T) {
 	words := func(w uint32, n int) (b []byte) {
 		for range n {

@@ -123,7 +123,7 @@ func isNested(rest []byte) bool {
 	}
 }
 
-// isAllocation reports whether an encoding is that of operator new or delete. It has no digits; the size or a pointer
+// isAllocation reports whether an encoding means operator new or delete. It has no digits; the size or a pointer
 // follows.
 func isAllocation(rest []byte) bool {
 	switch string(rest[:2]) {

@@ -140,7 +140,7 @@ func (c *checker) block(b *vars.Block, code []vars.Range) {
 	}
 }
 
-// covers reports whether r lies within the sorted ranges in all, of which neighbours may touch.
+// covers reports whether r lies within the sorted ranges in all. Neighbours may touch.
 func covers(all []vars.Range, r vars.Range) bool {
 	at := r.Lo
 	for _, x := range all {
