@@ -180,3 +180,9 @@ func (b *builder) makeTables() {
 		t.to.sort(t.reversed)
 	}
 }
+
+// Approximate cost of a record whose name is known, in bytes.
+const (
+	nameCost   = 17 + 64
+	publicCost = 8 + 64
+)

@@ -119,3 +119,6 @@ func (c *cache) paramSize(s *slot) uint64 {
 	data, place := c.arena.at(s.ref.Load())
 	return binary.LittleEndian.Uint64(data[place:])
 }
+
+// lineCode is the code of a line record, relative to the function's start.
+type lineCode struct{ off, end uint32 }

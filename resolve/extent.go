@@ -137,24 +137,3 @@ func sameRange(ranges []symfmt.Range, a, b symfmt.RVA) bool {
 }
 
 func within(r symfmt.Range, rva symfmt.RVA) bool { return rva >= r.RVA && uint64(rva-r.RVA) < r.Size }
-
-// InCode reports whether there may be code at rva. With a binary, rva must be in a section with
-// code; with a symbol file, rva must not be after the last record.
-func (r *Resolver) InCode(rva symfmt.RVA) bool {
-	if r.extent.Extents == nil {
-		return uint64(rva) < r.extent.end
-	}
-	return sameRange(r.extent.Code, rva, rva)
-}
-
-// Base returns the link-time address of RVA 0. known is false for a symbol file, which does not
-// record it.
-func (r *Resolver) Base() (base uint64, known bool) {
-	if r.extent.Extents == nil {
-		return 0, false
-	}
-	return r.extent.Base, true
-}
-
-// Last returns the last address of the records in the symbol file.
-func (r *Resolver) Last() symfmt.RVA { return symfmt.RVA(r.extent.last) }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"unsafe"
 
@@ -364,3 +365,44 @@ func (l *lazy[P]) Memory() int64 {
 	defer l.mu.Unlock()
 	return l.kept.Held() + l.parts.Memory()
 }
+
+var _ SourceSymbols = (*lazy[int])(nil)
+
+var _ TableSymbols = (*lazy[int])(nil)
+
+var _ MappedSymbols = (*lazy[int])(nil)
+
+// Named implements NamedSymbols with the symbols of the binary. Of several symbols at an address it
+// knows only one.
+func (l *lazy[P]) Named(name string) []Code {
+	return l.named.find(name, func() {
+		for rva := symfmt.RVA(math.MaxUint64); ; rva-- {
+			s, size, ok := l.parts.Public(rva)
+			if !ok {
+				return
+			}
+			l.named.add(s.Name, Code{s.RVA, size})
+			if rva = s.RVA; rva == 0 {
+				return
+			}
+		}
+	})
+}
+
+// AtOffset implements MappedSymbols.
+func (l *lazy[P]) AtOffset(offset uint64) (symfmt.RVA, bool) {
+	if m, ok := l.parts.(MappedSymbols); ok {
+		return m.AtOffset(offset)
+	}
+	return 0, false
+}
+
+// CodeOffset implements MappedSymbols.
+func (l *lazy[P]) CodeOffset() (uint64, bool) {
+	if m, ok := l.parts.(MappedSymbols); ok {
+		return m.CodeOffset()
+	}
+	return 0, false
+}
+
+var _ NamedSymbols = (*lazy[int])(nil)

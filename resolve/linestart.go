@@ -10,9 +10,6 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// lineCode is the code of a line record, relative to the function's start.
-type lineCode struct{ off, end uint32 }
-
 // Approximate size in bytes of a function's lines in the cache.
 const (
 	lineCodeSize  = 8  // for each line

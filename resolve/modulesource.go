@@ -174,3 +174,21 @@ func indexModule(m *symfmt.Module, binary bool) *index {
 	b.makeTables()
 	return x
 }
+
+// ContentsOf returns what s knows about the contents of a source file of the functions at an address. The result is
+// zero if s knows nothing, as for symbol files.
+func ContentsOf(s Symbols, rva symfmt.RVA, file string) symfmt.Contents {
+	switch s := s.(type) {
+	case *Resolver:
+		if m, ok := s.source.(moduleSource); ok {
+			return m.m.Contents[file]
+		}
+	case SourceSymbols:
+		for _, f := range s.Source(rva) {
+			if symfmt.CleanName(f.File.Path, symfmt.NoFile) == file {
+				return f.File.Contents
+			}
+		}
+	}
+	return symfmt.Contents{}
+}

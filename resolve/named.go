@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"sync"
 
@@ -16,11 +15,6 @@ type NamedSymbols interface {
 	// names.
 	Named(name string) []Code
 }
-
-var (
-	_ NamedSymbols = (*Resolver)(nil)
-	_ NamedSymbols = (*lazy[int])(nil)
-)
 
 // Code is where a function or a PUBLIC is.
 type Code struct {
@@ -69,23 +63,6 @@ func (r *Resolver) Named(name string) []Code {
 	})
 }
 
-// Named implements NamedSymbols with the symbols of the binary. Of several symbols at an address it
-// knows only one.
-func (l *lazy[P]) Named(name string) []Code {
-	return l.named.find(name, func() {
-		for rva := symfmt.RVA(math.MaxUint64); ; rva-- {
-			s, size, ok := l.parts.Public(rva)
-			if !ok {
-				return
-			}
-			l.named.add(s.Name, Code{s.RVA, size})
-			if rva = s.RVA; rva == 0 {
-				return
-			}
-		}
-	})
-}
-
 // MappedSymbols is implemented by Symbols of binaries, which know where in memory the bytes of the
 // file are.
 type MappedSymbols interface {
@@ -93,22 +70,4 @@ type MappedSymbols interface {
 	AtOffset(offset uint64) (symfmt.RVA, bool)
 	// CodeOffset returns where the first mapping of the file with code begins in it.
 	CodeOffset() (offset uint64, ok bool)
-}
-
-var _ MappedSymbols = (*lazy[int])(nil)
-
-// AtOffset implements MappedSymbols.
-func (l *lazy[P]) AtOffset(offset uint64) (symfmt.RVA, bool) {
-	if m, ok := l.parts.(MappedSymbols); ok {
-		return m.AtOffset(offset)
-	}
-	return 0, false
-}
-
-// CodeOffset implements MappedSymbols.
-func (l *lazy[P]) CodeOffset() (uint64, bool) {
-	if m, ok := l.parts.(MappedSymbols); ok {
-		return m.CodeOffset()
-	}
-	return 0, false
 }

@@ -38,12 +38,6 @@ func OpenFile(ctx context.Context, f *os.File, o FileOptions) (*Resolver, error)
 	return r, nil
 }
 
-// Approximate cost of a record whose name is known, in bytes.
-const (
-	nameCost   = 17 + 64
-	publicCost = 8 + 64
-)
-
 // Memory returns the approximate number of bytes that the Resolver holds: the tables of its
 // index, the functions and names read so far, and the text of a compressed file, whether in
 // memory or in a temporary file.
@@ -69,3 +63,51 @@ func (r *Resolver) Memory() int64 {
 // CodeFile returns the name of the binary in INFO CODE_ID, which symbol files of Windows programs
 // have in addition to the name of the PDB file; or "".
 func (r *Resolver) CodeFile() string { return r.source.codeFile() }
+
+// OpenOptions configures Open. The zero value keeps the index in memory.
+type OpenOptions struct {
+	// Index says that the index is kept in a file, which is used if it fits the symbol file, and
+	// otherwise written for the next time. Its path is the symbol file's with .idx appended or, with
+	// IndexDir, a file in that folder whose name is derived from the path.
+	//
+	// The index file is mapped, so it must not be truncated while it is in use. This package never
+	// does: a new index is renamed over the old one.
+	Index    bool
+	IndexDir string
+	// Unwritten, if non-nil, is called with the reason if the index file cannot be written, which is not
+	// an error.
+	Unwritten func(error)
+}
+
+// Open indexes the symbol file at path, which may be compressed.
+func Open(ctx context.Context, path string, o OpenOptions) (Symbols, error) {
+	var r *Resolver
+	var unwritten, err error
+	if o.Index {
+		r, unwritten, err = openIndexedPath(ctx, path, o.IndexDir)
+	} else {
+		r, err = openPath(ctx, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if unwritten != nil && o.Unwritten != nil {
+		o.Unwritten(unwritten)
+	}
+	return r, nil
+}
+
+func openPath(ctx context.Context, path string) (*Resolver, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	x, t, problems, err := openText(ctx, f, path)
+	if err != nil || t != text(f) {
+		f.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newTextResolver(path, x, t, problems), nil
+}

@@ -8,14 +8,6 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Rules say how to find the caller at an address.
-type Rules struct {
-	Start   symfmt.RVA // of the STACK CFI INIT
-	Size    uint64     // of the STACK CFI INIT, in bytes
-	Row     cfi.Row    // the rules in force
-	Records int        // number of records read for them
-}
-
 // Rules returns the rules in force at an address, or nil if no STACK CFI INIT contains it; of
 // several, the one that starts last applies. Register numbers are those of names, to which new
 // ones are added. The rules of a symbol file are read each time.

@@ -61,8 +61,6 @@ type Symbols interface {
 	io.Closer
 }
 
-var _ Symbols = (*Resolver)(nil)
-
 // SourceSymbols is implemented by Symbols of binaries with DWARF, which know more about an address than a symbol
 // file: columns, discriminators, mangled names of inlined functions, and where functions and variables are declared.
 type SourceSymbols interface {
@@ -73,34 +71,12 @@ type SourceSymbols interface {
 	Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32)
 }
 
-var _ SourceSymbols = (*lazy[int])(nil)
-
 // TableSymbols is implemented by Symbols of binaries, which know more about a symbol than a PUBLIC
 // says, and also have the symbols of data.
 type TableSymbols interface {
 	// EachSymbol calls found with the defined symbols of the tables from which the PUBLICs are chosen, in the order of
 	// the tables. If own is true, the tables are the binary's own, not its debug file's.
 	EachSymbol(own bool, found func(*symfmt.TableSymbol))
-}
-
-var _ TableSymbols = (*lazy[int])(nil)
-
-// ContentsOf returns what s knows about the contents of a source file of the functions at an address. The result is
-// zero if s knows nothing, as for symbol files.
-func ContentsOf(s Symbols, rva symfmt.RVA, file string) symfmt.Contents {
-	switch s := s.(type) {
-	case *Resolver:
-		if m, ok := s.source.(moduleSource); ok {
-			return m.m.Contents[file]
-		}
-	case SourceSymbols:
-		for _, f := range s.Source(rva) {
-			if symfmt.CleanName(f.File.Path, symfmt.NoFile) == file {
-				return f.File.Contents
-			}
-		}
-	}
-	return symfmt.Contents{}
 }
 
 // Detail is how much symbols say about an address.
@@ -136,4 +112,12 @@ func Order(s Symbols, at []symfmt.RVA) [][]int {
 		order[i] = i
 	}
 	return [][]int{order}
+}
+
+// Rules say how to find the caller at an address.
+type Rules struct {
+	Start   symfmt.RVA // of the STACK CFI INIT
+	Size    uint64     // of the STACK CFI INIT, in bytes
+	Row     cfi.Row    // the rules in force
+	Records int        // number of records read for them
 }

@@ -307,3 +307,8 @@ func (t *textSource) held() int64 {
 	}
 	return int64(t.size)
 }
+
+// newTextResolver returns the Resolver of an index and its text.
+func newTextResolver(path string, x *index, t text, problems []symfmt.Problem) *Resolver {
+	return newResolver(path, x, &textSource{text: t, size: x.size, most: heldFunctions / 4}, problems, nil)
+}

@@ -142,3 +142,16 @@ func (u *unwinder) restoresVolatile(row *cfi.Row) bool {
 	}
 	return false
 }
+
+// hasRules reports whether the symbol file or the binary has rules for the frame.
+func (u *unwinder) hasRules() bool {
+	if u.module == nil {
+		return false
+	}
+	for _, r := range []resolve.Symbols{u.module.resolver(u.ctx), u.table(tableEHFrame)} {
+		if r != nil && u.rows.at(r, u.rva).row != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -123,19 +123,6 @@ func (u *unwinder) isNewThread() bool {
 	return !u.isReturn(pc)
 }
 
-// hasRules reports whether the symbol file or the binary has rules for the frame.
-func (u *unwinder) hasRules() bool {
-	if u.module == nil {
-		return false
-	}
-	for _, r := range []resolve.Symbols{u.module.resolver(u.ctx), u.table(tableEHFrame)} {
-		if r != nil && u.rows.at(r, u.rva).row != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // isForeignStart reports whether the program's symbols have _start elsewhere than where the process began. In that case
 // they are from another build, and wrong about the frame.
 func (u *unwinder) isForeignStart(f *Frame) bool {

@@ -2,15 +2,16 @@
 // in a dump, and the symbols and rules that suppliers have for its modules, it finds frames with
 // functions, files and lines.
 //
-// Its files, from the top: each uses only those below it, apart from a cache that is a field of what it serves.
+// Its files, from the top: each uses only those below it, apart from caches, which are fields of what they serve.
 //
-//   - walk.go: a walk, from the thread's registers to the end of the stack; goroutines.go: what is walked
-//   - inspect.go, sourcefile.go, variables.go, tailcall.go: what is asked about frames afterwards
-//   - return.go, stackwin.go, scan.go, start.go, gostack.go, rules.go, framepointer.go: techniques, and where stacks end
+//   - inspect.go, sourcefile.go, variables.go, tailcall.go: what is asked about frames after a walk
+//   - walk.go: a walk, from the thread's registers to the end of the stack
+//   - return.go, stackwin.go, scan.go, start.go, gostack.go, goroutines.go, rules.go, framepointer.go: techniques, and
+//     where stacks begin and end
 //   - prologue.go, step.go: one step, without a walk
 //   - nowhere.go, signal.go, code.go, overflow.go, lacking.go: what is known about addresses, code and stacks
-//   - walker.go: the state of a walk; symbolcache.go, stackwincache.go, rowcache.go: its caches
-//   - budget.go, frame.go: limits; the result
+//   - walker.go: the state of a walk; symbolcache.go, stackwincache.go: its caches
+//   - budget.go, rowcache.go, frame.go: limits; rules; the result
 //   - symbols.go, varsource.go, tls.go, image.go, once.go: where symbols come from
 package walk
 
