@@ -12,78 +12,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// testsofTree is a repository with a test of each kind. Its testenv calls the same functions
-// as this package.
-const testsofTree = `
--- internal/testenv/testenv.go --
-package testenv
-
-func Oracle(t TB)          { if !Comparing() { t.Skip() } }
-func Comparing() bool      { return OracleFull() }
-func OracleFull() bool     { return false }
-func missing(t TB)         { _ = Comparing() }
-func Tool(t TB) string     { missing(t); return "" }
-func DOM(t TB) string      { return Tool(t) }
-func sharedDir(t TB) string { return "" }
-func Shared(t TB) string   { return sharedDir(t) }
-func SharedGlob(t TB) []string { _ = sharedDir(t); return nil }
-func Input(t TB) string    { return "" }
--- internal/testenv/testenv_test.go --
-package testenv
-
-func TestOwn(t *testing.T) { Input(t) }
--- a/a_test.go --
-package a
-
-func TestOracleDirect(t *testing.T) { testenv.Oracle(t) }
-func TestTool(t *testing.T)         { testenv.Tool(t) }
-func TestPage(t *testing.T)         { testenv.DOM(t) }
-func TestMore(t *testing.T)         { if testenv.OracleFull() { t.Log() } }
-func TestByHelper(t *testing.T)     { helper(t) }
-func TestHanded(t *testing.T)       { t.Run("x", helper) }
-func TestByMethod(t *testing.T)     { new(suite).compare(t) }
-func TestInClosure(t *testing.T) {
-	t.Run("x", func(t *testing.T) { helper(t) })
-}
-
-func helper(t *testing.T)            { inner(t) }
-func inner(t *testing.T)             { testenv.Tool(t) }
-func (s *suite) compare(t *testing.T) { testenv.Oracle(t) }
-
-func TestShared(t *testing.T)       { testenv.Shared(t) }
-func TestGlob(t *testing.T)         { files(t) }
-func FuzzGlob(f *testing.F)         { files(f) }
-func files(t testing.TB)            { testenv.SharedGlob(t) }
-
-func TestSharedOracle(t *testing.T) { testenv.Shared(t); helper(t) }
-func FuzzOracle(f *testing.F)       { testenv.Tool(f) }
-
-func TestPlain(t *testing.T)        { testenv.Input(t) }
-func TestVariable(t *testing.T)     { helper := 1; _ = helper }
-func TestMethod(t *testing.T)       { new(suite).helper(t) }
-func TestPackage(t *testing.T)      { other.helper(t) }
-func (s *suite) helper(t *testing.T) {}
-func TestLoop(t *testing.T)         { loop(t) }
-func loop(t *testing.T)             { loop(t) }
-func BenchmarkShared(b *testing.B)  { testenv.Shared(b) }
--- a/a.go --
-package a
-
-func TestNotATest() { testenv.Oracle(nil) }
--- b/b_test.go --
-package b
-
-func TestPlain2(t *testing.T) { helper(t) }
-func helper(t *testing.T)     {}
-func TestPage(t *testing.T)   {}
--- other/go.mod --
-module other
--- other/other_test.go --
-package other
-
-func TestOracleOther(t *testing.T) { testenv.Oracle(t) }
-`
-
 // testsof builds .ci/testsof, and returns a function that runs it in a folder.
 func testsof(t *testing.T) func(dir string, args ...string) (string, error) {
 	t.Helper()
@@ -103,10 +31,11 @@ func testsof(t *testing.T) func(dir string, args ...string) (string, error) {
 	}
 }
 
+// TestTestsof runs testsof in a repository with a test of each kind. Its testenv calls the same functions as this package.
 func TestTestsof(t *testing.T) {
 	testsof := testsof(t)
 	full, empty := t.TempDir(), t.TempDir()
-	for _, f := range txtar.Parse([]byte(testsofTree)).Files {
+	for _, f := range txtar.Parse(ReadFile(t, "testdata/testsof.txtar")).Files {
 		path := filepath.Join(full, f.Name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // everyRecord has each kind of record and field in symbol files.
@@ -35,77 +36,11 @@ STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 16 +
 `
 
-// matrix lists, for each pair of formats of symbols, what the second format cannot hold, except
-// what the first has already lost. The table in docs/convert.md summarises it.
-const matrix = `breakpad -> breakpad: loss-free
-breakpad -> json: loss-free
-breakpad -> jsonl: loss-free
-breakpad -> gsym: MODULE record, INFO record, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark
-breakpad -> symcache: MODULE record, INFO records, STACK CFI INIT record, STACK CFI record, STACK WIN record, sizes of parameters, "m" mark
-breakpad -> elf: INFO record, sizes of parameters, "m" mark, STACK WIN record
-breakpad -> perfmap: MODULE record, INFO records, FILE records, INLINE_ORIGIN records, INLINE records, line records, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark, mark that a symbol is PUBLIC
-breakpad -> nm: MODULE record, INFO records, FILE records, INLINE_ORIGIN records, INLINE records, line records, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark
-json -> breakpad: loss-free
-json -> json: loss-free
-json -> jsonl: loss-free
-json -> gsym: MODULE record, INFO record, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark
-json -> symcache: MODULE record, INFO records, STACK CFI INIT record, STACK CFI record, STACK WIN record, sizes of parameters, "m" mark
-json -> elf: INFO record, sizes of parameters, "m" mark, STACK WIN record
-json -> perfmap: MODULE record, INFO records, FILE records, INLINE_ORIGIN records, INLINE records, line records, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark, mark that a symbol is PUBLIC
-json -> nm: MODULE record, INFO records, FILE records, INLINE_ORIGIN records, INLINE records, line records, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark
-jsonl -> breakpad: loss-free
-jsonl -> json: loss-free
-jsonl -> jsonl: loss-free
-jsonl -> gsym: MODULE record, INFO record, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark
-jsonl -> symcache: MODULE record, INFO records, STACK CFI INIT record, STACK CFI record, STACK WIN record, sizes of parameters, "m" mark
-jsonl -> elf: INFO record, sizes of parameters, "m" mark, STACK WIN record
-jsonl -> perfmap: MODULE record, INFO records, FILE records, INLINE_ORIGIN records, INLINE records, line records, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark, mark that a symbol is PUBLIC
-jsonl -> nm: MODULE record, INFO records, FILE records, INLINE_ORIGIN records, INLINE records, line records, STACK WIN record, STACK CFI INIT record, STACK CFI record, sizes of parameters, "m" mark
-gsym -> breakpad: loss-free
-gsym -> json: loss-free
-gsym -> jsonl: loss-free
-gsym -> gsym: MODULE record
-gsym -> symcache: MODULE record, INFO record
-gsym -> elf: not written as elf: MODULE's CPU "unknown" has no known ELF machine
-gsym -> perfmap: MODULE record, INFO record, FILE records, INLINE_ORIGIN records, INLINE records, line records, mark that a symbol is PUBLIC
-gsym -> nm: MODULE record, INFO record, FILE records, INLINE_ORIGIN records, INLINE records, line records
-symcache -> breakpad: loss-free
-symcache -> json: loss-free
-symcache -> jsonl: loss-free
-symcache -> gsym: MODULE record
-symcache -> symcache: MODULE record
-symcache -> elf: loss-free
-symcache -> perfmap: MODULE record, FILE records, INLINE_ORIGIN records, INLINE records, line records, mark that a symbol is PUBLIC
-symcache -> nm: MODULE record, FILE records, INLINE_ORIGIN records, INLINE records, line records
-elf -> breakpad: loss-free
-elf -> json: loss-free
-elf -> jsonl: loss-free
-elf -> gsym: MODULE record, INFO record, STACK CFI INIT record, STACK CFI record
-elf -> symcache: MODULE record, INFO records, STACK CFI INIT record, STACK CFI record
-elf -> elf: INFO record
-elf -> perfmap: MODULE record, INFO records, FILE records, INLINE_ORIGIN records, INLINE records, line records, STACK CFI INIT record, STACK CFI record, mark that a symbol is PUBLIC
-elf -> nm: MODULE record, INFO records, FILE records, INLINE_ORIGIN records, INLINE records, line records, STACK CFI INIT record, STACK CFI record
-perfmap -> breakpad: loss-free
-perfmap -> json: loss-free
-perfmap -> jsonl: loss-free
-perfmap -> gsym: MODULE record
-perfmap -> symcache: MODULE record
-perfmap -> elf: not written as elf: MODULE's CPU "unknown" has no known ELF machine
-perfmap -> perfmap: MODULE record
-perfmap -> nm: MODULE record
-nm -> breakpad: loss-free
-nm -> json: loss-free
-nm -> jsonl: loss-free
-nm -> gsym: MODULE record
-nm -> symcache: MODULE record
-nm -> elf: not written as elf: MODULE's CPU "unknown" has no known ELF machine
-nm -> perfmap: MODULE record, mark that a symbol is PUBLIC
-nm -> nm: MODULE record
-`
-
 // lostLine matches convert's report of a loss: the count and what was lost.
 var lostLine = regexp.MustCompile(`(?m)^symtool: [^:]*: lost: [0-9]+ (.*?)(?: \(.*\))?$`)
 
+// TestConvertMatrix compares, for each pair of formats of symbols, what the second format cannot hold, except what the
+// first has already lost, with a list that the table in docs/convert.md summarises.
 func TestConvertMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long, in one goroutine only")
@@ -147,9 +82,7 @@ func TestConvertMatrix(t *testing.T) {
 			}
 		}
 	}
-	if found.String() != matrix {
-		t.Errorf("got\n%s\nwant\n%s", found.String(), matrix)
-	}
+	testenv.Golden(t).Assert(t, "matrix.txt", []byte(found.String()))
 }
 
 // recordsOf returns the lines of the symbol file that convert makes from a file, without the lines
