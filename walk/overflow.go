@@ -170,12 +170,12 @@ func (u *unwinder) windowsStack() (r dump.Range, ok bool) {
 // the next region of memory.
 func (u *unwinder) nextMemory(sp uint64) uint64 {
 	stack, ok := u.stackAbove(sp)
-	r := u.d.Memory.Above(sp)
-	if !ok || r == nil || r.Addr-sp > maxOver || !stack.Contains(r.Addr) {
+	next, known := u.d.Memory.Next(sp)
+	if !ok || !known || next-sp > maxOver || !stack.Contains(next) {
 		return sp
 	}
 	word := uint64(u.cpu.Arch.PtrSize)
-	return (r.Addr + word - 1) &^ (word - 1)
+	return (next + word - 1) &^ (word - 1)
 }
 
 func (u *unwinder) rangeText(r dump.Range) string {

@@ -77,7 +77,7 @@ func (v *Variables) readTailCalls(module int) *tailCalls {
 		return nil
 	}
 	c := &tailCalls{by: map[symfmt.RVA][]tailCall{}, module: &eval.Frame{
-		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Memory: &v.result.Dump.Memory,
+		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Order: v.result.Dump.Memory.Order, Memory: &v.result.Dump.Memory,
 		Info: info, Base: v.result.Dump.Modules[module].Addr,
 		Register: func(int) ([]byte, bool) { return nil, false },
 		CFA:      func() (uint64, bool) { return 0, false },
@@ -190,7 +190,7 @@ func (v *Variables) chain(from, to uint64) (chain []tailCall, ok bool) {
 func (v *Variables) ended(i int, callee, caller *eval.Frame, site vars.CallSite, tail tailCall) *eval.Frame {
 	a, in := caller.Arch, tail.of.module
 	e := &eval.Frame{
-		Arch: a, Memory: caller.Memory, Info: in.Info, Base: in.Base, Func: tail.from,
+		Arch: a, Order: caller.Order, Memory: caller.Memory, Info: in.Info, Base: in.Base, Func: tail.from,
 		Scopes: in.Info.At(tail.site.Return-1, nil), TLS: callee.TLS,
 	}
 	e.Register = func(reg int) ([]byte, bool) {

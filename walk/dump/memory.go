@@ -165,13 +165,13 @@ func (m *Memory) Find(addr uint64) *Region {
 	return nil
 }
 
-// Above returns the first region that starts above an address, or nil.
-func (m *Memory) Above(addr uint64) *Region {
+// Next returns the start of the first region above an address.
+func (m *Memory) Next(addr uint64) (next uint64, ok bool) {
 	i := sort.Search(len(m.Regions), func(i int) bool { return m.Regions[i].Addr > addr })
 	if i == len(m.Regions) {
-		return nil
+		return 0, false
 	}
-	return &m.Regions[i]
+	return m.Regions[i].Addr, true
 }
 
 // Bytes returns up to n bytes at an address, as many as one region or adjacent regions contain. The

@@ -40,7 +40,7 @@ INFO VAR F 1000 40 1 1=3=2
 	memory := dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: sp, Data: stack}})
 	registers := map[string]uint64{"$rdi": 7, "$rsp": sp}
 	frame := &eval.Frame{
-		Arch: arch.X86_64, Memory: &memory, Info: info, Base: base,
+		Arch: arch.X86_64, Order: binary.LittleEndian, Memory: &memory, Info: info, Base: base,
 		Func: info.Func(pc - base), Scopes: info.At(pc-base, nil),
 		Register: func(i int) ([]byte, bool) {
 			value, ok := registers[arch.X86_64.Regs[i].Name]

@@ -10,14 +10,22 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/vars"
-	"github.com/symtool/symtool/walk/dump"
 )
+
+// Memory is the memory of a program as far as it is known; a *dump.Memory is one.
+type Memory interface {
+	// Bytes returns up to n bytes at an address. They are not modified.
+	Bytes(addr uint64, n int) []byte
+	// Next returns the lowest address above addr from which memory is known again, if there is one.
+	Next(addr uint64) (next uint64, ok bool)
+}
 
 // Frame is the input from which the variables of a stack frame are computed. All its functions must be set; they
 // return false for unknown values.
 type Frame struct {
 	Arch   *arch.Arch
-	Memory *dump.Memory
+	Order  binary.ByteOrder // of Memory and of registers
+	Memory Memory
 	Info   *vars.Info // records of the frame's module
 	Base   uint64     // address of the module in memory
 
@@ -46,7 +54,7 @@ func (f *Frame) ptrSize() int { return f.Arch.PtrSize }
 func (f *Frame) hasX87() bool { return f.Arch == arch.X86 || f.Arch == arch.X86_64 }
 
 // BigEndian reports whether memory is big-endian.
-func (f *Frame) BigEndian() bool { return f.Memory.Order == binary.ByteOrder(binary.BigEndian) }
+func (f *Frame) BigEndian() bool { return f.Order == binary.ByteOrder(binary.BigEndian) }
 
 // registerName names a register in messages.
 func (f *Frame) registerName(dwarf uint64) string {
@@ -66,6 +74,15 @@ func (f *Frame) register(dwarf uint64) ([]byte, *failure) {
 		}
 	}
 	return nil, unavailable("the value of %s in this frame is not known", f.registerName(dwarf))
+}
+
+// Word returns the number of a pointer's size at an address.
+func (f *Frame) Word(addr uint64) (uint64, bool) {
+	b := f.Memory.Bytes(addr, f.ptrSize())
+	if len(b) < f.ptrSize() {
+		return 0, false
+	}
+	return numberOf(generic, b, f.BigEndian()).lo, true
 }
 
 // Read returns the size bytes of memory at an address.
@@ -88,8 +105,8 @@ func (f *Frame) readBytes(v *Value, size int) {
 				v.Why = fmt.Sprintf("the dump does not have the memory at %#x", addr)
 			}
 			end := size
-			if next := f.Memory.Above(addr); next != nil && next.Addr-addr < uint64(size-i) {
-				end = i + int(next.Addr-addr)
+			if next, ok := f.Memory.Next(addr); ok && next-addr < uint64(size-i) {
+				end = i + int(next-addr)
 			}
 			for ; i < end; i++ {
 				v.States[i] = Unavailable

@@ -68,7 +68,7 @@ func testFrame(in *vars.Info) *Frame {
 	binary.LittleEndian.PutUint64(data[0x70:], 0x0defaced0defaced)
 	m := dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: 0x1000, Data: data}})
 	return &Frame{
-		Arch: arch.X86_64, Memory: &m, Info: in, Base: 0x400000,
+		Arch: arch.X86_64, Order: m.Order, Memory: &m, Info: in, Base: 0x400000,
 		Register: func(i int) ([]byte, bool) {
 			b := make([]byte, 8)
 			switch arch.X86_64.Regs[i].Name {

@@ -17,7 +17,7 @@ func Example() {
 	fmt.Println(goroutine.Globals())
 
 	d := &dump.Dump{Arch: arch.X86_64, Memory: dump.NewMemory(binary.LittleEndian, nil)}
-	globals := &eval.Frame{Arch: d.Arch, Memory: &d.Memory, Info: &vars.Info{}} // of a program in C
+	globals := &eval.Frame{Arch: d.Arch, Order: d.Memory.Order, Memory: &d.Memory, Info: &vars.Info{}} // of a program in C
 	_, err := goroutine.Read(d, globals)
 	fmt.Println(err)
 

@@ -130,7 +130,7 @@ func (p *process) read(info *vars.Info) ([]Goroutine, error) { return p.readBy(R
 func (p *process) readBy(read func(*dump.Dump, *eval.Frame) ([]Goroutine, error), info *vars.Info) ([]Goroutine, error) {
 	p.d.Memory = dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: base, Data: p.program}, {Addr: heap, Data: p.heap}})
 	return read(p.d, &eval.Frame{
-		Arch: p.d.Arch, Memory: &p.d.Memory, Info: info, Base: base,
+		Arch: p.d.Arch, Order: p.d.Memory.Order, Memory: &p.d.Memory, Info: info, Base: base,
 		Scopes: []vars.Scope{{Inline: -1, Vars: []vars.Instance{{Var: 1, Expr: 1}, {Var: 2, Expr: 2}, {Var: 3, Expr: 3}}}},
 	})
 }

@@ -36,7 +36,7 @@ func shown(t testing.TB, records, memory []byte, redact ...string) []string {
 	for i := range in.Funcs {
 		f := &in.Funcs[i]
 		frame := &eval.Frame{
-			Arch: arch.X86_64, Memory: &m, Info: in, Base: 0x1000, Func: f,
+			Arch: arch.X86_64, Order: m.Order, Memory: &m, Info: in, Base: 0x1000, Func: f,
 			Scopes:   in.At(f.RVA, []int{0}),
 			Register: func(i int) ([]byte, bool) { return words(0x1000 + uint64(8*i)), true },
 			CFA:      func() (uint64, bool) { return 0x1080, true },

@@ -110,7 +110,7 @@ func (s *showing) nodes(r *rule, nodes func(func(uint64) bool), total uint64, sk
 
 // link returns the word at an address that leads from one node to another, or 0 if the dump lacks it.
 func (s *showing) link(addr uint64) uint64 {
-	to, ok := s.f.Memory.Word(addr, s.f.Arch.PtrSize)
+	to, ok := s.f.Word(addr)
 	if !ok {
 		s.lost = true
 		return 0

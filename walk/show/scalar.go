@@ -230,7 +230,7 @@ func (s *showing) closure(addr uint64) string {
 	if addr == 0 {
 		return "nil"
 	}
-	code, _ := s.f.Memory.Word(addr, s.f.Arch.PtrSize)
+	code, _ := s.f.Word(addr)
 	return "0x" + strconv.FormatUint(addr, 16) + s.symbol(code)
 }
 

@@ -40,7 +40,7 @@ func testFrame() *eval.Frame {
 		tBits:    {Kind: vars.Struct, Name: "Bits", Size: 4, HasSize: true, Members: []vars.Member{{Name: "low", Type: tInt, BitSize: 3}, {Name: "high", Type: tInt, BitSize: 5, BitOffset: 3}}},
 	}}
 	m := dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: 0x1000, Data: []byte("a\x1b[31m\"z\x00")}})
-	return &eval.Frame{Arch: arch.X86_64, Memory: &m, Info: in}
+	return &eval.Frame{Arch: arch.X86_64, Order: m.Order, Memory: &m, Info: in}
 }
 
 func words(all ...uint64) (b []byte) {
