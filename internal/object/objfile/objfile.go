@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/elfobj"
@@ -14,21 +13,22 @@ import (
 	"github.com/symtool/symtool/internal/object/peobj"
 )
 
-// containers lists the known containers with the first bytes of their files. A file in none of them
+// containers lists the known containers, by the name that object.File.Format has, with the first bytes of their files. A file in none of them
 // is opened as the first, whose error says what the file is.
 var containers = []struct {
+	name   string
 	magics []string
 	open   func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error)
 }{
-	{[]string{elfobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
+	{"ELF", []string{elfobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
 		f, err := elfobj.NewFile(r, size, path, lim)
 		return f.Object(), err
 	}},
-	{[]string{peobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
+	{"PE", []string{peobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
 		f, err := peobj.NewFile(r, size, path, lim)
 		return f.Object(), err
 	}},
-	{machobj.Magics, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
+	{"Mach-O", machobj.Magics, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
 		f, err := machobj.NewFile(r, size, path, lim)
 		return f.Object(), err
 	}},
@@ -39,6 +39,15 @@ const HeadSize = len(elfobj.Magic)
 
 // Begins reports whether a file whose first bytes are head is in a known container.
 func Begins(head []byte) bool { return find(head) >= 0 }
+
+// Container returns the name of the known container that a file is in whose first bytes are head: ELF, PE or Mach-O,
+// or "". A Mach-O file may contain several binaries.
+func Container(head []byte) string {
+	if i := find(head); i >= 0 {
+		return containers[i].name
+	}
+	return ""
+}
 
 // find returns the index in containers, or -1.
 func find(head []byte) int {
@@ -102,11 +111,6 @@ func OpenArchive(path string, lim object.Limits) (*Archive, error) {
 
 // CPUsIn is like CPUs, for the file in the first size bytes of r.
 func CPUsIn(r io.ReaderAt, size int64) []string { return machobj.CPUsIn(r, size) }
-
-// MachO reports whether a file whose first bytes are head is a binary of macOS or iOS, or contains several.
-func MachO(head []byte) bool {
-	return slices.ContainsFunc(machobj.Magics, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })
-}
 
 // InBundle returns the binary that represents a macOS bundle, as in Open. It returns any other path unchanged.
 func InBundle(path string) string { return machobj.InBundle(path) }

@@ -51,13 +51,18 @@ var (
 	JSONLines = Kind{"JSON Lines", symjson.MatchLines, useConvert}
 	GSYM      = Kind{"a GSYM file", gsym.Match, useConvert}
 	SymCache  = Kind{"a symcache", symcache.Match, useConvert}
-	ELF       = Kind{"an ELF file", func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) }, useDump}
-	MachO     = Kind{"a Mach-O file", objfile.MachO, useDump}
-	PE        = Kind{"a PE file", func(head []byte) bool { return bytes.HasPrefix(head, []byte("MZ")) }, useDump}
+	ELF       = binary("an ELF file", "ELF")
+	MachO     = binary("a Mach-O file", "Mach-O")
+	PE        = binary("a PE file", "PE")
 	PDB       = Kind{"a PDB", pdb.Match, useDump}
 	PerfMap   = Kind{"a perf map", symlist.MatchPerfMap, useConvert}
 	NM        = Kind{"output of nm", symlist.MatchNM, useConvert}
 )
+
+// binary returns the kind of binaries in a container.
+func binary(title, container string) Kind {
+	return Kind{title, func(head []byte) bool { return objfile.Container(head) == container }, useDump}
+}
 
 // kinds lists all kinds, in the order in which they are matched.
 var kinds = []*Kind{
