@@ -84,7 +84,7 @@ func (w *Walker) findGoroutines(ctx context.Context, res *Result, read readGorou
 // globalsFrame returns a frame for evaluating the variables that goroutine.Globals names. It has no registers.
 func globalsFrame(d *dump.Dump, m *dump.Module, info *vars.Info) *eval.Frame {
 	return &eval.Frame{
-		Arch: d.Arch, Order: d.Memory.Order, Memory: &d.Memory, Info: info, Base: m.Addr, Func: info.Func(0), Scopes: info.At(0, nil),
+		Arch: d.Arch, Order: d.Memory.Order, Memory: d.Tagged(), Info: info, Base: m.Addr, Func: info.Func(0), Scopes: info.At(0, nil),
 		Register: func(int) ([]byte, bool) { return nil, false },
 		CFA:      func() (uint64, bool) { return 0, false },
 		TLS:      func(uint64) (uint64, string) { return 0, "it is not a thread's" },

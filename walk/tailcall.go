@@ -77,7 +77,7 @@ func (v *Variables) readTailCalls(module int) *tailCalls {
 		return nil
 	}
 	c := &tailCalls{by: map[symfmt.RVA][]tailCall{}, module: &eval.Frame{
-		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Order: v.result.Dump.Memory.Order, Memory: &v.result.Dump.Memory,
+		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Order: v.result.Dump.Memory.Order, Memory: v.result.Dump.Tagged(),
 		Info: info, Base: v.result.Dump.Modules[module].Addr,
 		Register: func(int) ([]byte, bool) { return nil, false },
 		CFA:      func() (uint64, bool) { return 0, false },

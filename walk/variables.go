@@ -87,7 +87,7 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 		at = symfmt.RVA(f.PC - base - 1) // location ranges that a call invalidates end at its last byte
 	}
 	e := &eval.Frame{
-		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Order: v.result.Dump.Memory.Order, Memory: &v.result.Dump.Memory,
+		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Order: v.result.Dump.Memory.Order, Memory: v.result.Dump.Tagged(),
 		Info: info, Base: base, Func: info.Func(at),
 		Register: func(reg int) ([]byte, bool) { return v.register(i, reg) },
 		CFA:      func() (uint64, bool) { return v.cfa(i) },

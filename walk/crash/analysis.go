@@ -157,9 +157,8 @@ func (a *Analysis) NullOffset() (uint64, bool) {
 // at reports whether access covers the address of the crash, which systems report without its tag.
 func (a *Analysis) at(access *Access) bool {
 	addr, b := a.d.Crash.Address, *access
-	if a.d.Arch != nil {
-		addr, b.Addr = addr&^a.d.Arch.AddressTag, b.Addr&^a.d.Arch.AddressTag
-	}
+	tags := a.d.PointerTags()
+	addr, b.Addr = addr&^tags, b.Addr&^tags
 	return b.contains(addr)
 }
 

@@ -28,7 +28,10 @@ type Dump struct {
 	// it. For a compressed file it is the unpacked size, but at most a multiple of the compressed size.
 	Size int64
 
-	Process  Process
+	Process Process
+	// Tags are the bits of pointers that are not part of the address, in addition to Arch.AddressTag: pointer
+	// authentication codes, and tags if the process has enabled them.
+	Tags     uint64
 	Threads  []Thread  // in the order of the dump
 	Modules  []Module  // by address; none overlaps another (see SetModules)
 	Unloaded []Module  // modules that were unloaded, by address

@@ -36,6 +36,7 @@ type rest struct {
 	System      System
 	Time        time.Time
 	Process     Process
+	Tags        uint64       `json:",omitempty"`
 	Threads     []restThread // in the order of the dump
 	Modules     []Module
 	Main        int
@@ -92,7 +93,7 @@ type Holding struct {
 func (d *Dump) Rest(format Holding) ([]byte, error) {
 	holds := format.Register
 	v := rest{
-		Version: restVersion, System: d.System, Time: d.Time, Process: d.Process, Modules: d.Modules, Main: d.Main, Unloaded: d.Unloaded,
+		Version: restVersion, System: d.System, Time: d.Time, Process: d.Process, Tags: d.Tags, Modules: d.Modules, Main: d.Main, Unloaded: d.Unloaded,
 		Maps: d.Maps, Auxv: d.Auxv, Linker: d.Linker, Files: d.Files, Annotations: d.Annotations, Assertion: d.Assertion,
 		Comment: d.Comment, Kernel: d.Kernel, ReportID: d.ReportID, ClientID: d.ClientID, Handles: d.Handles,
 	}
@@ -283,7 +284,7 @@ func (d *Dump) ApplyRest(data []byte) error {
 	if v.Version != restVersion {
 		return fmt.Errorf("version %d, want %d", v.Version, restVersion)
 	}
-	d.System, d.Time, d.Process, d.Unloaded, d.Maps = v.System, v.Time, v.Process, v.Unloaded, v.Maps
+	d.System, d.Time, d.Process, d.Tags, d.Unloaded, d.Maps = v.System, v.Time, v.Process, v.Tags, v.Unloaded, v.Maps
 	d.Auxv, d.Linker, d.Files, d.Annotations, d.Assertion = v.Auxv, v.Linker, v.Files, v.Annotations, v.Assertion
 	d.Comment, d.Kernel, d.ReportID, d.ClientID, d.Handles = v.Comment, v.Kernel, v.ReportID, v.ClientID, v.Handles
 	if d.Arch == nil {

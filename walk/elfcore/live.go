@@ -48,7 +48,7 @@ func LiveSets(a *arch.Arch) []uint32 {
 	case arch.X86_64:
 		return []uint32{ntPRFPReg, ntXState}
 	case arch.ARM64:
-		return []uint32{ntPRFPReg, ntARMTLS, ntSVE, ntSSVE}
+		return []uint32{ntPRFPReg, ntARMTLS, ntSVE, ntSSVE, ntPACMask}
 	}
 	return nil
 }

@@ -89,6 +89,7 @@ var noteReaders = map[string]map[uint32]func(*reader, note){
 		ntSVE:         (*reader).readSVE,
 		ntSSVE:        (*reader).readSVE,
 		ntRVV:         (*reader).readRVV,
+		ntPACMask:     (*reader).readPACMask,
 	},
 	ownerVMCoreInfo: {0: (*reader).readVMCoreInfo},
 	dump.RestOwner:  {dump.RestType: func(r *reader, n note) { r.rest = &n }},

@@ -31,6 +31,18 @@ func (r *reader) readRVV(n note) {
 	}
 }
 
+// readPACMask reads NT_ARM_PAC_MASK: the bits of pointer authentication codes in pointers to data and to code.
+func (r *reader) readPACMask(n note) {
+	data, ok1 := uintAt(n.desc, 0, 8, r.order())
+	code, ok2 := uintAt(n.desc, 8, 8, r.order())
+	if !ok1 || !ok2 {
+		r.problem("the mask of pointer authentication codes", n.offset, "NT_ARM_PAC_MASK: %d bytes, want 16", len(n.desc))
+		return
+	}
+	const least = 1<<32 - 1 // no mask takes bits of addresses away
+	r.d.Tags = (data | code) &^ least
+}
+
 // xstate is a NT_X86_XSTATE and the thread's registers.
 type xstate struct {
 	note

@@ -118,6 +118,9 @@ func capture(ctx context.Context, pid int, name string, o Options) (*dump.Dump, 
 	if err != nil {
 		return nil, err
 	}
+	if status, err := os.ReadFile(p.path("status")); err == nil && cpu == arch.X86_64 {
+		d.Tags = dump.StatusTags(status)
+	}
 	if late != nil {
 		d.Problems = append(d.Problems, damage.Problem{Lost: "memory beside the stacks", Err: &bin.Error{File: name, Msg: fmt.Sprintf("reading it takes longer than %v, for which the process is stopped", maxReads)}})
 	}

@@ -19,6 +19,7 @@ func file(name string) func(*reader, span) {
 // procStatus takes the process's ids from /proc/self/status.
 func (r *reader) procStatus(s span) {
 	file("/proc/self/status")(r, s)
+	r.d.Tags = dump.StatusTags(s.data)
 	p := &r.d.Process
 	numbers := map[string]*uint32{"Pid": &p.ID, "PPid": &p.Parent, "Uid": &p.UID, "Gid": &p.GID}
 	for line := range bytes.Lines(s.data) {

@@ -32,7 +32,7 @@ func xstateDump(at, size uint32) []byte {
 		m.u32(uint32(all), 1232+24+8+size, uint32(all), 1232, 32, size)
 		m.zeros(8)
 		m.u64(0x24, 0).zeros(48)
-		m.series(0x900, 8, 8).zeros(int(at) - 640).series(0xa00, 32, 8)
+		m.series(0x900, 8, 8).zeros(int(at)-640).series(0xa00, 32, 8)
 	})
 	return m.finish()
 }

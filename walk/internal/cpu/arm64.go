@@ -86,10 +86,14 @@ const (
 	unknownBits = 47
 )
 
-// addressMask returns the bits that addresses of the process use, judging by the highest address in
+// addressMask returns the bits that addresses of the process use, by the dump's mask of pointer authentication codes or,
+// if it has none, judging by the highest address in
 // the dump. Breakpad uses the highest module's address, and rust-minidump 47 bits or more. Stacks
 // and mappings reveal more, because Linux puts stacks at the top.
 func addressMask(d *dump.Dump) uint64 {
+	if d.Tags != 0 {
+		return (1<<55 - 1) &^ d.Tags
+	}
 	least := leastBits
 	switch d.System.OS {
 	case dump.MacOS, dump.IOS:
