@@ -15,6 +15,10 @@
 // resolved. Only then are FILE and INLINE_ORIGIN numbered, so that the result is the same for any
 // number of workers.
 //
+// Data pass through the packages below internal in this order: units finds the units, funcs reads their functions into
+// records (by way of dwarf, die and names), and merge joins these. Single addresses take the way by lookup, which says
+// what funcs has to read.
+//
 // # Rules
 //
 //   - A FUNC is one contiguous piece of code. A function in several pieces

@@ -93,8 +93,8 @@ type Row struct {
 
 var offsetText = regexp.MustCompile(`^(\S+) (-?\d+) \+( \^)?$`)
 
-// FormOf converts the text of a rule for register name to a form.
-func FormOf(name, text string) string {
+// formOf converts the text of a rule for register name to a form.
+func formOf(name, text string) string {
 	switch m := offsetText.FindStringSubmatch(text); {
 	case text == ".undef", name == ".ra" && text == "1":
 		return "undefined"
@@ -127,7 +127,7 @@ func splitRules(text string) Forms {
 	for i, tokens := 0, strings.Fields(text); i <= len(tokens); i++ {
 		if i == len(tokens) || strings.HasSuffix(tokens[i], ":") {
 			if name != "" {
-				out[name] = FormOf(name, strings.Join(tokens[from:i], " "))
+				out[name] = formOf(name, strings.Join(tokens[from:i], " "))
 			}
 			if i < len(tokens) {
 				name, from = strings.TrimSuffix(tokens[i], ":"), i+1
