@@ -33,7 +33,7 @@ func classOf(tag uint64) Class {
 		return ClassInline
 	case dw.TagClassType, dw.TagStructureType, dw.TagUnionType, dw.TagInterfaceType, dw.TagNamespace, dw.TagModule, dw.TagEnumerationType:
 		return ClassScope
-	case dw.TagArrayType, dw.TagSubroutineType, dw.TagCallSite, dw.TagGNUCallSite, dw.TagGNUFormalParamPack:
+	case dw.TagArrayType, dw.TagSubroutineType, dw.TagCallSite, dw.TagGNUCallSite:
 		return ClassPrune
 	case dw.TagCompileUnit, dw.TagPartialUnit, dw.TagSkeletonUnit, dw.TagTypeUnit:
 		return ClassUnit

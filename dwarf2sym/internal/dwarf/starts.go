@@ -43,9 +43,17 @@ func (u *Unit) Starts(s *Starts, target int) {
 	if s.stuck || pos > target || !u.meter.Spend(uint64(target+1-pos)) {
 		return
 	}
+	dense := u.Abbrevs.dense
 	for pos <= target && pos < len(u.data) {
 		s.bits[pos/64] |= 1 << (pos % 64)
-		next := u.after(pos)
+		next := pos + 1
+		if code := u.data[pos]; code != 0 { // 0 ends a list of children
+			if code < 0x80 && int(code) < len(dense) && dense[code].known && dense[code].size >= 0 {
+				next += int(dense[code].size)
+			} else {
+				next = u.after(pos)
+			}
+		}
 		if next < 0 || next > len(u.data) {
 			s.upTo, s.stuck = pos+1, true
 			return
