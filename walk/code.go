@@ -48,12 +48,32 @@ func (st *moduleState) code(ctx context.Context, offset uint64, n int) []byte {
 	return fileCode(f, f.Base+offset, n)
 }
 
+// loaded is like code, and also returns constants.
+func (st *moduleState) loaded(ctx context.Context, offset uint64, n int) []byte {
+	f := st.file(ctx)
+	if f == nil {
+		return nil
+	}
+	addr := f.Base + offset
+	for _, s := range f.Loaded() {
+		if s.Holds(addr) && s.HasData() {
+			return sectionBytes(s, addr, n)
+		}
+	}
+	return nil
+}
+
 // fileCode returns up to n bytes of a file's code at one of its addresses.
 func fileCode(f *object.File, addr uint64, n int) []byte {
 	s := codeSection(f, addr)
 	if s == nil {
 		return nil
 	}
+	return sectionBytes(s, addr, n)
+}
+
+// sectionBytes returns up to n bytes of a section at an address.
+func sectionBytes(s *object.Section, addr uint64, n int) []byte {
 	src, err := s.Open()
 	off := addr - s.Addr
 	if err != nil || off >= uint64(src.Size()) {

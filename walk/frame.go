@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/coroutine"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/goroutine"
 )
@@ -57,13 +58,14 @@ const (
 	ByFramePointer           // the chain of frame pointers
 	ByReturn                 // the return address of a function that has just been entered
 	ByScan                   // a word of the stack that looks like a return address
+	ByCoroutine              // the frame of a coroutine in memory; not a technique to find a caller on a stack
 )
 
 var techniqueNames = [...]string{
-	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "go-stack", "frame-pointer", "return", "scan",
+	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "go-stack", "frame-pointer", "return", "scan", "coroutine",
 }
 
-// Techniques returns all techniques except ByContext, which only the topmost frame has.
+// Techniques returns all techniques that find callers on stacks.
 func Techniques() (all []Technique) {
 	for t := ByWinProgram; t <= ByScan; t++ {
 		all = append(all, t)
@@ -85,7 +87,7 @@ type Frame struct { // 112 bytes
 	// PC is the next instruction to be executed. In a caller it is the return address, without the bits for pointer
 	// authentication or the instruction set.
 	PC uint64
-	SP uint64
+	SP uint64 // in the frame of a coroutine, the address of its memory
 	// Inst is the address at which function, line and rules are looked up: PC or, in a caller, the call before it. It
 	// is PC in a caller, too, if PC is a function's first instruction and does not follow a call.
 	Inst uint64
@@ -197,16 +199,24 @@ type Stack struct {
 	Trace    []string // the attempts and their results, if Config.Trace is set
 
 	Goroutine *goroutine.Goroutine // the goroutine whose stack it is; nil for a thread's stack, or if Config.Goroutines is not set
+	// Coroutine is the first of the coroutines whose stack it is: each frame is one, and goes on when the one above it
+	// has finished. It is nil for a thread's stack, or if Config.Coroutines is not set.
+	Coroutine *coroutine.Coroutine
 }
 
 // Result is the result of walking a dump.
 type Result struct {
 	// Dump is the dump that was walked. With Config.Goroutines, its Threads contain one thread for each goroutine: the
 	// thread that runs it, or else one without an id that has the registers saved by the runtime. The thread that
-	// crashed or requested the dump comes last if it runs none of them.
+	// crashed or requested the dump comes last if it runs none of them. With Config.Coroutines, Threads contain one for
+	// each stack of coroutines, without registers, and the thread that crashed or requested the dump.
 	Dump    *dump.Dump
 	Stacks  []Stack   // of the walked threads, in the order of the dump
 	Modules []Symbols // for Dump.Modules; symbols are not looked up for modules on no stack
+
+	// FinishedCoroutines is the number of coroutines that have reached their final suspension point and were not
+	// destroyed, if Config.Coroutines is set.
+	FinishedCoroutines int
 
 	running        []goroutine.Goroutine // all goroutines that threads run; see goroutineOf
 	readGoroutines bool                  // running is set

@@ -46,6 +46,9 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 		}
 		res.Stacks[k] = s
 	}
+	if w.config.Coroutines {
+		w.coroutines(ctx, res)
+	}
 	for i := range res.Modules {
 		m := &res.Modules[i]
 		if st := m.state; st != nil {

@@ -38,6 +38,8 @@ type Config struct {
 	Trace      bool // fill Stack.Trace
 	// Goroutines selects the goroutines that are walked instead of threads in dumps of Go programs.
 	Goroutines Goroutines
+	// Coroutines means that the suspended coroutines of a C++ program are walked instead of its threads.
+	Coroutines bool
 	// Threads selects the threads to walk, as indices in Dump.Threads; nil means all. A thread that
 	// wrote the dump is walked only if it is selected.
 	Threads func(*dump.Dump) []int

@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/coroutine"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/goroutine"
 )
@@ -40,6 +41,9 @@ type docThreadExtra struct {
 
 	Goroutine *docGoroutine `json:"goroutine,omitempty"` // the goroutine whose stack it is, if goroutines were walked
 
+	// Coroutine is the first of the coroutines whose stack it is, if coroutines were walked.
+	Coroutine *docCoroutine `json:"coroutine,omitempty"`
+
 	Index int      `json:"index"` // index of the thread in the dump
 	Notes []string `json:"notes"`
 	Trace []string `json:"trace,omitempty"` // with --trace
@@ -59,6 +63,19 @@ func newDocGoroutine(g *goroutine.Goroutine) *docGoroutine {
 		return nil
 	}
 	return &docGoroutine{ID: g.ID, Running: g.Thread >= 0, Status: g.Status.String(), Wait: textOrNull(g.Wait)}
+}
+
+// docCoroutine is a coroutine.
+type docCoroutine struct {
+	Address string `json:"address"` // of its frame in memory
+	State   string `json:"state"`   // "suspended" or "running"
+}
+
+func (m *documentMaker) newDocCoroutine(c *coroutine.Coroutine) *docCoroutine {
+	if c == nil {
+		return nil
+	}
+	return &docCoroutine{Address: m.hex(c.Addr), State: c.State()}
 }
 
 // docFrames are the frames of a thread, the topmost first. Each is made when it is needed: a
@@ -177,7 +194,7 @@ func (m *documentMaker) thread(stack int) docThread {
 	return docThread{
 		FrameCount: len(s.Frames), Frames: docFrames{m: m, frames: s.Frames, stack: stack}, LastErrorValue: lastError(m.d, t),
 		ThreadID: t.ID, ThreadName: textOrNull(t.Name),
-		Symtool: docThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Goroutine: newDocGoroutine(s.Goroutine), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
+		Symtool: docThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Goroutine: newDocGoroutine(s.Goroutine), Coroutine: m.newDocCoroutine(s.Coroutine), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
 	}
 }
 

@@ -155,7 +155,7 @@ func (p *textWriter) stack(s *viewStack) {
 		n = p.frame(s, i, n)
 		p.put("    Found by: %s\n", p.paint(trustColor(f.Trust), p.foundBy(f)))
 		p.more(s, i, max(len(f.Names), 1)-1)
-		if p.o.Stack && i+1 < len(s.Frames) {
+		if p.o.Stack && i+1 < len(s.Frames) && s.Coroutine == nil {
 			p.stackContents(f.SP, s.Frames[i+1].SP)
 		}
 	}
@@ -269,6 +269,9 @@ func (p *textWriter) unloadedText(f *walk.Frame) string {
 func (p *textWriter) foundBy(f *walk.Frame) string {
 	if f.By == walk.ByReturn && p.d.System.OS == dump.Windows {
 		return "simulating a return from leaf function"
+	}
+	if f.By == walk.ByCoroutine {
+		return "frame of a coroutine"
 	}
 	return f.Trust.Text()
 }

@@ -28,16 +28,22 @@ type viewStack struct {
 	requested bool // it crashed or requested the dump
 }
 
-// name returns "Thread 3" or, for a goroutine, the text in a Go traceback: "Goroutine 3 [select]".
+// name returns "Thread 3" or, for a goroutine, the text in a Go traceback: "Goroutine 3 [select]"; and for coroutines,
+// the first of them: "Coroutine 0x55e0 [suspended]".
 func (s *viewStack) name() string {
 	if g := s.Goroutine; g != nil {
 		return fmt.Sprintf("Goroutine %d [%s]", g.ID, g.State())
+	}
+	if c := s.Coroutine; c != nil {
+		return fmt.Sprintf("Coroutine 0x%x [%s]", c.Addr, c.State())
 	}
 	return fmt.Sprintf("Thread %d", s.number)
 }
 
 // hasThread reports whether it is the stack of a thread, or of a goroutine that a thread runs.
-func (s *viewStack) hasThread() bool { return s.Goroutine == nil || s.Goroutine.Thread >= 0 }
+func (s *viewStack) hasThread() bool {
+	return s.Coroutine == nil && (s.Goroutine == nil || s.Goroutine.Thread >= 0)
+}
 
 type symbolIssue uint8
 

@@ -66,6 +66,20 @@ if test "$what" = dumps; then
 	gzip -9nf stacks.dmp
 fi
 
+# --- coroutines.cpp: suspended coroutines, and what the program says of them, by GCC and by clang ---------------------
+# beginning FUNCTION: the line where it begins.
+beginning() { grep -n "^Task.* $1(" coroutines.cpp | cut -d: -f1; }
+flags="-std=c++20 -g -O2 -DLEAF=$(beginning leaf) -DMIDDLE=$(beginning middle) -DTOP=$(beginning top) -ffile-prefix-map=$work=/src -Wl,--build-id=sha1"
+g++ $flags coroutines.cpp -o coroutines-gcc.elf
+clang++-22 $flags -fdebug-compilation-dir=/src coroutines.cpp -o coroutines-clang.elf
+if test "$what" = dumps; then
+	for compiler in gcc clang; do
+		run "setarch -R env -i ./coroutines-$compiler.elf >coroutines-$compiler.txt 2>/dev/null"
+		mv core* coroutines-$compiler.core
+		gzip -9nf coroutines-$compiler.core
+	done
+fi
+
 for f in *.elf *.core.gz *.dmp.gz *.txt stacks libnet.so.1 old/libnet.so.1; do
 	test -e "$f" || continue
 	if { case $f in *.gz) gzip -dc "$f" ;; *) cat "$f" ;; esac; } | grep -aqE "$work|$here|/root/|/home/|/tmp/"; then

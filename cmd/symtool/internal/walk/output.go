@@ -178,6 +178,7 @@ func (p *walkPrinter) reportProblems(w *fleet.Walked) {
 	p.reportDump(w)
 	p.reportNotes(w)
 	p.reportCut(w)
+	p.reportFinished(w)
 	p.reportThreads(w)
 	p.reportSymbols(w)
 	if p.logsSteps() {
@@ -189,10 +190,11 @@ func (p *walkPrinter) reportProblems(w *fleet.Walked) {
 // a dump that was cut short may have no stacks at all.
 func (p *walkPrinter) reportNotes(w *fleet.Walked) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.places.Verbose, Hint: cli.VerboseHint}
+	first := w.Dump.RequestingThread()
 	for _, requested := range []bool{true, false} {
 		for i := range w.Stacks {
 			s := &w.Stacks[i]
-			if (s.Thread == w.Dump.RequestingThread()) != requested {
+			if (s.Thread == first) != requested {
 				continue
 			}
 			for _, text := range s.Notes {
@@ -243,6 +245,13 @@ func (p *walkPrinter) reportCut(w *fleet.Walked) {
 	if cut > 0 {
 		p.note(cli.StatusInput)
 		p.msgs.Printf("symtool: %s: %d of %d stacks are cut: %s", w.Path, cut, len(w.Stacks), why)
+	}
+}
+
+// reportFinished reports how many coroutines have finished.
+func (p *walkPrinter) reportFinished(w *fleet.Walked) {
+	if n := w.FinishedCoroutines; n > 0 {
+		p.msgs.Warnf("symtool: %s: %s finished and not destroyed", w.Path, text.Count(n, "coroutine"))
 	}
 }
 

@@ -20,10 +20,13 @@ func threadID(text string) (uint32, error) {
 	return uint32(id), nil
 }
 
-// nameOfStack returns the name of a thread or a goroutine for messages.
+// nameOfStack returns the name of a thread, a goroutine or a coroutine for messages.
 func nameOfStack(w *fleet.Walked, s *walk.Stack) string {
 	if g := s.Goroutine; g != nil {
 		return fmt.Sprintf("goroutine %d", g.ID)
+	}
+	if c := s.Coroutine; c != nil {
+		return fmt.Sprintf("the coroutine at %#x", c.Addr)
 	}
 	return fmt.Sprintf("thread %d", w.Dump.Threads[s.Thread].ID)
 }

@@ -163,6 +163,7 @@ func (w *walkCall) flags() []cli.Flag {
 		cli.Time("stop-limit", fmt.Sprintf("with --pid: give up threads that have not stopped after `TIME`\n(default %v)", live.DefaultLimit), &w.stopLimit, cli.With("pid"), w.positive),
 		cli.ParsedAll("thread", "print only the thread with the id `ID`; may be repeated", &w.threads, threadID),
 		cli.OneOf("goroutines", "of a Go program, print goroutines in place of threads: `WHICH` is user\nor all, with those of the runtime", &w.config.Goroutines, []cli.Word[walk.Goroutines]{{Text: "user", Means: walk.UserGoroutines}, {Text: "all", Means: walk.AllGoroutines}}),
+		cli.Switch("coroutines", "of a C++ program, print suspended coroutines in place of threads,\neach with those that go on after it", &w.config.Coroutines, cli.Without("goroutines", "thread", "crashed-only", "summary", "verify")),
 		cli.Switch("crashed-only", "print only the thread that crashed, or asked for the dump", &w.crashed),
 		cli.Switch("brief", "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them", &w.text.Brief, w.inText),
 		cli.Switch("registers", "print the registers of every frame: the default in text, unless\n--registers=false; by default, JSON has those of the topmost frame", &w.registers),
@@ -190,7 +191,7 @@ func (w *walkCall) flags() []cli.Flag {
 
 // onlyWalking lists the flags that do not apply to the comparison of two outputs.
 var onlyWalking = []string{
-	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "local", "hermetic", "index", "index-dir", "thread", "goroutines", "crashed-only", "brief", "registers", "stack-bytes",
+	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "local", "hermetic", "index", "index-dir", "thread", "goroutines", "coroutines", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 	"vars", "vars-redact", "vars-depth", "vars-length", "resume", "source", "source-map",
 }
