@@ -47,7 +47,7 @@ func TestDIEsDecoded(t *testing.T) {
 		for _, c := range []struct {
 			tag             uint16
 			plain, withVars int
-		}{{dw.TagInlinedSubroutine, 1, 2}, {dw.TagCallSite, 0, 1}, {dw.TagVariable, 0, 3}} {
+		}{{dw.TagInlinedSubroutine, 1, 2}, {dw.TagCallSite, 0, 1}, {dw.TagVariable, 0, 2}} {
 			if plain[c.tag] > c.plain || withVars[c.tag] > c.withVars {
 				t.Errorf("%s: DIEs with tag %#x are decoded %d times, with variables %d times; want at most %d and %d",
 					name, c.tag, plain[c.tag], withVars[c.tag], c.plain, c.withVars)

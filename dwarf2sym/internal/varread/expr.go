@@ -381,7 +381,8 @@ func (v *Reader) reference(u *units.Unit, off uint64) (label uint32, expr vars.E
 			return 0, v.expr(du, code)
 		}
 	}
-	return v.label(v.originOf(du, die)), 0
+	key, _ := v.originOf(du, die)
+	return v.label(key), 0
 }
 
 // label returns the label of the variable declared at key.

@@ -70,6 +70,10 @@ func (v *Reader) addAbstract(key dieKey) {
 		if !isParam && (c.Tag != dw.TagVariable || !v.Locals) || c.Flag(dw.AtDeclaration) || !v.Meter.Spend(locationCost) {
 			return
 		}
-		v.abstract = append(v.abstract, abstractVar{v.number(dieKey{u.D, u.Off + uint64(c.Pos)}), v.wholeLocation(u, c)})
+		number := v.number(dieKey{u.D, u.Off + uint64(c.Pos)})
+		if u == &v.main {
+			v.describe(number, c)
+		}
+		v.abstract = append(v.abstract, abstractVar{number, v.wholeLocation(u, c)})
 	})
 }

@@ -313,8 +313,13 @@ type declaration struct {
 	located bool // it has a value somewhere
 }
 
-// describe fills in a declaration from d, the variable's DIE in the current unit.
-func (v *Reader) describe(to *declaration, d *dwarf.DIE) {
+// describe fills in the declaration of a variable by its number in packed functions, unless it is known. d is the DIE
+// at its key if that is in the current unit and has been read, otherwise nil.
+func (v *Reader) describe(number uint32, d *dwarf.DIE) {
+	to := &v.vars[number]
+	if d == nil || to.known || d.Tag == dw.TagSubprogram {
+		return
+	}
 	if to.typ = d.Value(dw.AtType); to.typ.Kind == dwarf.None {
 		return // another DIE may have it
 	}

@@ -144,25 +144,27 @@ func (v *Reader) numberOf(u *units.Unit, d *dwarf.DIE) uint32 {
 			return number
 		}
 	}
-	key := v.originOf(u, d)
+	defer v.release(v.top)
+	key, origin := v.originOf(u, d)
 	number := v.number(key)
-	if key.off == u.Off+uint64(d.Pos) && key.d == u.D {
-		v.describe(&v.vars[number], d)
-	}
+	v.describe(number, origin)
 	return number
 }
 
-// originOf returns the place of the DIE that a variable is an instance of.
-func (v *Reader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
-	defer v.release(v.top)
-	key := dieKey{u.D, u.Off + uint64(d.Pos)}
+// originOf returns the place of the DIE that a variable is an instance of, and that DIE if it was read and is in the
+// current unit, otherwise nil.
+func (v *Reader) originOf(u *units.Unit, d *dwarf.DIE) (key dieKey, origin *dwarf.DIE) {
+	key, origin = dieKey{u.D, u.Off + uint64(d.Pos)}, d
+	if u != &v.main {
+		origin = nil
+	}
 	ref := d.Value(dw.AtAbstractOrigin)
 	for hops := 0; ref.IsRef() && hops < units.MaxChain; hops++ {
 		od, off, ok := v.placeOf(u, ref)
 		if !ok {
 			break
 		}
-		key = dieKey{od, off}
+		key, origin = dieKey{od, off}, nil
 		if _, known := v.varOf.get(key); known {
 			break
 		}
@@ -170,12 +172,14 @@ func (v *Reader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 		if !ok {
 			break
 		}
-		u, ref = ou, die.Value(dw.AtAbstractOrigin)
+		if u, ref = ou, die.Value(dw.AtAbstractOrigin); u == &v.main {
+			origin = die
+		}
 		if hops == units.MaxChain-1 && ref.IsRef() {
 			v.badReference(od, off, "references in a circle, or more than %d of them", units.MaxChain)
 		}
 	}
-	return key
+	return key, origin
 }
 
 // abstractLocation returns the location from the DIE that a variable is an instance of: static variables and
