@@ -95,7 +95,8 @@ type CFISource uint8
 
 // The sources of STACK CFI.
 const (
-	// CFIAuto means DWARF, or SFrame if DWARF describes no code.
+	// CFIAuto means DWARF, or SFrame if DWARF describes no code. Functions of ELF files for x86-64 that have no rules
+	// get them from their instructions.
 	CFIAuto CFISource = iota
 	// CFIDWARF means .eh_frame, .debug_frame and .ARM.exidx.
 	CFIDWARF
@@ -105,7 +106,7 @@ const (
 
 // sources returns the sources that may be read.
 func (s CFISource) sources() callframe.Sources {
-	return callframe.Sources{DWARF: s != CFISFrame, SFrame: s != CFIDWARF}
+	return callframe.Sources{DWARF: s != CFISFrame, SFrame: s != CFIDWARF, Code: s == CFIAuto}
 }
 
 // Result holds the symbols of a file, and describes what was lost.

@@ -86,8 +86,11 @@ func (r *reader) imports(seeds *varjoin.Seeds) map[varjoin.Target]uint64 {
 	c := r.files[0]
 	all := map[varjoin.Target]uint64{}
 	// Damage is reported where functions are read from the same symbols; the other relocations are still used.
-	_ = c.Imports(func(word uint64, name []byte) {
-		if t := seeds.Named(name); all[t] == 0 || word < all[t] {
+	_ = c.Imports(func(word uint64, s *object.Symbol) {
+		if !s.Undefined {
+			return
+		}
+		if t := seeds.Named(s.Name); all[t] == 0 || word < all[t] {
 			all[t] = word
 		}
 	})

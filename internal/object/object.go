@@ -194,7 +194,7 @@ type Container interface {
 	// Imports calls fn with the address of each word in which the loader stores the address of a function of another
 	// file, and with the function's symbol. The name is valid until ReleaseSymbols. If there is damage, Imports
 	// returns an error after calling fn for what was read before it.
-	Imports(fn func(word uint64, name []byte)) error
+	Imports(fn func(word uint64, s *Symbol)) error
 	// DebugMap lists the objects from which the file was linked, in the linker's order, if its debug information may
 	// still be in them. If there is damage, it returns an error, and objects or functions are missing.
 	DebugMap() ([]MappedObject, error)

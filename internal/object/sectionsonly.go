@@ -56,6 +56,6 @@ func (*SectionsOnly) FunctionStarts() ([]uint64, error)  { return nil, nil }
 func (*SectionsOnly) DataInCode() ([]Range, error)       { return nil, nil }
 func (*SectionsOnly) AddrOf(uint64) (uint64, bool)       { return 0, false }
 func (*SectionsOnly) CodeOffset() (uint64, bool)         { return 0, false }
-func (*SectionsOnly) Imports(func(uint64, []byte)) error { return nil }
+func (*SectionsOnly) Imports(func(uint64, *Symbol)) error { return nil }
 func (*SectionsOnly) DebugMap() ([]MappedObject, error)  { return nil, nil }
 func (*SectionsOnly) Problems() []bin.Problem            { return nil }

@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/unwind/code"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -19,12 +20,13 @@ import (
 )
 
 // Sources selects the sources that may be read.
-type Sources struct{ DWARF, SFrame bool }
+type Sources struct{ DWARF, SFrame, Code bool }
 
 // Result is the STACK CFI of a file, from one source.
 type Result struct {
 	SFrame   bool // the source is .sframe
 	Table    symfmt.CFITable
+	Derived  uint64 // bytes of code whose rules come from instructions
 	Stats    unwind.Stats
 	Problems []bin.Problem
 }
@@ -32,6 +34,14 @@ type Result struct {
 // Read reads STACK CFI from the files of a binary. Damage in
 // DWARF is reported even if SFrame replaces it.
 func Read(ctx context.Context, cpu *arch.Arch, files []object.Companion, from Sources) (c Result) {
+	c = read(ctx, cpu, files, from)
+	if from.Code && ctx.Err() == nil {
+		c.Derived = code.Derive(&c.Table, files)
+	}
+	return c
+}
+
+func read(ctx context.Context, cpu *arch.Arch, files []object.Companion, from Sources) (c Result) {
 	if from.DWARF {
 		in, problems := Input(cpu, files)
 		read, err := unwind.Read(ctx, in)

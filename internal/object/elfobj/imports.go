@@ -8,7 +8,7 @@ import (
 
 // Imports implements object.Container, using the relocations of the dynamic linker. It leaves out those with an
 // addend, whose words do not hold the start of a function.
-func (f *File) Imports(fn func(word uint64, name []byte)) error {
+func (f *File) Imports(fn func(word uint64, s *object.Symbol)) error {
 	w, err := f.newSymWalk(object.Dynamic)
 	if w == nil || err != nil {
 		return err
@@ -37,7 +37,7 @@ func (f *File) Imports(fn func(word uint64, name []byte)) error {
 }
 
 // importedBy calls fn with the words of one relocation section.
-func (t *relocTable) importedBy(w *symWalk, fn func(word uint64, name []byte)) error {
+func (t *relocTable) importedBy(w *symWalk, fn func(word uint64, s *object.Symbol)) error {
 	t.entsize = int64(t.s.file.pick(8, 16))
 	if t.rela {
 		t.entsize = int64(t.s.file.pick(12, 24))
@@ -48,11 +48,11 @@ func (t *relocTable) importedBy(w *symWalk, fn func(word uint64, name []byte)) e
 		if r.sym == 0 || r.addend != 0 || off+int64(w.entsize) > int64(len(w.data)) || !w.decode(&sym, int(off)) {
 			return true
 		}
-		if isCode := sym.Kind == object.Function || sym.Kind == object.Untyped; sym.Undefined && isCode && len(sym.Name) > 0 {
+		if isCode := sym.Kind == object.Function || sym.Kind == object.Untyped; isCode && len(sym.Name) > 0 {
 			if w.room -= len(sym.Name); w.room < 0 {
 				return false
 			}
-			fn(r.off, sym.Name)
+			fn(r.off, &sym)
 		}
 		return true
 	})

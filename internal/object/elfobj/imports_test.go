@@ -26,7 +26,7 @@ func TestImports(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		if err := f.Imports(func(word uint64, name []byte) { got = append(got, fmt.Sprintf("%x %s", word, name)) }); err != nil {
+		if err := f.Imports(func(word uint64, s *object.Symbol) { got = append(got, fmt.Sprintf("%x %s", word, s.Name)) }); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if text := strings.Join(got, ", "); text != want {
@@ -60,7 +60,7 @@ func TestImportsOverlap(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := 0
-	if err := f.Imports(func(uint64, []byte) { words++ }); err == nil || words < n || words > 4*n {
+	if err := f.Imports(func(uint64, *object.Symbol) { words++ }); err == nil || words < n || words > 4*n {
 		t.Errorf("%d words, error %v", words, err)
 	}
 }

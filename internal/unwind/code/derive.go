@@ -1,0 +1,148 @@
+package code
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Derivable reports whether rules can be derived from the instructions of a binary: ELF files for x86-64 that are
+// linked, but for Linux's kernel, whose code the interrupted do not call.
+func Derivable(f *object.File) bool {
+	return f.Arch == arch.X86_64 && f.Format == "ELF" && f.Kind != object.Relocatable && f.Section(".orc_unwind") == nil
+}
+
+// Derive adds to the rules of a binary those of functions that have none, from their instructions. It returns the
+// number of bytes that have rules by it.
+func Derive(t *symfmt.CFITable, files []object.Companion) (size uint64) {
+	f := files[0]
+	if !Derivable(f.File) {
+		return 0
+	}
+	d := deriver{file: f.File, in: input{data: bytesOf(f.File), pointer: f.Pointer, skip: execcode.X86}}
+	d.described(t)
+	d.starts(files)
+	if len(d.in.begins) == 0 {
+		return 0
+	}
+	d.imports()
+	t.Rules.SetArch(f.Arch)
+	size = appendRules(t, &d.in, f.Base)
+	slices.SortFunc(t.Blocks, func(a, b symfmt.CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) })
+	return size
+}
+
+// deriver collects what is known about the code of a binary.
+type deriver struct {
+	file  *object.File
+	in    input
+	parts []execcode.Part      // of in.parts
+	never map[uint64]bool // functions that do not return
+}
+
+// described notes the code that has rules.
+func (d *deriver) described(t *symfmt.CFITable) {
+	for i := range t.Blocks {
+		b := &t.Blocks[i]
+		lo := uint64(b.RVA) + d.file.Base
+		d.in.ranges = append(d.in.ranges, codeRange{lo: lo, hi: lo + b.Size})
+	}
+}
+
+// starts finds the functions that have no rules, and the code that they are in.
+func (d *deriver) starts(files []object.Companion) {
+	for _, p := range execcode.Parts(d.file) {
+		if bytes, err := p.Bytes(); err == nil && p.Kind != execcode.Startup {
+			d.parts = append(d.parts, p)
+			d.in.parts = append(d.in.parts, codePart{lo: p.Start, bytes: bytes})
+		}
+	}
+	d.never = map[uint64]bool{}
+	d.in.never = func(addr uint64) bool { return d.never[addr] }
+	named := false
+	for _, f := range files {
+		for _, table := range []object.Table{object.Symtab, object.Dynamic} {
+			// Damage is reported when the symbols are read for their names.
+			_ = f.Symbols(table, func(s *object.Symbol) {
+				if s.IsFunction() && !s.Undefined {
+					named = named || table == object.Symtab
+					d.function(s.Addr-f.Moved, s.Name)
+				}
+			})
+		}
+	}
+	d.stubs()
+	d.in.unnamed = !named
+	slices.Sort(d.in.begins)
+	d.in.begins = slices.Compact(d.in.begins)
+}
+
+// function notes the start of a function.
+func (d *deriver) function(addr uint64, name []byte) {
+	if exits(string(name)) {
+		d.never[addr] = true
+	}
+	if addr != d.file.Entry && !execcode.StartupName(name) && d.in.follows(addr) {
+		d.in.begins = append(d.in.begins, addr)
+	}
+}
+
+// stubs notes the starts of the stubs in the procedure linkage table.
+func (d *deriver) stubs() {
+	for i, p := range d.parts {
+		if p.Kind == execcode.Linkage {
+			for _, off := range stubsAMD64(d.in.parts[i].bytes) {
+				if addr := p.Start + uint64(off); d.in.follows(addr) {
+					d.in.begins = append(d.in.begins, addr)
+				}
+			}
+		}
+	}
+}
+
+// imports finds what calls through the words that the linker fills lead to.
+func (d *deriver) imports() {
+	type target struct {
+		addr  uint64
+		never bool
+	}
+	words := map[uint64]target{}
+	_ = d.file.Imports(func(word uint64, s *object.Symbol) {
+		name := string(s.Name)
+		if s.Undefined {
+			words[word] = target{never: neverReturning(name)}
+		} else {
+			words[word] = target{s.Addr, exits(name)}
+		}
+	})
+	d.in.imported = func(slot uint64) (addr uint64, noReturn bool) { return words[slot].addr, words[slot].never }
+}
+
+// bytesOf returns a function that returns the bytes of a file from an address on.
+func bytesOf(f *object.File) func(addr uint64) []byte {
+	var all []*object.Section
+	for _, s := range f.Sections {
+		if s.Alloc && s.HasData() {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b *object.Section) int { return cmp.Compare(a.Addr, b.Addr) })
+	return func(addr uint64) []byte {
+		i, found := slices.BinarySearchFunc(all, addr, func(s *object.Section, addr uint64) int { return cmp.Compare(s.Addr, addr) })
+		if !found {
+			i--
+		}
+		if i < 0 {
+			return nil
+		}
+		data, err := all[i].Data()
+		if err != nil || addr-all[i].Addr >= uint64(len(data)) {
+			return nil
+		}
+		return data[addr-all[i].Addr:]
+	}
+}

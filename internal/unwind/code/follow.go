@@ -1,0 +1,269 @@
+package code
+
+// flow is how control goes on after an instruction.
+type flow uint8
+
+const (
+	next flow = iota
+	bad
+	call
+	jump
+	branch
+	indirect
+	ret
+	stop
+)
+
+// step is an instruction.
+type step struct {
+	size  int
+	flow  flow
+	to    uint64 // of a jump, branch or call; 0 if it is not known
+	slot  uint64 // the address of the word that an indirect call or jump reads, or 0
+	table value  // of an indirect jump: a target or pointer, if it is a switch
+	limit limit  // what a branch says
+}
+
+// limit says that a compared value is at most n minus less where a branch is taken, or where it is not.
+type limit struct {
+	compare
+	less  uint32
+	taken bool
+}
+
+// path is how control comes to an address: in which function, and behind which call alone, by its return address, or 0.
+type path struct {
+	fn  int32
+	via uint64
+}
+
+// lead is an address that control comes to other than from the instruction before it.
+type lead struct {
+	path
+	addr   uint64
+	state  state
+	queued bool
+	gone   bool // its function is followed again
+}
+
+// page has the leads of the instructions in a piece of code, plus 1. For other bytes, it has 0.
+type page [1 << 12]int32
+
+// follower follows the code of a binary.
+type follower struct {
+	in    *input
+	leads []lead
+	pages map[uint64]*page // by address
+	queue []int32
+	block state // of the block that is being followed
+	left  int   // how many instructions may still be followed
+
+	functions
+	switches
+}
+
+// effort is how many instructions are followed for each byte of code, before everything is given up.
+const effort = 64
+
+// followAll follows the functions of a binary, and calls fn for each instruction that they lead to, in order of address.
+// The state must not be kept.
+func followAll(in *input, fn func(lo, hi uint64, s *state)) {
+	e := &follower{in: in, pages: map[uint64]*page{}, functions: functions{by: map[uint64]int32{}, stops: map[uint64]bool{}}, switches: switches{known: map[uint64]int{}}}
+	for _, p := range in.parts {
+		e.left += effort * len(p.bytes)
+	}
+	for _, s := range in.begins {
+		e.begin(s)
+	}
+	for e.settle(); e.openTables() || e.guess(); e.settle() {
+	}
+	e.each(fn)
+}
+
+// settle follows all that is queued.
+func (e *follower) settle() {
+	for len(e.queue) > 0 && e.left > 0 {
+		n := e.queue[len(e.queue)-1]
+		e.queue = e.queue[:len(e.queue)-1]
+		e.leads[n].queued = false
+		if !e.leads[n].gone {
+			e.follow(n)
+		}
+		e.restart()
+	}
+}
+
+func (e *follower) enqueue(n int32) {
+	if l := &e.leads[n]; !l.queued {
+		l.queued = true
+		e.queue = append(e.queue, n)
+	}
+}
+
+// at returns where the lead of the instruction at an address is kept.
+func (e *follower) at(a uint64) *int32 {
+	p := e.pages[a>>12]
+	if p == nil {
+		p = new(page)
+		e.pages[a>>12] = p
+	}
+	return &p[a&(1<<12-1)]
+}
+
+// reach takes a state for an address.
+func (e *follower) reach(a uint64, s *state, p path) {
+	if p.via == a && e.stops[a] || !e.in.follows(a) {
+		return
+	}
+	at := e.at(a)
+	n := *at - 1
+	if n < 0 || e.leads[n].addr != a {
+		if n >= 0 {
+			e.enqueue(n) // its block ends here from now on
+		}
+		n = int32(len(e.leads))
+		e.leads = append(e.leads, lead{path: p, addr: a, state: *s})
+		e.fns[p.fn].leads = append(e.fns[p.fn].leads, n)
+		*at = n + 1
+		e.enqueue(n)
+		return
+	}
+	l := &e.leads[n]
+	if l.fn != p.fn {
+		e.tail(p.fn, l.fn)
+	}
+	if e.blame(l, s, p) {
+		return
+	}
+	if l.via != p.via {
+		l.via = 0
+	}
+	if l.state.merge(s) {
+		e.enqueue(n)
+	}
+}
+
+// follow follows the instructions of a block.
+func (e *follower) follow(n int32) {
+	l := &e.leads[n]
+	s, a, p := &e.block, l.addr, l.path
+	*s = l.state
+	padding := p.via == a // only padding so far, behind a call
+	part, off, _ := e.in.part(a)
+	code := e.in.parts[part].bytes
+	_, end := e.in.described(a)
+	for off < len(code) && a < end && e.left > 0 {
+		at := e.at(a)
+		if m := *at - 1; m >= 0 && m != n && e.leads[m].addr == a {
+			if !padding || !e.in.starts(a) {
+				e.reach(a, s, p)
+			}
+			return
+		}
+		*at = n + 1
+		e.left--
+		padding = padding && e.in.skip(code[off:min(off+16, len(code))]) > 0
+		in := stepAMD64(code[off:], a, s)
+		a += uint64(in.size)
+		off += in.size
+		if in.flow != next {
+			e.leave(&in, a, s, p)
+			return
+		}
+	}
+}
+
+// leave goes on behind the last instruction of a block, which ends at the address next.
+func (e *follower) leave(in *step, next uint64, s *state, p path) {
+	switch in.flow {
+	case bad:
+		e.wrong(p.fn)
+	case call:
+		e.call(in, next, s, p.fn)
+	case jump:
+		e.jump(in.to, s, p)
+	case branch:
+		e.branch(in, next, s, p)
+	case indirect:
+		e.indirect(in, next, s, p)
+	case ret:
+		if s.regs[amdSP].base != unknown && !s.leaves() {
+			e.wrong(p.fn)
+		}
+		e.returns(p.fn)
+	}
+}
+
+// call goes on behind a call.
+func (e *follower) call(in *step, next uint64, s *state, fn int32) {
+	if in.to == next { // to get the address
+		s.regs[amdSP] = value{}
+	}
+	s.called(changedByCalls, amdSP)
+	if e.in.starts(next) && next != e.fns[fn].start {
+		return
+	}
+	to, never := in.to, false
+	if in.slot != 0 {
+		to, never = e.in.imported(in.slot)
+	}
+	switch {
+	case never:
+	case to == next, !e.in.follows(to):
+		if !e.in.never(to) {
+			e.reach(next, s, path{fn, next})
+		}
+	default:
+		state := *s
+		e.wait(e.begin(to), next, &state, fn)
+	}
+}
+
+// jump goes on where a jump leads.
+func (e *follower) jump(to uint64, s *state, p path) {
+	if !e.in.follows(to) {
+		e.exit(to, s, p.fn)
+		return
+	}
+	other, known := e.by[to]
+	switch {
+	case known && s.leaves():
+		e.tail(p.fn, other)
+	case known && other != p.fn && e.in.starts(to):
+		e.wrong(p.fn)
+	default:
+		e.reach(to, s, p)
+	}
+}
+
+// exit ends a path in code that is not followed.
+func (e *follower) exit(to uint64, s *state, fn int32) {
+	if s.leaves() && !e.in.never(to) {
+		e.returns(fn)
+	}
+}
+
+// branch goes on in both directions.
+func (e *follower) branch(in *step, next uint64, s *state, p path) {
+	taken, not := *s, *s
+	if c := in.limit; c.size != 0 && c.n >= c.less {
+		if c.taken {
+			taken.limit(c)
+		} else {
+			not.limit(c)
+		}
+	}
+	e.jump(in.to, &taken, p)
+	e.reach(next, &not, p)
+}
+
+// limit notes that what was compared is at most a number.
+func (s *state) limit(c limit) {
+	v := value{base: below, n: c.n - c.less}
+	switch {
+	case c.reg < 0:
+		s.store(c.at, v, int64(c.size))
+	case changedByCalls>>c.reg&1 != 0, s.regs[c.reg] == value{}:
+		s.regs[c.reg] = v
+	}
+}

@@ -1,0 +1,187 @@
+package code
+
+import "slices"
+
+// functions has what is known about functions.
+type functions struct {
+	fns     []function
+	by      map[uint64]int32 // their indexes, by address
+	stops   map[uint64]bool  // the return addresses of calls that turned out not to return
+	again   []int32          // functions to follow again
+	guesses bool             // they were made
+}
+
+// function is what is known about a function.
+type function struct {
+	start   uint64
+	returns bool
+	wrong   bool
+	waiting []waiter // calls that go on if it returns
+	tails   []int32  // functions that return if it does
+	leads   []int32  // that it reached first
+	resets  int      // how often it was followed again
+	dirty   bool     // it is in again
+	guessed bool     // nothing calls it: it is a function only if it returns as one
+}
+
+// waiter is a path that goes on at an address if a call returns.
+type waiter struct {
+	at    uint64
+	state state
+	fn    int32
+}
+
+// begin returns the function at an address, which it begins to follow the first time.
+func (e *follower) begin(start uint64) int32 {
+	fn, known := e.by[start]
+	if !known {
+		fn = int32(len(e.fns))
+		e.fns = append(e.fns, function{start: start})
+		e.by[start] = fn
+		s := entryState()
+		e.reach(start, &s, path{fn: fn})
+	}
+	return fn
+}
+
+// alignment is that of the functions of compilers, but for those optimized for size.
+const alignment = 16
+
+// guess begins functions at addresses in code that instructions take, such as those of callbacks, if functions have no
+// symbols. It reports whether there were any.
+func (e *follower) guess() bool {
+	if !e.in.unnamed || e.guesses {
+		return false
+	}
+	e.guesses = true
+	e.label()
+	for _, a := range e.labels {
+		if a%alignment == 0 && e.in.follows(a) && *e.at(a) == 0 {
+			e.fns[e.begin(a)].guessed = true
+		}
+	}
+	return true
+}
+
+// wrong notes that a function contradicts the calling convention, so that nothing about it is certain.
+func (e *follower) wrong(fn int32) { e.fns[fn].wrong = true }
+
+// tail notes that a function returns if another does.
+func (e *follower) tail(fn, other int32) {
+	if fn == other || e.fns[fn].returns {
+		return
+	}
+	if e.fns[other].returns {
+		e.returns(fn)
+		return
+	}
+	if t := e.fns[other].tails; !slices.Contains(t, fn) {
+		e.fns[other].tails = append(t, fn)
+	}
+}
+
+// returns notes that a function may return, and goes on with those that waited for it.
+func (e *follower) returns(fn int32) {
+	for list := []int32{fn}; len(list) > 0; {
+		f := &e.fns[list[0]]
+		list = list[1:]
+		if f.returns || e.in.never(f.start) {
+			continue
+		}
+		f.returns = true
+		waiting, tails := f.waiting, f.tails
+		f.waiting, f.tails = nil, nil
+		for i := range waiting {
+			w := &waiting[i]
+			e.reach(w.at, &w.state, path{w.fn, w.at})
+		}
+		list = append(list, tails...)
+	}
+}
+
+// wait goes on at an address once a function is known to return.
+func (e *follower) wait(callee int32, at uint64, s *state, fn int32) {
+	f := &e.fns[callee]
+	if f.returns {
+		e.reach(at, s, path{fn, at})
+		return
+	}
+	i := slices.IndexFunc(f.waiting, func(w waiter) bool { return w.at == at })
+	if i < 0 {
+		i = len(f.waiting)
+		f.waiting = append(f.waiting, waiter{})
+	}
+	f.waiting[i] = waiter{at, *s, fn}
+}
+
+// maxResets is how often a function is followed again.
+const maxResets = 64
+
+// blame looks for a call that does not return, if a path comes to a lead with another stack pointer than the lead's:
+// what is behind such a call belongs to another path. It reports whether the function is followed again without it.
+func (e *follower) blame(l *lead, s *state, p path) bool {
+	have, sp := l.state.regs[amdSP], s.regs[amdSP]
+	if have == sp || have.base != cfa || sp.base != cfa {
+		return false
+	}
+	if bp := s.regs[amdBP]; bp.base == cfa && bp == l.state.regs[amdBP] {
+		return false // the stack pointer may differ, as behind alloca
+	}
+	if p.via == 0 || l.via == l.addr || p.via != l.addr && l.via != 0 && have.off < sp.off {
+		p = l.path
+	}
+	f := &e.fns[p.fn]
+	if p.via == 0 || e.stops[p.via] || f.resets == maxResets {
+		return false
+	}
+	e.stops[p.via] = true
+	f.resets++
+	if !f.dirty {
+		f.dirty = true
+		e.again = append(e.again, p.fn)
+	}
+	return true
+}
+
+// restart follows functions again in which calls turned out not to return.
+func (e *follower) restart() {
+	for _, fn := range e.again {
+		f := &e.fns[fn]
+		f.dirty, f.wrong = false, false
+		for _, n := range f.leads {
+			e.forget(n)
+		}
+		f.leads = f.leads[:0]
+		s := entryState()
+		e.reach(f.start, &s, path{fn: fn})
+	}
+	e.again = e.again[:0]
+}
+
+// forget removes a block.
+func (e *follower) forget(n int32) {
+	l := &e.leads[n]
+	l.gone = true
+	part, off, _ := e.in.part(l.addr)
+	for a := l.addr; off < len(e.in.parts[part].bytes); a, off = a+1, off+1 {
+		at := e.at(a)
+		if *at != 0 && *at != n+1 {
+			return
+		}
+		if *at == 0 && e.ends(a, n) {
+			return
+		}
+		*at = 0
+	}
+}
+
+// ends reports whether no instruction of a block is found within the length of one from an address on.
+func (e *follower) ends(a uint64, n int32) bool {
+	const longest = 15
+	for i := range uint64(longest) {
+		if *e.at(a + i) == n+1 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,78 @@
+package code
+
+import (
+	"cmp"
+	"slices"
+)
+
+// codePart is a piece of code.
+type codePart struct {
+	lo    uint64
+	bytes []byte
+}
+
+// codeRange is the code in [lo, hi).
+type codeRange struct{ lo, hi uint64 }
+
+// input is what is known about the code of a binary. Addresses are those in the file.
+type input struct {
+	parts  []codePart  // in order
+	ranges []codeRange // code that has rules, in order: it is not followed
+	begins []uint64    // where functions begin, in order
+	// unnamed means that most functions have no symbols: they begin where calls lead, or where instructions take the
+	// address of code.
+	unnamed bool
+	// data returns the file's bytes from an address on, or nil. pointer returns what the loader stores at an address
+	// where the file has zeros, or 0.
+	data    func(addr uint64) []byte
+	pointer func(addr uint64) uint64
+	// imported returns what the word at an address, which the linker fills, points to: a function of this binary, or
+	// one of another module, and whether that is known not to return.
+	imported func(slot uint64) (addr uint64, noReturn bool)
+	never    func(addr uint64) bool // whether the function at an address is known not to return
+	skip     func(code []byte) int  // the length of the padding at the start of code
+}
+
+// part returns the part that an address is in, and the offset there.
+func (in *input) part(a uint64) (part, off int, ok bool) {
+	i, found := slices.BinarySearchFunc(in.parts, a, func(p codePart, a uint64) int { return cmp.Compare(p.lo, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || a-in.parts[i].lo >= uint64(len(in.parts[i].bytes)) {
+		return 0, 0, false
+	}
+	return i, int(a - in.parts[i].lo), true
+}
+
+// described reports whether an address is in code that has rules, and returns the start of the next such code.
+func (in *input) described(a uint64) (is bool, next uint64) {
+	i, _ := slices.BinarySearchFunc(in.ranges, a, func(r codeRange, a uint64) int {
+		if r.hi <= a {
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case i == len(in.ranges):
+		return false, 1<<64 - 1
+	case in.ranges[i].lo <= a:
+		return true, a
+	}
+	return false, in.ranges[i].lo
+}
+
+// follows reports whether the instruction at an address is one to follow.
+func (in *input) follows(a uint64) bool {
+	_, _, ok := in.part(a)
+	if is, _ := in.described(a); is {
+		return false
+	}
+	return ok
+}
+
+// starts reports whether a function is known to begin at an address.
+func (in *input) starts(a uint64) bool {
+	_, found := slices.BinarySearch(in.begins, a)
+	return found
+}

@@ -1,0 +1,161 @@
+package code
+
+import "slices"
+
+// base is what a value is relative to.
+type base uint8
+
+const (
+	unknown  base = iota
+	cfa           // the CFA, plus off
+	initial       // register off as it was when the function began
+	aligned       // the stack pointer after it was aligned down, plus off
+	constant      // off
+	below         // at most n, without a sign
+	scaled        // a value of at most n, times off
+	word          // a word of 4 bytes from the table at off, by an index of at most n
+	entry         // the same, with its sign extended
+	target        // the same, plus the table's address
+	pointer       // a word of 8 bytes from the table at off, by an index of at most n
+)
+
+// value is what is known about a register, or a word of the stack.
+type value struct {
+	off  int64
+	n    uint32
+	base base
+}
+
+// onStack reports whether v is an address in the stack.
+func (v value) onStack() bool { return v.base == cfa || v.base == aligned }
+
+// plus returns the sum of v and a constant.
+func (v value) plus(n int64) value {
+	if v.onStack() || v.base == constant {
+		v.off += n
+		return v
+	}
+	return value{}
+}
+
+// place is an address in the stack.
+type place struct {
+	base base // cfa or aligned
+	off  int64
+}
+
+// slot is a word of the stack.
+type slot struct {
+	place
+	value
+}
+
+// compare is the comparison that the flags come from: of a register, or a word of the stack, with a constant.
+type compare struct {
+	at   place // if reg is negative
+	n    uint32
+	reg  int8
+	size uint8 // in bytes; 0 if the flags come from elsewhere
+}
+
+// state is what is known before an instruction. Registers have their DWARF numbers.
+type state struct {
+	regs  [32]value
+	slots []slot // in order; replaced as a whole, never changed, since states share them
+	flags compare
+}
+
+func (s slot) compare(p place) int {
+	switch {
+	case s.place == p:
+		return 0
+	case s.place.base < p.base || s.place.base == p.base && s.place.off < p.off:
+		return -1
+	}
+	return 1
+}
+
+// load returns the word at a place of the stack.
+func (s *state) load(p place) value {
+	if i, ok := slices.BinarySearchFunc(s.slots, p, slot.compare); ok {
+		return s.slots[i].value
+	}
+	return value{}
+}
+
+// store stores size bytes.
+func (s *state) store(p place, v value, size int64) {
+	i, _ := slices.BinarySearchFunc(s.slots, place{p.base, p.off - 7}, slot.compare)
+	j := i
+	for j < len(s.slots) && s.slots[j].place.base == p.base && s.slots[j].place.off < p.off+size {
+		j++
+	}
+	keep := (v.onStack() || v.base == initial || v.base == constant) && size == 8 || v.base == below && size >= 4
+	if i == j && !keep {
+		return
+	}
+	next := make([]slot, 0, len(s.slots)-(j-i)+1)
+	next = append(next, s.slots[:i]...)
+	if keep {
+		next = append(next, slot{p, v})
+	}
+	s.slots = append(next, s.slots[j:]...)
+}
+
+// merge keeps what both states know, and reports whether s changed.
+func (s *state) merge(o *state) (changed bool) {
+	for i := range s.regs {
+		if s.regs[i] != o.regs[i] && s.regs[i] != (value{}) {
+			s.regs[i], changed = value{}, true
+		}
+	}
+	if s.flags != o.flags && s.flags.size != 0 {
+		s.flags, changed = compare{}, true
+	}
+	if sameSlots(s.slots, o.slots) {
+		return changed
+	}
+	both := slices.DeleteFunc(slices.Clone(s.slots), func(x slot) bool { return o.load(x.place) != x.value })
+	if len(both) != len(s.slots) {
+		s.slots, changed = both, true
+	}
+	return changed
+}
+
+func sameSlots(a, b []slot) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+}
+
+// called forgets what a called function may change: the registers in changed, and the stack below the stack pointer.
+func (s *state) called(changed uint32, sp int) {
+	for r := range s.regs {
+		if changed>>r&1 != 0 {
+			s.regs[r] = value{}
+		}
+	}
+	s.flags = compare{}
+	if v := s.regs[sp]; v.onStack() {
+		s.dropBelow(place{v.base, v.off})
+	}
+}
+
+// dropBelow forgets the part of the stack below a place.
+func (s *state) dropBelow(p place) {
+	dead := func(x slot) bool { return x.place.base == p.base && x.place.off < p.off }
+	if slices.ContainsFunc(s.slots, dead) {
+		s.slots = slices.DeleteFunc(slices.Clone(s.slots), dead)
+	}
+}
+
+// realign forgets what is relative to an earlier alignment.
+func (s *state) realign() {
+	old := func(x slot) bool { return x.place.base == aligned || x.value.base == aligned }
+	if slices.ContainsFunc(s.slots, old) {
+		s.slots = slices.DeleteFunc(slices.Clone(s.slots), old)
+	}
+	for i := range s.regs {
+		if s.regs[i].base == aligned {
+			s.regs[i] = value{}
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package code
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// switches has the switches whose number of cases no comparison limits.
+type switches struct {
+	open    []openTable
+	known   map[uint64]int // indexes in open, by the address behind the jump
+	opened  int            // how many were followed
+	labels  []uint64       // addresses that instructions take, in order
+	labeled bool
+}
+
+type openTable struct {
+	value
+	state state
+	path  path
+}
+
+// openEnd is the n of a table whose number of words is not known.
+const openEnd = 1<<32 - 1
+
+// maxTable is the maximum number of words in a table.
+const maxTable = 1 << 16
+
+// indirect goes on behind an indirect jump: in another function, or in the cases of a switch.
+func (e *follower) indirect(in *step, next uint64, s *state, p path) {
+	switch t := in.table; {
+	case in.slot != 0:
+		e.stub(in.slot, s, p.fn)
+	case t.base != target && t.base != pointer:
+		e.exit(0, s, p.fn)
+	case t.n == openEnd:
+		e.later(t, next, s, p)
+	default:
+		state := *s
+		for _, to := range e.cases(t) {
+			e.reach(to, &state, p)
+		}
+	}
+}
+
+// stub goes on in the function whose address the linker stores in a word.
+func (e *follower) stub(slot uint64, s *state, fn int32) {
+	addr, never := e.in.imported(slot)
+	switch {
+	case never:
+	case e.in.follows(addr) && s.leaves():
+		e.tail(fn, e.begin(addr))
+	default:
+		e.exit(addr, s, fn)
+	}
+}
+
+// cases returns the targets of a switch, or nothing if one of them is not code.
+func (e *follower) cases(t value) (all []uint64) {
+	if t.n >= maxTable {
+		return nil
+	}
+	for i := range uint64(t.n) + 1 {
+		to, ok := e.word(t, i)
+		if !ok || !e.in.follows(to) {
+			return nil
+		}
+		all = append(all, to)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// word returns the address that the word at an index in a table stands for.
+func (e *follower) word(t value, i uint64) (to uint64, ok bool) {
+	at := uint64(t.off) + i*t.wordSize()
+	data := e.in.data(at)
+	switch {
+	case len(data) < int(t.wordSize()):
+		return 0, false
+	case t.base != pointer:
+		return uint64(t.off) + uint64(int64(int32(binary.LittleEndian.Uint32(data)))), true
+	}
+	if to = binary.LittleEndian.Uint64(data); to == 0 {
+		to = e.in.pointer(at)
+	}
+	return to, to != 0
+}
+
+func (v value) wordSize() uint64 {
+	if v.base == pointer {
+		return 8
+	}
+	return 4
+}
+
+// later keeps a switch that has a case for each value, so that nothing is compared, until all else is followed.
+func (e *follower) later(t value, next uint64, s *state, p path) {
+	i, known := e.known[next]
+	if !known {
+		i = len(e.open)
+		e.known[next] = i
+		e.open = append(e.open, openTable{})
+	}
+	e.open[i] = openTable{t, *s, p}
+	if i < e.opened {
+		e.openTable(i)
+	}
+}
+
+// openTables follows the switches that were kept. It reports whether there were any.
+func (e *follower) openTables() bool {
+	if e.opened == len(e.open) {
+		return false
+	}
+	e.label()
+	for e.opened < len(e.open) {
+		e.opened++
+		e.openTable(e.opened - 1)
+	}
+	return true
+}
+
+// openTable takes the words up to the next address that an instruction takes, as long as they lead to code. Other data
+// may follow the words of a table that are relative to it, if code takes its address in another way: such words are
+// taken only if they lead into the function, or if all up to the next address lead to code.
+func (e *follower) openTable(i int) {
+	t := e.open[i]
+	end := uint64(1<<64 - 1)
+	if i, _ := slices.BinarySearch(e.labels, uint64(t.off)+1); i < len(e.labels) {
+		end = e.labels[i]
+	}
+	var all []uint64
+	own, at := 0, uint64(t.off)
+	for ; len(all) < maxTable && at+t.wordSize() <= end; at += t.wordSize() {
+		to, ok := e.word(t.value, uint64(len(all)))
+		if !ok || !e.in.follows(to) || e.in.starts(to) {
+			break
+		}
+		if own == len(all) && e.within(to, t.path.fn) {
+			own++
+		}
+		all = append(all, to)
+	}
+	if t.base != pointer && at != end {
+		all = all[:own]
+	}
+	for _, to := range all {
+		e.reach(to, &t.state, path{fn: t.path.fn})
+	}
+}
+
+// within reports whether an address is between a function's start and that of the next.
+func (e *follower) within(a uint64, fn int32) bool {
+	start := e.fns[fn].start
+	i, _ := slices.BinarySearch(e.in.begins, start+1)
+	return a >= start && (i == len(e.in.begins) || a < e.in.begins[i])
+}
+
+// label finds the addresses that instructions take.
+func (e *follower) label() {
+	if e.labeled {
+		return
+	}
+	e.labeled = true
+	for _, p := range e.in.parts {
+		for off := 0; off < len(p.bytes); {
+			n, addr := labelAMD64(p.bytes[off:], p.lo+uint64(off))
+			if addr != 0 {
+				e.labels = append(e.labels, addr)
+			}
+			off += max(n, 1)
+		}
+	}
+	slices.Sort(e.labels)
+	e.labels = slices.Compact(e.labels)
+}
