@@ -20,6 +20,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/unwind/code"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -52,6 +53,7 @@ type Lookup struct {
 	sources sources
 
 	frames     func() *unwind.Index // made by the first call
+	derived    func() *unwind.Index // the same, with rules from instructions
 	declared   func() *lookup.Index // of the code that units declare, made by the first call
 	undeclared func() bool          // reports whether units that declare no code have some, found by the first call
 	costly     sync.Once            // reports names that stay mangled
@@ -73,7 +75,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	}
 	r.partly = true
 	l.sources.kept.Limit = heldSources
-	l.r, l.frames = r, sync.OnceValue(l.readFrames)
+	l.r, l.frames, l.derived = r, sync.OnceValue(l.readFrames), sync.OnceValue(l.readDerived)
 	l.sources.variables = sync.OnceValue(l.readVariables)
 	l.declared = sync.OnceValue(l.declaredIndex)
 	l.undeclared = sync.OnceValue(l.findUndeclared)
@@ -387,7 +389,23 @@ func (l *Lookup) Name(raw string) string {
 func (l *Lookup) Block(rva symfmt.RVA) (symfmt.CFITable, bool) {
 	x := l.frames()
 	defer func() { l.note(x.Problems()) }()
-	return x.Block(rva)
+	table, ok := x.Block(rva)
+	if !ok && l.derivable() {
+		return l.derived().Block(rva)
+	}
+	return table, ok
+}
+
+// derivable reports whether code without call frame information may have rules from its instructions.
+func (l *Lookup) derivable() bool { return code.Derivable(l.r.file) }
+
+// readDerived builds an index that includes such rules, when an address without others is first looked up.
+func (l *Lookup) readDerived() *unwind.Index {
+	if x := l.frames(); !x.HasBlocks() {
+		return x // readFrames has tried all sources
+	}
+	c := callframe.Read(context.Background(), l.r.file.Arch, l.r.files, CFIAuto.sources())
+	return unwind.NewTableIndex(&c.Table)
 }
 
 // Begins reports whether a block of STACK CFI begins after first, and at or before last.
