@@ -53,7 +53,6 @@ type Lookup struct {
 	sources sources
 
 	frames     func() *unwind.Index // made by the first call
-	derived    func() *unwind.Index // the same, with rules from instructions
 	declared   func() *lookup.Index // of the code that units declare, made by the first call
 	undeclared func() bool          // reports whether units that declare no code have some, found by the first call
 	costly     sync.Once            // reports names that stay mangled
@@ -75,7 +74,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	}
 	r.partly = true
 	l.sources.kept.Limit = heldSources
-	l.r, l.frames, l.derived = r, sync.OnceValue(l.readFrames), sync.OnceValue(l.readDerived)
+	l.r, l.frames = r, sync.OnceValue(l.readFrames)
 	l.sources.variables = sync.OnceValue(l.readVariables)
 	l.declared = sync.OnceValue(l.declaredIndex)
 	l.undeclared = sync.OnceValue(l.findUndeclared)
@@ -389,23 +388,7 @@ func (l *Lookup) Name(raw string) string {
 func (l *Lookup) Block(rva symfmt.RVA) (symfmt.CFITable, bool) {
 	x := l.frames()
 	defer func() { l.note(x.Problems()) }()
-	table, ok := x.Block(rva)
-	if !ok && l.derivable() {
-		return l.derived().Block(rva)
-	}
-	return table, ok
-}
-
-// derivable reports whether code without call frame information may have rules from its instructions.
-func (l *Lookup) derivable() bool { return code.Derivable(l.r.file) }
-
-// readDerived builds an index that includes such rules, when an address without others is first looked up.
-func (l *Lookup) readDerived() *unwind.Index {
-	if x := l.frames(); !x.HasBlocks() {
-		return x // readFrames has tried all sources
-	}
-	c := callframe.Read(context.Background(), l.r.file.Arch, l.r.files, CFIAuto.sources())
-	return unwind.NewTableIndex(&c.Table)
+	return x.Block(rva)
 }
 
 // Begins reports whether a block of STACK CFI begins after first, and at or before last.
@@ -419,7 +402,7 @@ func (l *Lookup) Begins(first, last symfmt.RVA) bool {
 func (l *Lookup) HasRules() bool { return l.frames().HasBlocks() }
 
 // readFrames builds the index of call frame information. SFrame, which is used where DWARF has no rules, is read as a
-// whole.
+// whole, and so is a file whose rules come from instructions.
 func (l *Lookup) readFrames() *unwind.Index {
 	r := l.r
 	cpu := r.file.Arch
@@ -428,7 +411,7 @@ func (l *Lookup) readFrames() *unwind.Index {
 		return unwind.NewTableIndex(&symfmt.CFITable{})
 	}
 	in, problems := callframe.Input(cpu, r.files)
-	if x := unwind.NewIndex(in); x.HasBlocks() {
+	if x := unwind.NewIndex(in); x.HasBlocks() && !code.Wanted(r.file, x.Described()) {
 		l.note(problems)
 		return x
 	}

@@ -101,6 +101,16 @@ func (x *Index) HasBlocks() bool {
 	return false
 }
 
+// Described returns the number of bytes of code that FDEs apply to.
+func (x *Index) Described() (size uint64) {
+	for _, pieces := range x.from {
+		for _, p := range pieces {
+			size += p.hi - p.lo
+		}
+	}
+	return size
+}
+
 // Last returns the last address of all blocks. It reports false if there are no blocks.
 func (x *Index) Last() (last symfmt.RVA, ok bool) {
 	x.mu.Lock()

@@ -10,17 +10,33 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Derivable reports whether rules can be derived from the instructions of a binary: ELF files for x86-64 that are
-// linked, but for Linux's kernel, whose code the interrupted do not call.
-func Derivable(f *object.File) bool {
-	return f.Arch == arch.X86_64 && f.Format == "ELF" && f.Kind != object.Relocatable && f.Section(".orc_unwind") == nil
+// sparse is how many bytes of code there are at least for each that has rules in a file whose rules are derived: that of
+// a C library that was built without them has some for a few functions in assembly.
+const sparse = 10
+
+// Wanted reports whether rules are derived from the instructions of a binary of which so many bytes have rules: ELF
+// files for x86-64 that are linked, but for Linux's kernel, much of whose code is not called.
+func Wanted(f *object.File, described uint64) bool {
+	if f.Arch != arch.X86_64 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
+		return false
+	}
+	size := uint64(0)
+	for _, p := range execcode.Parts(f) {
+		if p.Kind == execcode.Code {
+			size += p.End - p.Start
+		}
+	}
+	return described < size/sparse
 }
 
-// Derive adds to the rules of a binary those of functions that have none, from their instructions. It returns the
-// number of bytes that have rules by it.
+// Derive adds to the rules of a binary those of functions that have none, from their instructions, if they are wanted.
+// It returns the number of bytes that have rules by it.
 func Derive(t *symfmt.CFITable, files []object.Companion) (size uint64) {
-	f := files[0]
-	if !Derivable(f.File) {
+	f, described := files[0], uint64(0)
+	for i := range t.Blocks {
+		described += t.Blocks[i].Size
+	}
+	if !Wanted(f.File, described) {
 		return 0
 	}
 	d := deriver{file: f.File, in: input{data: bytesOf(f.File), pointer: f.Pointer, skip: execcode.X86}}
@@ -40,7 +56,7 @@ func Derive(t *symfmt.CFITable, files []object.Companion) (size uint64) {
 type deriver struct {
 	file  *object.File
 	in    input
-	parts []execcode.Part      // of in.parts
+	parts []execcode.Part // of in.parts
 	never map[uint64]bool // functions that do not return
 }
 

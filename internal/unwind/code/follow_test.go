@@ -1,0 +1,99 @@
+package code
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// codeAddr is where the code of tests is.
+const codeAddr = 0x1000
+
+// rulesFor returns the rules derived for code, in which functions begin at some offsets.
+func rulesFor(code []byte, begins ...uint64) string {
+	in := &input{
+		parts:    []codePart{{codeAddr, code}},
+		data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
+		pointer:  func(uint64) uint64 { return 0 },
+		imported: func(uint64) (uint64, bool) { return 0, false },
+		never:    func(uint64) bool { return false },
+		skip:     execcode.X86,
+	}
+	for _, off := range begins {
+		in.begins = append(in.begins, codeAddr+off)
+	}
+	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "x"}
+	m.CFI.Rules.SetArch(arch.X86_64)
+	appendRules(&m.CFI, in, codeAddr)
+	var b strings.Builder
+	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
+		return err.Error()
+	}
+	_, text, _ := strings.Cut(b.String(), "\n")
+	return strings.ReplaceAll(text, "STACK CFI ", "")
+}
+
+func TestDerivedRules(t *testing.T) {
+	for _, c := range []struct{ name, code, want string }{
+		{"frame pointer", "55 4889e5 4883ec10 c9 c3", // push %rbp; mov %rsp, %rbp; sub $16, %rsp; leave; ret
+			"INIT 0 a .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n4 $rbp: .cfa -16 + ^\n8 .cfa: $rsp 32 +\n9 .cfa: $rsp 8 + $rbp: $rbp\n"},
+		{"alloca", "55 4889e5 4829c4 c9 c3", // sub %rax, %rsp
+			"INIT 0 9 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n4 $rbp: .cfa -16 + ^\n7 .cfa: $rbp 16 +\n8 .cfa: $rsp 8 + $rbp: $rbp\n"},
+		{"frame lost", "55 4889e5 4829c4 31ed c9 c3", ""}, // xor %ebp, %ebp,
+		{"saved", "53 31db 5b c3", // push %rbx; xor %ebx, %ebx; pop %rbx; ret
+			"INIT 0 5 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n3 $rbx: .cfa -16 + ^\n4 .cfa: $rsp 8 + $rbx: $rbx\n"},
+		{"realigned", "4c8d542408 4883e4e0 41ff72f8 55 4889e5 4152 4531d2 415a 5d 498d62f8 c3",
+			"INIT 0 1e .cfa: $rsp 8 + .ra: .cfa -8 + ^\n9 .cfa: $r10 0 +\n11 $rbp: $rsp 0 + ^\n13 $rbp: $rsp 8 + ^\n" +
+				"16 .cfa: $rsp 0 + ^\n18 .cfa: $r10 0 + $rbp: $rsp 0 + ^\n19 $rbp: $rbp\n1d .cfa: $rsp 8 +\n"},
+		{"returns elsewhere", "50 c3", ""},                                                // push %rax; ret
+		{"loses a register", "31db c3", ""},                                               // xor %ebx, %ebx; ret
+		{"clone", "b838000000 0f05 c3", "INIT 0 7 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},     // the child has another stack
+		{"jumps into itself", "ebff c0 c3", "INIT 0 4 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"}, // jmp .+1; inc %eax; ret
+		{"undecodable", "53 06", ""},                                                      // push %rbx; an invalid opcode
+		{"calls what does not return", "53 e802000000 5b c3 ebfe", "INIT 0 6 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\nINIT 8 2 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
+		{"calls what returns", "53 e802000000 5b c3 c3", "INIT 0 9 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n7 .cfa: $rsp 8 +\n"},
+		{"endless", "ebfe", "INIT 0 2 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
+	} {
+		code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rulesFor(code, 0); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// Any code ends soon, and rows are in order within it.
+func FuzzDerivedRules(f *testing.F) {
+	for _, code := range []string{"\x55\x48\x89\xe5\xc9\xc3", "\xeb\xff\xc0\xc3", "\x83\xff\x05\x77\x10\x48\x8d\x15\x00\x00\x00\x00\x48\x63\x04\xba\x48\x01\xd0\xff\xe0"} {
+		f.Add([]byte(code))
+	}
+	f.Fuzz(func(t *testing.T, code []byte) {
+		if len(code) == 0 {
+			return
+		}
+		in := &input{
+			parts: []codePart{{codeAddr, code}}, begins: []uint64{codeAddr}, unnamed: true,
+			data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
+			pointer:  func(addr uint64) uint64 { return addr },
+			imported: func(slot uint64) (uint64, bool) { return slot, false },
+			never:    func(addr uint64) bool { return addr%64 == 1 },
+			skip:     execcode.X86,
+		}
+		var table symfmt.CFITable
+		table.Rules.SetArch(arch.X86_64)
+		appendRules(&table, in, codeAddr)
+		end := symfmt.RVA(0)
+		for _, b := range table.Blocks {
+			if b.RVA < end || b.Size == 0 || uint64(b.RVA)+b.Size > uint64(len(code)) {
+				t.Fatalf("block %+v after %#x in %d bytes", b, end, len(code))
+			}
+			end = b.RVA + symfmt.RVA(b.Size)
+		}
+	})
+}
