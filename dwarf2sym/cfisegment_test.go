@@ -47,7 +47,7 @@ func openImage(t testing.TB, image []byte) *elfobj.File {
 // cfiTextOf returns the CFI of a file as text, and the problems.
 func cfiTextOf(t testing.TB, f *object.File) (text string, problems []string) {
 	t.Helper()
-	report, err := Read(context.Background(), f, Options{CFIOnly: true, Name: "x", ID: "0"})
+	report, err := Read(context.Background(), f, Options{CFIOnly: true, CFI: CFIDWARF, Name: "x", ID: "0"})
 	if err != nil {
 		t.Fatal(err)
 	}

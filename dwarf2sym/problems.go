@@ -123,6 +123,7 @@ func (l *Lookup) Damaged() int { return int(l.damaged.Load()) }
 const (
 	SourceDWARF  = "dwarf"
 	SourceSFrame = "sframe"
+	SourceCode   = "code" // instructions alone
 )
 
 // Stats counts what was read, written and lost. The names of the JSON fields are part of the
@@ -147,14 +148,15 @@ type Stats struct {
 	RepairedInlines int    `json:"repaired_inlines"` // pieces of functions whose inlines did not nest
 	CodeBytes       uint64 `json:"code_bytes"`       // executable bytes of the file
 
-	CFISource    string `json:"cfi_source"`         // "dwarf" or "sframe"; empty without STACK CFI
-	CFIBlocks    int    `json:"cfi_blocks"`         // STACK CFI INIT records
-	CFIRows      int    `json:"cfi_rows"`           // STACK CFI records
-	CFIBytes     uint64 `json:"cfi_bytes"`          // bytes of code that the rules cover
-	CFIDead      int    `json:"cfi_dead"`           // FDEs for code that the linker dropped
-	CFILostRules int    `json:"cfi_lost_rules"`     // rules that the format cannot express
-	CFILostRegs  int    `json:"cfi_lost_registers"` // rules for registers that Breakpad does not name
-	SignalFrames int    `json:"signal_frames"`      // FDEs of signal handler frames
+	CFISource    string `json:"cfi_source"`                  // "dwarf", "sframe" or "code"; empty without STACK CFI
+	CFIBlocks    int    `json:"cfi_blocks"`                  // STACK CFI INIT records
+	CFIRows      int    `json:"cfi_rows"`                    // STACK CFI records
+	CFIBytes     uint64 `json:"cfi_bytes"`                   // bytes of code that the rules cover
+	CFIDerived   uint64 `json:"cfi_derived_bytes,omitempty"` // those of CFIBytes whose rules come from instructions
+	CFIDead      int    `json:"cfi_dead"`                    // FDEs for code that the linker dropped
+	CFILostRules int    `json:"cfi_lost_rules"`              // rules that the format cannot express
+	CFILostRegs  int    `json:"cfi_lost_registers"`          // rules for registers that Breakpad does not name
+	SignalFrames int    `json:"signal_frames"`               // FDEs of signal handler frames
 
 	StackWins int `json:"stack_wins,omitempty"` // STACK WIN records, for x86 with a PDB
 }
@@ -187,10 +189,15 @@ func (s *Stats) countCFI(c *callframe.Result) {
 		s.CFIBytes += t.Blocks[i].Size
 	}
 	s.CFIDead, s.CFILostRules, s.CFILostRegs = c.Stats.Dead, c.Stats.LostCFA+c.Stats.LostRules, c.Stats.Unnamed
-	s.SignalFrames = c.Stats.Signal
+	s.SignalFrames, s.CFIDerived = c.Stats.Signal, c.Derived
 	if len(t.Blocks) > 0 {
-		if s.CFISource = SourceDWARF; c.SFrame {
+		switch {
+		case c.Derived == s.CFIBytes:
+			s.CFISource = SourceCode
+		case c.SFrame:
 			s.CFISource = SourceSFrame
+		default:
+			s.CFISource = SourceDWARF
 		}
 	}
 }

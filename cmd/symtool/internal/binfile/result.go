@@ -1,6 +1,7 @@
 package binfile
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
@@ -79,6 +80,9 @@ func StatsLine(s *dwarf2sym.Stats) string {
 	}, ", ")
 	if s.StackWins > 0 { // rules of x86, which are not in STACK CFI
 		line += ", " + text.Count(s.StackWins, "STACK WIN record")
+	}
+	if s.CFIDerived > 0 {
+		line += fmt.Sprintf(" (%.1f %% of the bytes with rules have them from instructions)", 100*float64(s.CFIDerived)/float64(s.CFIBytes))
 	}
 	for _, lost := range []struct {
 		n    int
