@@ -191,8 +191,8 @@ type Container interface {
 	AddrOf(offset uint64) (addr uint64, ok bool)
 	// CodeOffset returns the offset in the file at which the loader's first mapping with code begins.
 	CodeOffset() (offset uint64, ok bool)
-	// Imports calls fn with the address of each word in which the loader stores the address of a function of another
-	// file, and with the function's symbol. The name is valid until ReleaseSymbols. If there is damage, Imports
+	// Imports calls fn with the address of each word in which the loader stores the address of a function, of this or
+	// another file, and with the function's symbol. The name is valid until ReleaseSymbols. If there is damage, Imports
 	// returns an error after calling fn for what was read before it.
 	Imports(fn func(word uint64, s *Symbol)) error
 	// DebugMap lists the objects from which the file was linked, in the linker's order, if its debug information may

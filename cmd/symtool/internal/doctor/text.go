@@ -134,7 +134,12 @@ func cfiOrigin(b *binaryDiagnosis) string {
 			}
 		}
 	}
-	if len(names) == 0 {
+	switch derived := b.Stats.CFIDerived > 0; {
+	case b.Stats.CFISource == dwarf2sym.SourceCode:
+		return "its instructions"
+	case derived:
+		names = append(names, "its instructions")
+	case len(names) == 0:
 		return b.terms.UnwindLead
 	}
 	return strings.Join(names, " and ")
