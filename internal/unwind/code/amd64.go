@@ -255,6 +255,8 @@ func labelAMD64(code []byte, addr uint64) (size int, label uint64) {
 		return n, 0
 	}
 	switch m := code[i+1]; {
+	case code[i] == 0xc7 && m >= 0xc0:
+		return n, uint64(binary.LittleEndian.Uint32(code[n-4:]))
 	case m&0xc7 == 5:
 		return n, addr + uint64(n) + uint64(int64(int32(binary.LittleEndian.Uint32(code[i+2:]))))
 	case m&0xc7 == 4 && code[i+2]&7 == 5 && i+7 <= n:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -12,12 +13,12 @@ import (
 
 // sparse is how many bytes of code there are at least for each that has rules in a file whose rules are derived: that of
 // a C library that was built without them has some for a few functions in assembly.
-const sparse = 10
+const sparse = 50
 
 // Wanted reports whether rules are derived from the instructions of a binary of which so many bytes have rules: ELF
-// files for x86-64 that are linked, but for Linux's kernel, much of whose code is not called.
+// files for x86-64 (not x32) that are linked, but for Linux's kernel, much of whose code is not called.
 func Wanted(f *object.File, described uint64) bool {
-	if f.Arch != arch.X86_64 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
+	if f.Arch != arch.X86_64 || f.AddrSize != 8 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
 		return false
 	}
 	size := uint64(0)
@@ -26,7 +27,7 @@ func Wanted(f *object.File, described uint64) bool {
 			size += p.End - p.Start
 		}
 	}
-	return described < size/sparse
+	return described*sparse < size
 }
 
 // Derive adds to the rules of a binary those of functions that have none, from their instructions, if they are wanted.
@@ -42,7 +43,7 @@ func Derive(t *symfmt.CFITable, files []object.Companion) (size uint64) {
 	d := deriver{file: f.File, in: input{data: bytesOf(f.File), pointer: f.Pointer, skip: execcode.X86}}
 	d.described(t)
 	d.starts(files)
-	if len(d.in.begins) == 0 {
+	if len(d.in.begins) == 0 && !d.in.unnamed {
 		return 0
 	}
 	d.imports()
@@ -92,7 +93,9 @@ func (d *deriver) starts(files []object.Companion) {
 		}
 	}
 	d.stubs()
-	d.in.unnamed = !named
+	if d.in.unnamed, d.in.entry = !named, d.file.Entry; d.in.unnamed {
+		d.callees()
+	}
 	slices.Sort(d.in.begins)
 	d.in.begins = slices.Compact(d.in.begins)
 }
@@ -104,6 +107,29 @@ func (d *deriver) function(addr uint64, name []byte) {
 	}
 	if addr != d.file.Entry && !execcode.StartupName(name) && d.in.follows(addr) {
 		d.in.begins = append(d.in.begins, addr)
+	}
+}
+
+// callees notes the functions that are called from code that has rules, which is not followed.
+func (d *deriver) callees() {
+	for _, r := range d.in.ranges {
+		part, off, ok := d.in.part(r.lo)
+		if !ok {
+			continue
+		}
+		code := d.in.parts[part].bytes[off:]
+		code = code[:min(r.hi-r.lo, uint64(len(code)))]
+		for a := r.lo; len(code) > 0; {
+			n, kind, to := insn.AMD64(code, a)
+			if n == 0 {
+				break
+			}
+			if kind == insn.Direct && d.in.follows(to) {
+				d.in.begins = append(d.in.begins, to)
+			}
+			a += uint64(n)
+			code = code[n:]
+		}
 	}
 }
 

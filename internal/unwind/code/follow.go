@@ -75,6 +75,9 @@ func followAll(in *input, fn func(lo, hi uint64, s *state)) {
 	for _, s := range in.begins {
 		e.begin(s)
 	}
+	if in.unnamed && in.entry != 0 {
+		e.wrong(e.begin(in.entry)) // it has no caller, but calls functions
+	}
 	for e.settle(); e.openTables() || e.guess(); e.settle() {
 	}
 	e.each(fn)

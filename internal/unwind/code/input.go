@@ -22,6 +22,7 @@ type input struct {
 	// unnamed means that most functions have no symbols: they begin where calls lead, or where instructions take the
 	// address of code.
 	unnamed bool
+	entry   uint64 // where the program begins, or 0
 	// data returns the file's bytes from an address on, or nil. pointer returns what the loader stores at an address
 	// where the file has zeros, or 0.
 	data    func(addr uint64) []byte
