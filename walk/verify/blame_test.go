@@ -57,7 +57,6 @@ func TestVerifyBlame(t *testing.T) {
 		{"no rules", walks.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), nil, BlameSymbols, "12 after walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
 		{"no rules anywhere", walks.BothSources(t, x.ChangedStore("bare", walktest.NoRules), x.BareBinary()), nil, BlameBinary,
 			"12 after walk-sources.elf, for which neither the symbol file nor the binary has rules for crash, variable and others"},
-		{"no rules in the binary", walks.BinarySources(t, x.BareBinary()), nil, BlameBinary, "12 after walk-sources.elf, whose binary has no rules for crash, variable and others"},
 		{"no id", walks.SymbolSources(t, t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
 		{"no id, no stack", walks.SymbolSources(t, t.TempDir()), func(d *dump.Dump) {
 			noID(d)
@@ -136,5 +135,22 @@ func editRules(t *testing.T, path, rva string) {
 	}
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A binary without call frame information has rules from its instructions, with which all stacks end where threads begin.
+func TestVerifyInstructions(t *testing.T) {
+	x := walktest.NewProgram(t)
+	w := walk.NewWalker(walks.BinarySources(t, x.BareBinary()), walk.Config{})
+	r, err := w.Walk(context.Background(), walktest.Opened(t, x.Core))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Judge(context.Background(), w, r, Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "the symbols hold: 12 of 12 caller frames by CFI"; !v.Holds || v.Conclusion != want {
+		t.Errorf("%s, want %s", v.Conclusion, want)
 	}
 }

@@ -15,6 +15,9 @@ import (
 // a C library that was built without them has some for a few functions in assembly.
 const sparse = 50
 
+// maxSize is the maximum number of bytes of code that are followed: some 40 times as much memory is needed.
+const maxSize = 32 << 20
+
 // Wanted reports whether rules are derived from the instructions of a binary of which so many bytes have rules: ELF
 // files for x86-64 (not x32) that are linked, but for Linux's kernel, much of whose code is not called.
 func Wanted(f *object.File, described uint64) bool {
@@ -27,7 +30,7 @@ func Wanted(f *object.File, described uint64) bool {
 			size += p.End - p.Start
 		}
 	}
-	return described*sparse < size
+	return size <= maxSize && described*sparse < size
 }
 
 // Derive adds to the rules of a binary those of functions that have none, from their instructions, if they are wanted.

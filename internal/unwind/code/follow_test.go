@@ -1,6 +1,7 @@
 package code
 
 import (
+	"bytes"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -64,6 +65,33 @@ func TestDerivedRules(t *testing.T) {
 		}
 		if got := rulesFor(code, 0); got != c.want {
 			t.Errorf("%s: got\n%swant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// Code that is made to be followed again and again ends, too.
+func TestHostileCode(t *testing.T) {
+	const size = 1 << 20
+	random := make([]byte, size)
+	for i, x := 0, uint32(1); i < size; i++ {
+		x ^= x << 13
+		x ^= x >> 17
+		x ^= x << 5
+		random[i] = byte(x)
+	}
+	for name, code := range map[string][]byte{
+		"branches":        bytes.Repeat([]byte{0x75, 0}, size/2),
+		"branches apart":  bytes.Repeat([]byte{0x75, 0x10, 0x74, 0xee}, size/4), // forth and back
+		"pushes":          bytes.Repeat([]byte{0x50}, size),
+		"pushes in loops": bytes.Repeat([]byte{0x53, 0x75, 0xfd, 0x5b}, size/4), // push %rbx; jne to it; pop %rbx
+		"calls":           bytes.Repeat([]byte{0xe8, 0, 0, 0, 0}, size/5),
+		"calls of calls":  bytes.Repeat([]byte{0xe8, 5, 0, 0, 0, 0xc3}, size/6),
+		"stores":          bytes.Repeat([]byte{0x53, 0x48, 0x89, 0x5c, 0x24, 0x80}, size/6), // push %rbx; mov %rbx, -128(%rsp)
+		"random":          random,
+	} {
+		// A prologue that never ends may have a row for each instruction.
+		if text := rulesFor(code, 0); len(text) > 32*size {
+			t.Errorf("%s: %d bytes of rules for %d of code", name, len(text), size)
 		}
 	}
 }

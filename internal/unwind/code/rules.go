@@ -103,7 +103,7 @@ type writer struct {
 	base  uint64 // the address of RVA 0
 	names *cfi.Names
 	build cfi.Builder
-	regs  [32]cfi.Reg // by DWARF number
+	regs  [16]cfi.Reg // by DWARF number
 	set   cfi.Rules
 
 	open   bool

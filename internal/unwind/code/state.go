@@ -60,7 +60,7 @@ type compare struct {
 
 // state is what is known before an instruction. Registers have their DWARF numbers.
 type state struct {
-	regs  [32]value
+	regs  [16]value
 	slots []slot // in order; replaced as a whole, never changed, since states share them
 	flags compare
 }
@@ -74,6 +74,9 @@ func (s slot) compare(p place) int {
 	}
 	return 1
 }
+
+// maxSlots is how many words of the stack are remembered: those of a prologue, and some that switches need.
+const maxSlots = 128
 
 // load returns the word at a place of the stack.
 func (s *state) load(p place) value {
@@ -91,7 +94,7 @@ func (s *state) store(p place, v value, size int64) {
 		j++
 	}
 	keep := (v.onStack() || v.base == initial || v.base == constant) && size == 8 || v.base == below && size >= 4
-	if i == j && !keep {
+	if keep = keep && len(s.slots) < maxSlots; i == j && !keep {
 		return
 	}
 	next := make([]slot, 0, len(s.slots)-(j-i)+1)
