@@ -34,28 +34,28 @@ func (b *SectionsOnly) Close() error {
 
 // The other methods of Container return nothing.
 
-func (*SectionsOnly) Located(string) (*Section, error)   { return nil, nil }
-func (*SectionsOnly) Symbols(Table, func(*Symbol)) error { return nil }
-func (*SectionsOnly) SymbolNames(Table) ([]byte, error)  { return nil, nil }
-func (*SectionsOnly) HasSymbols(Table) bool              { return false }
-func (*SectionsOnly) ReleaseSymbols()                    {}
-func (*SectionsOnly) BuildID() []byte                    { return nil }
-func (*SectionsOnly) ContentID() []byte                  { return nil }
-func (*SectionsOnly) ModuleID([]byte) string             { return "" }
-func (*SectionsOnly) CodeID([]byte, string) string       { return "" }
-func (*SectionsOnly) Name() (string, error)              { return "", nil }
-func (*SectionsOnly) NameLost() bool                     { return false }
-func (*SectionsOnly) Moved(*File) (uint64, error)        { return 0, nil }
-func (*SectionsOnly) Supplement() (*Link, error)         { return nil, nil }
-func (*SectionsOnly) SupplementID() []byte               { return nil }
-func (*SectionsOnly) DebugLink() (string, uint32, bool)  { return "", 0, false }
-func (*SectionsOnly) Embedded() (*File, error)           { return nil, nil }
-func (*SectionsOnly) Pointer(uint64) uint64              { return 0 }
-func (*SectionsOnly) SectionsNamed(string) []*Section    { return nil }
-func (*SectionsOnly) FunctionStarts() ([]uint64, error)  { return nil, nil }
-func (*SectionsOnly) DataInCode() ([]Range, error)       { return nil, nil }
-func (*SectionsOnly) AddrOf(uint64) (uint64, bool)       { return 0, false }
-func (*SectionsOnly) CodeOffset() (uint64, bool)         { return 0, false }
+func (*SectionsOnly) Located(string) (*Section, error)    { return nil, nil }
+func (*SectionsOnly) Symbols(Table, func(*Symbol)) error  { return nil }
+func (*SectionsOnly) SymbolNames(Table) ([]byte, error)   { return nil, nil }
+func (*SectionsOnly) HasSymbols(Table) bool               { return false }
+func (*SectionsOnly) ReleaseSymbols()                     {}
+func (*SectionsOnly) BuildID() []byte                     { return nil }
+func (*SectionsOnly) ContentID() []byte                   { return nil }
+func (*SectionsOnly) ModuleID([]byte) string              { return "" }
+func (*SectionsOnly) CodeID([]byte, string) string        { return "" }
+func (*SectionsOnly) Name() (string, error)               { return "", nil }
+func (*SectionsOnly) NameLost() bool                      { return false }
+func (*SectionsOnly) Moved(*File) (uint64, error)         { return 0, nil }
+func (*SectionsOnly) Supplement() (*Link, error)          { return nil, nil }
+func (*SectionsOnly) SupplementID() []byte                { return nil }
+func (*SectionsOnly) DebugLink() (string, uint32, bool)   { return "", 0, false }
+func (*SectionsOnly) Embedded() (*File, error)            { return nil, nil }
+func (*SectionsOnly) Pointer(uint64) uint64               { return 0 }
+func (*SectionsOnly) SectionsNamed(string) []*Section     { return nil }
+func (*SectionsOnly) FunctionStarts() ([]uint64, error)   { return nil, nil }
+func (*SectionsOnly) DataInCode() ([]Range, error)        { return nil, nil }
+func (*SectionsOnly) AddrOf(uint64) (uint64, bool)        { return 0, false }
+func (*SectionsOnly) CodeOffset() (uint64, bool)          { return 0, false }
 func (*SectionsOnly) Imports(func(uint64, *Symbol)) error { return nil }
-func (*SectionsOnly) DebugMap() ([]MappedObject, error)  { return nil, nil }
-func (*SectionsOnly) Problems() []bin.Problem            { return nil }
+func (*SectionsOnly) DebugMap() ([]MappedObject, error)   { return nil, nil }
+func (*SectionsOnly) Problems() []bin.Problem             { return nil }

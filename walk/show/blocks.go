@@ -37,7 +37,7 @@ func (s *showing) blocks(parts map[string]part, id vars.TypeID, depth int) strin
 		}
 		total += between*perBlock + (last-lastFrom)/size
 		for i := uint64(1); i <= between && i <= uint64(s.o.Length)/perBlock+1; i++ {
-			at, _ := s.f.Word(node+i*ptr) // a block at 0 is not in the dump
+			at, _ := s.f.Word(node + i*ptr) // a block at 0 is not in the dump
 			runs = append(runs, run{at, perBlock})
 		}
 		runs = append(runs, run{lastFrom, (last - lastFrom) / size})

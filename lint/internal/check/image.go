@@ -27,10 +27,10 @@ type Image struct {
 	rows *follow.Table // nil until the first STACK CFI INIT
 	// files are the binary and the file in its .gnu_debugdata, if that is needed; nil until eachSymbol is called
 	files []object.Companion
-	all  []execcode.Part   // nil until Parts is called
-	data []coverage.Extent // pieces of code that are data according to symbols; nil until DataSymbols is called
-	not  []coverage.Extent // other pieces that do not count as code
-	done bool
+	all   []execcode.Part   // nil until Parts is called
+	data  []coverage.Extent // pieces of code that are data according to symbols; nil until DataSymbols is called
+	not   []coverage.Extent // other pieces that do not count as code
+	done  bool
 }
 
 // Open sets the binary of a pass. It must be called before the pass begins.
