@@ -69,6 +69,7 @@ const (
 	uncertain         // the state has no rules
 	late              // the table has the rules of an earlier instruction: compilers describe some epilogues so
 	loose             // the table says that a register is unchanged, which an instruction changed: assembly
+	unproven          // the table's rule reads what the state does not know
 	wrong
 )
 
@@ -94,11 +95,8 @@ func (s *state) judge(rules map[string][]string) verdict {
 	}
 	bp := value{base: initial, off: amdBP}
 	restored := s.regs[amdBP] == bp && rules["$rbp"] != nil && s.eval(rules["$rbp"]) != bp
-	if s.eval(rules[".cfa"]) != (value{base: cfa}) {
-		if restored {
-			return late
-		}
-		return wrong
+	if v := s.eval(rules[".cfa"]); v != (value{base: cfa}) {
+		return s.differs(v, restored)
 	}
 	result := right
 	for _, reg := range savedAMD64 {
@@ -107,13 +105,23 @@ func (s *state) judge(rules map[string][]string) verdict {
 		switch rule, ok := rules[name]; {
 		case !ok && s.regs[reg] != want:
 			result = max(result, loose)
-		case ok && s.eval(rule) != want && restored:
-			result = max(result, late)
 		case ok && s.eval(rule) != want:
-			return wrong
+			result = max(result, s.differs(s.eval(rule), restored))
 		}
 	}
 	return result
+}
+
+// differs returns the verdict on a rule that gives another value than it should. restored means that the frame pointer
+// has the caller's value already, which the table does not say.
+func (s *state) differs(v value, restored bool) verdict {
+	switch {
+	case restored:
+		return late
+	case v.base == unknown:
+		return unproven
+	}
+	return wrong
 }
 
 func amd64Name(reg uint8) string {

@@ -16,7 +16,7 @@ import (
 const sparse = 50
 
 // maxSize is the maximum number of bytes of code that are followed: some 40 times as much memory is needed.
-const maxSize = 32 << 20
+const maxSize = 16 << 20
 
 // Wanted reports whether rules are derived from the instructions of a binary of which so many bytes have rules: ELF
 // files for x86-64 (not x32) that are linked, but for Linux's kernel, much of whose code is not called.
