@@ -20,7 +20,6 @@ type function struct {
 	tails   []int32  // functions that return if it does
 	leads   []int32  // that it reached first
 	resets  int      // how often it was followed again
-	dirty   bool     // it is in again
 	guessed bool     // nothing calls it: it is a function only if it returns as one
 }
 
@@ -136,8 +135,7 @@ func (e *follower) blame(l *lead, s *state, p path) bool {
 	}
 	e.stops[p.via] = true
 	f.resets++
-	if !f.dirty {
-		f.dirty = true
+	if !slices.Contains(e.again, p.fn) {
 		e.again = append(e.again, p.fn)
 	}
 	return true
@@ -147,7 +145,7 @@ func (e *follower) blame(l *lead, s *state, p path) bool {
 func (e *follower) restart() {
 	for _, fn := range e.again {
 		f := &e.fns[fn]
-		f.dirty, f.wrong = false, false
+		f.wrong = false
 		for _, n := range f.leads {
 			e.forget(n)
 		}

@@ -106,10 +106,9 @@ type writer struct {
 	regs  [16]cfi.Reg // by DWARF number
 	set   cfi.Rules
 
-	open   bool
-	now    row    // in force
-	hi     uint64 // the end of its last instruction
-	isFunc func(addr uint64) bool
+	open bool
+	now  row    // in force
+	hi   uint64 // the end of its last instruction
 }
 
 // appendRules adds to a table the rules of code that it does not describe, and returns the number of bytes that have rules
@@ -124,7 +123,6 @@ func appendRules(t *symfmt.CFITable, in *input, base uint64) (size uint64) {
 		}
 	}
 	first := len(t.Blocks)
-	w.isFunc = in.starts
 	followAll(in, w.instruction)
 	w.close()
 	for _, b := range t.Blocks[first:] {
@@ -139,7 +137,7 @@ func (w *writer) instruction(lo, hi uint64, s *state) {
 	if lo = max(lo, w.hi); lo >= hi {
 		return // in the middle of another instruction, which has a prefix
 	}
-	if w.open && lo > w.hi && !w.padding(w.hi, lo) || w.isFunc(lo) {
+	if w.open && lo > w.hi && !w.padding(w.hi, lo) || w.in.starts(lo) {
 		w.close()
 	}
 	switch {
