@@ -1,7 +1,6 @@
 package callframe
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -42,9 +41,9 @@ func addIndex(in *unwind.Input, files []object.Companion) (problems []bin.Proble
 
 // dataOf returns a function that finds the section in memory that contains an address.
 func dataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
-	in := sectionsBy(f, func(s *object.Section) bool { return s.Alloc && s.HasData() })
+	in := f.SectionsBy(func(s *object.Section) bool { return s.Alloc && s.HasData() })
 	return func(addr uint64) (unwind.Section, bool) {
-		if s := in.at(addr); s != nil {
+		if s := in.At(addr); s != nil {
 			if data, err := s.Data(); err == nil {
 				return unwind.Section{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}, true
 			}
@@ -55,41 +54,13 @@ func dataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
 
 // codeOf returns a function that finds the end of the code section that contains an address.
 func codeOf(f *object.File) func(addr uint64) (uint64, bool) {
-	in := sectionsBy(f, (*object.Section).IsCode)
+	in := f.SectionsBy((*object.Section).IsCode)
 	return func(addr uint64) (uint64, bool) {
-		if s := in.at(addr); s != nil {
+		if s := in.At(addr); s != nil {
 			return s.Addr + s.FileSize, true
 		}
 		return 0, false
 	}
-}
-
-// sectionList has sections in order of address.
-type sectionList []*object.Section
-
-func sectionsBy(f *object.File, want func(*object.Section) bool) (list sectionList) {
-	for _, s := range f.Loaded() {
-		if s.FileSize > 0 && want(s) {
-			list = append(list, s)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *object.Section) int { return cmp.Compare(a.Addr, b.Addr) })
-	return list
-}
-
-// at returns the section that contains addr. Where sections overlap, which no linker does, it returns the last
-// one or nil.
-func (l sectionList) at(addr uint64) *object.Section {
-	i, _ := slices.BinarySearchFunc(l, addr, func(s *object.Section, addr uint64) int {
-		if s.Addr <= addr {
-			return -1
-		}
-		return 1
-	})
-	if i == 0 || addr-l[i-1].Addr >= l[i-1].FileSize {
-		return nil
-	}
-	return l[i-1]
 }
 
 // indexesOf returns ARM's index tables.

@@ -169,25 +169,13 @@ func (d *deriver) imports() {
 
 // bytesOf returns a function that returns the bytes of a file from an address on.
 func bytesOf(f *object.File) func(addr uint64) []byte {
-	var all []*object.Section
-	for _, s := range f.Sections {
-		if s.Alloc && s.HasData() {
-			all = append(all, s)
-		}
-	}
-	slices.SortFunc(all, func(a, b *object.Section) int { return cmp.Compare(a.Addr, b.Addr) })
+	in := f.SectionsBy(func(s *object.Section) bool { return s.Alloc && s.HasData() })
 	return func(addr uint64) []byte {
-		i, found := slices.BinarySearchFunc(all, addr, func(s *object.Section, addr uint64) int { return cmp.Compare(s.Addr, addr) })
-		if !found {
-			i--
+		if s := in.At(addr); s != nil {
+			if data, err := s.Data(); err == nil && addr-s.Addr < uint64(len(data)) {
+				return data[addr-s.Addr:]
+			}
 		}
-		if i < 0 {
-			return nil
-		}
-		data, err := all[i].Data()
-		if err != nil || addr-all[i].Addr >= uint64(len(data)) {
-			return nil
-		}
-		return data[addr-all[i].Addr:]
+		return nil
 	}
 }
