@@ -91,10 +91,8 @@ func (x *amd64) modrm(i int) {
 		if i < len(x.code) {
 			x.disp = int64(int8(x.code[i]))
 		}
-		i++
 	case 2:
 		x.disp = x.disp32(i)
-		i += 4
 	}
 }
 
