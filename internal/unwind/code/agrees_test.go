@@ -3,13 +3,30 @@ package code
 import (
 	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// numbers are DWARF numbers by name.
-var numbers = map[string]int{"$rax": 0, "$rdx": 1, "$rcx": 2, "$rbx": 3, "$rsi": 4, "$rdi": 5, "$rbp": 6, "$rsp": 7, "$r8": 8, "$r9": 9, "$r10": 10, "$r11": 11, "$r12": 12, "$r13": 13, "$r14": 14, "$r15": 15}
+// judge compares states with the rules of a table.
+type judge struct {
+	*cpu
+	names   [maxRegs]string
+	numbers map[string]uint8
+	row     row
+}
+
+func newJudge(a *arch.Arch) *judge {
+	j := &judge{cpu: cpus[a], numbers: map[string]uint8{}}
+	for i := range j.names {
+		if name, ok := a.RegName(j.dwarf(uint8(i))); ok {
+			j.names[i], j.numbers[name] = name, uint8(i)
+		}
+	}
+	return j
+}
 
 // eval evaluates a postfix expression.
-func (s *state) eval(expr []string) value {
+func (j *judge) eval(s *state, expr []string) value {
 	var st []value
 	for _, t := range expr {
 		switch t {
@@ -44,7 +61,7 @@ func (s *state) eval(expr []string) value {
 		case ".cfa":
 			st = append(st, value{base: cfa})
 		default:
-			if r, ok := numbers[t]; ok {
+			if r, ok := j.numbers[t]; ok {
 				st = append(st, s.regs[r])
 				continue
 			}
@@ -88,25 +105,24 @@ func rulesOf(text string) map[string][]string {
 	return rules
 }
 
-// judge compares a state with the rules of a table.
-func (s *state) judge(rules map[string][]string) verdict {
-	if _, ok := s.row(); !ok {
+// verdict compares a state with rules.
+func (j *judge) verdict(s *state, rules map[string][]string) verdict {
+	if !j.cpu.row(s, &j.row) {
 		return uncertain
 	}
-	bp := value{base: initial, off: amdBP}
-	restored := s.regs[amdBP] == bp && rules["$rbp"] != nil && s.eval(rules["$rbp"]) != bp
-	if v := s.eval(rules[".cfa"]); v != (value{base: cfa}) {
-		return s.differs(v, restored)
+	fp, name := initially(j.fp), j.names[j.fp]
+	restored := s.regs[j.fp] == fp && rules[name] != nil && j.eval(s, rules[name]) != fp
+	if v := j.eval(s, rules[".cfa"]); v != (value{base: cfa}) {
+		return differs(v, restored)
 	}
 	result := right
-	for _, reg := range savedAMD64 {
-		name := amd64Name(reg)
-		want := value{base: initial, off: int64(reg)}
+	for _, reg := range j.saved {
+		name, want := j.names[reg], initially(reg)
 		switch rule, ok := rules[name]; {
 		case !ok && s.regs[reg] != want:
 			result = max(result, loose)
-		case ok && s.eval(rule) != want:
-			result = max(result, s.differs(s.eval(rule), restored))
+		case ok && j.eval(s, rule) != want:
+			result = max(result, differs(j.eval(s, rule), restored))
 		}
 	}
 	return result
@@ -114,7 +130,7 @@ func (s *state) judge(rules map[string][]string) verdict {
 
 // differs returns the verdict on a rule that gives another value than it should. restored means that the frame pointer
 // has the caller's value already, which the table does not say.
-func (s *state) differs(v value, restored bool) verdict {
+func differs(v value, restored bool) verdict {
 	switch {
 	case restored:
 		return late
@@ -122,13 +138,4 @@ func (s *state) differs(v value, restored bool) verdict {
 		return unproven
 	}
 	return wrong
-}
-
-func amd64Name(reg uint8) string {
-	for name, n := range numbers {
-		if n == int(reg) {
-			return name
-		}
-	}
-	return ""
 }

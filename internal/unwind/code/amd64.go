@@ -179,6 +179,9 @@ func stepAMD64(code []byte, addr uint64, s *state) (in step) {
 	in.size = n
 	if kind != insn.None {
 		in.flow, in.to = call, called
+		if kind == insn.Direct && called == addr+uint64(n) { // to get the address
+			s.regs[amdSP] = value{}
+		}
 		if kind == insn.Indirect && n >= 6 && code[n-6] == 0xff && code[n-5] == 0x15 {
 			in.slot = addr + uint64(n) + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:]))))
 		}

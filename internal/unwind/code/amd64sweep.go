@@ -6,6 +6,17 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 )
 
+// labelsAMD64 calls fn with the addresses that instructions have as operands.
+func labelsAMD64(code []byte, addr uint64, fn func(label uint64)) {
+	for off := 0; off < len(code); {
+		n, label := labelAMD64(code[off:], addr+uint64(off))
+		if label != 0 {
+			fn(label)
+		}
+		off += max(n, 1)
+	}
+}
+
 // labelAMD64 returns the address that the first instruction of code has as an operand, or 0.
 func labelAMD64(code []byte, addr uint64) (size int, label uint64) {
 	n, kind, _ := insn.AMD64(code, addr)

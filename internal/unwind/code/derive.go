@@ -8,7 +8,6 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // sparse is how many bytes of code there are at least for each that has rules in a file whose rules are derived: that of
@@ -21,7 +20,7 @@ const maxSize = 16 << 20
 // Wanted reports whether rules are derived from the instructions of a binary of which so many bytes have rules: ELF
 // files for x86-64 (not x32) that are linked, but for Linux's kernel, much of whose code is not called.
 func Wanted(f *object.File, described uint64) bool {
-	if f.Arch != arch.X86_64 || f.AddrSize != 8 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
+	if cpus[f.Arch] == nil || f.AddrSize != 8 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
 		return false
 	}
 	size := uint64(0)
@@ -43,7 +42,7 @@ func Derive(t *symfmt.CFITable, files []object.Companion) (size uint64) {
 	if !Wanted(f.File, described) {
 		return 0
 	}
-	d := deriver{file: f.File, in: input{data: bytesOf(f.File), pointer: f.Pointer, skip: execcode.X86}}
+	d := deriver{file: f.File, in: input{cpu: cpus[f.Arch], data: bytesOf(f.File), pointer: f.Pointer}}
 	d.described(t)
 	d.starts(files)
 	if len(d.in.begins) == 0 && !d.in.unnamed {
@@ -123,7 +122,7 @@ func (d *deriver) callees() {
 		code := d.in.parts[part].bytes[off:]
 		code = code[:min(r.hi-r.lo, uint64(len(code)))]
 		for a := r.lo; len(code) > 0; {
-			n, kind, to := insn.AMD64(code, a)
+			n, kind, to := d.in.cpu.calls(code, a)
 			if n == 0 {
 				break
 			}
@@ -140,7 +139,7 @@ func (d *deriver) callees() {
 func (d *deriver) stubs() {
 	for i, p := range d.parts {
 		if p.Kind == execcode.Linkage {
-			for _, off := range stubsAMD64(d.in.parts[i].bytes) {
+			for _, off := range d.in.cpu.stubs(d.in.parts[i].bytes) {
 				if addr := p.Start + uint64(off); d.in.follows(addr) {
 					d.in.begins = append(d.in.begins, addr)
 				}

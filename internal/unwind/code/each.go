@@ -25,12 +25,14 @@ func (e *follower) each(fn func(lo, hi uint64, s *state)) {
 
 // write calls fn for the instructions of a block.
 func (e *follower) write(n int32, fn func(lo, hi uint64, s *state)) {
-	s, a := e.leads[n].state, e.leads[n].addr
+	var s state
+	e.leads[n].state.restore(&s)
+	a := e.leads[n].addr
 	part, off, _ := e.in.part(a)
 	code := e.in.parts[part].bytes
 	for off < len(code) && *e.at(a)-1 == n {
 		e.block = s
-		in := stepAMD64(code[off:], a, &s)
+		in := e.in.cpu.step(code[off:], a, &s)
 		if in.flow == bad {
 			return
 		}

@@ -41,7 +41,7 @@ type path struct {
 type lead struct {
 	path
 	addr   uint64
-	state  state
+	state  kept
 	queued bool
 	gone   bool // its function is followed again
 }
@@ -54,6 +54,8 @@ type follower struct {
 	in    *input
 	leads []lead
 	pages map[uint64]*page // by address
+	page  *page            // the last one used
+	paged uint64           // its address
 	queue []int32
 	block state // of the block that is being followed
 	left  int   // how many instructions may still be followed
@@ -105,12 +107,14 @@ func (e *follower) enqueue(n int32) {
 
 // at returns where the lead of the instruction at an address is kept.
 func (e *follower) at(a uint64) *int32 {
-	p := e.pages[a>>12]
-	if p == nil {
-		p = new(page)
-		e.pages[a>>12] = p
+	if e.page == nil || e.paged != a>>12 {
+		e.page, e.paged = e.pages[a>>12], a>>12
+		if e.page == nil {
+			e.page = new(page)
+			e.pages[a>>12] = e.page
+		}
 	}
-	return &p[a&(1<<12-1)]
+	return &e.page[a&(1<<12-1)]
 }
 
 // reach takes a state for an address.
@@ -125,7 +129,7 @@ func (e *follower) reach(a uint64, s *state, p path) {
 			e.enqueue(n) // its block ends here from now on
 		}
 		n = int32(len(e.leads))
-		e.leads = append(e.leads, lead{path: p, addr: a, state: *s})
+		e.leads = append(e.leads, lead{path: p, addr: a, state: s.keep()})
 		e.fns[p.fn].leads = append(e.fns[p.fn].leads, n)
 		*at = n + 1
 		e.enqueue(n)
@@ -150,7 +154,7 @@ func (e *follower) reach(a uint64, s *state, p path) {
 func (e *follower) follow(n int32) {
 	l := &e.leads[n]
 	s, a, p := &e.block, l.addr, l.path
-	*s = l.state
+	l.state.restore(s)
 	padding := p.via == a // only padding so far, behind a call
 	part, off, _ := e.in.part(a)
 	code := e.in.parts[part].bytes
@@ -165,8 +169,8 @@ func (e *follower) follow(n int32) {
 		}
 		*at = n + 1
 		e.left--
-		padding = padding && e.in.skip(code[off:min(off+16, len(code))]) > 0
-		in := stepAMD64(code[off:], a, s)
+		padding = padding && e.in.cpu.skip(code[off:min(off+16, len(code))]) > 0
+		in := e.in.cpu.step(code[off:], a, s)
 		a += uint64(in.size)
 		off += in.size
 		if in.flow != next {
@@ -190,7 +194,7 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 	case indirect:
 		e.indirect(in, next, s, p)
 	case ret:
-		if s.regs[amdSP].base != unknown && !s.leaves() {
+		if s.regs[e.in.cpu.sp].base != unknown && !e.in.cpu.leaves(s) {
 			e.wrong(p.fn)
 		}
 		e.returns(p.fn)
@@ -199,10 +203,7 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 
 // call goes on behind a call.
 func (e *follower) call(in *step, next uint64, s *state, fn int32) {
-	if in.to == next { // to get the address
-		s.regs[amdSP] = value{}
-	}
-	s.called(changedByCalls, amdSP)
+	s.called(e.in.cpu.changed, e.in.cpu.sp)
 	if e.in.starts(next) && next != e.fns[fn].start {
 		return
 	}
@@ -217,8 +218,7 @@ func (e *follower) call(in *step, next uint64, s *state, fn int32) {
 			e.reach(next, s, path{fn, next})
 		}
 	default:
-		state := *s
-		e.wait(e.begin(to), next, &state, fn)
+		e.wait(e.begin(to), next, s, fn)
 	}
 }
 
@@ -230,7 +230,7 @@ func (e *follower) jump(to uint64, s *state, p path) {
 	}
 	other, known := e.by[to]
 	switch {
-	case known && s.leaves():
+	case known && e.in.cpu.leaves(s):
 		e.tail(p.fn, other)
 	case known && other != p.fn && e.in.starts(to):
 		e.wrong(p.fn)
@@ -241,32 +241,37 @@ func (e *follower) jump(to uint64, s *state, p path) {
 
 // exit ends a path in code that is not followed.
 func (e *follower) exit(to uint64, s *state, fn int32) {
-	if s.leaves() && !e.in.never(to) {
+	if e.in.cpu.leaves(s) && !e.in.never(to) {
 		e.returns(fn)
 	}
 }
 
 // branch goes on in both directions.
 func (e *follower) branch(in *step, next uint64, s *state, p path) {
-	taken, not := *s, *s
-	if c := in.limit; c.size != 0 && c.n >= c.less {
-		if c.taken {
-			taken.limit(c)
-		} else {
-			not.limit(c)
-		}
+	c := in.limit
+	if c.size == 0 || c.n < c.less {
+		e.jump(in.to, s, p)
+		e.reach(next, s, p)
+		return
 	}
-	e.jump(in.to, &taken, p)
-	e.reach(next, &not, p)
+	limited := *s
+	limited.limit(c, e.in.cpu.changed)
+	if c.taken {
+		e.jump(in.to, &limited, p)
+		e.reach(next, s, p)
+	} else {
+		e.jump(in.to, s, p)
+		e.reach(next, &limited, p)
+	}
 }
 
-// limit notes that what was compared is at most a number.
-func (s *state) limit(c limit) {
+// limit notes that what was compared is at most a number. changed are the registers that functions need not restore.
+func (s *state) limit(c limit, changed regSet) {
 	v := value{base: below, n: c.n - c.less}
 	switch {
 	case c.reg < 0:
 		s.store(c.at, v, int64(c.size))
-	case changedByCalls>>c.reg&1 != 0, s.regs[c.reg] == value{}:
+	case changed.has(uint8(c.reg)), s.regs[c.reg] == value{}:
 		s.regs[c.reg] = v
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -17,12 +16,12 @@ const codeAddr = 0x1000
 // rulesFor returns the rules derived for code, in which functions begin at some offsets.
 func rulesFor(code []byte, begins ...uint64) string {
 	in := &input{
+		cpu:      cpus[arch.X86_64],
 		parts:    []codePart{{codeAddr, code}},
 		data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 		pointer:  func(uint64) uint64 { return 0 },
 		imported: func(uint64) (uint64, bool) { return 0, false },
 		never:    func(uint64) bool { return false },
-		skip:     execcode.X86,
 	}
 	for _, off := range begins {
 		in.begins = append(in.begins, codeAddr+off)
@@ -106,12 +105,12 @@ func FuzzDerivedRules(f *testing.F) {
 			return
 		}
 		in := &input{
+			cpu:   cpus[arch.X86_64],
 			parts: []codePart{{codeAddr, code}}, begins: []uint64{codeAddr}, unnamed: true,
 			data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 			pointer:  func(addr uint64) uint64 { return addr },
 			imported: func(slot uint64) (uint64, bool) { return slot, false },
 			never:    func(addr uint64) bool { return addr%64 == 1 },
-			skip:     execcode.X86,
 		}
 		var table symfmt.CFITable
 		table.Rules.SetArch(arch.X86_64)

@@ -26,7 +26,7 @@ type function struct {
 // waiter is a path that goes on at an address if a call returns.
 type waiter struct {
 	at    uint64
-	state state
+	state kept
 	fn    int32
 }
 
@@ -37,14 +37,10 @@ func (e *follower) begin(start uint64) int32 {
 		fn = int32(len(e.fns))
 		e.fns = append(e.fns, function{start: start})
 		e.by[start] = fn
-		s := entryState()
-		e.reach(start, &s, path{fn: fn})
+		e.reach(start, &e.in.cpu.entry, path{fn: fn})
 	}
 	return fn
 }
-
-// alignment is that of the functions of compilers, but for those optimized for size.
-const alignment = 16
 
 // guess begins functions at addresses in code that instructions take, such as those of callbacks, if functions have no
 // symbols. It reports whether there were any.
@@ -55,7 +51,7 @@ func (e *follower) guess() bool {
 	e.guesses = true
 	e.label()
 	for _, a := range e.labels {
-		if a%alignment == 0 && e.in.follows(a) && *e.at(a) == 0 {
+		if a%e.in.cpu.alignment == 0 && e.in.follows(a) && *e.at(a) == 0 {
 			e.fns[e.begin(a)].guessed = true
 		}
 	}
@@ -81,6 +77,7 @@ func (e *follower) tail(fn, other int32) {
 
 // returns notes that a function may return, and goes on with those that waited for it.
 func (e *follower) returns(fn int32) {
+	var s state
 	for list := []int32{fn}; len(list) > 0; {
 		f := &e.fns[list[0]]
 		list = list[1:]
@@ -92,7 +89,8 @@ func (e *follower) returns(fn int32) {
 		f.waiting, f.tails = nil, nil
 		for i := range waiting {
 			w := &waiting[i]
-			e.reach(w.at, &w.state, path{w.fn, w.at})
+			w.state.restore(&s)
+			e.reach(w.at, &s, path{w.fn, w.at})
 		}
 		list = append(list, tails...)
 	}
@@ -110,7 +108,7 @@ func (e *follower) wait(callee int32, at uint64, s *state, fn int32) {
 		i = len(f.waiting)
 		f.waiting = append(f.waiting, waiter{})
 	}
-	f.waiting[i] = waiter{at, *s, fn}
+	f.waiting[i] = waiter{at, s.keep(), fn}
 }
 
 // maxResets is how often a function is followed again.
@@ -119,11 +117,11 @@ const maxResets = 64
 // blame looks for a call that does not return, if a path comes to a lead with another stack pointer than the lead's:
 // what is behind such a call belongs to another path. It reports whether the function is followed again without it.
 func (e *follower) blame(l *lead, s *state, p path) bool {
-	have, sp := l.state.regs[amdSP], s.regs[amdSP]
+	have, sp := l.state.reg(e.in.cpu.sp), s.regs[e.in.cpu.sp]
 	if have == sp || have.base != cfa || sp.base != cfa {
 		return false
 	}
-	if bp := s.regs[amdBP]; bp.base == cfa && bp == l.state.regs[amdBP] {
+	if fp := s.regs[e.in.cpu.fp]; fp.base == cfa && fp == l.state.reg(e.in.cpu.fp) {
 		return false // the stack pointer may differ, as behind alloca
 	}
 	if p.via == 0 || l.via == l.addr || p.via != l.addr && l.via != 0 && have.off < sp.off {
@@ -150,8 +148,7 @@ func (e *follower) restart() {
 			e.forget(n)
 		}
 		f.leads = f.leads[:0]
-		s := entryState()
-		e.reach(f.start, &s, path{fn: fn})
+		e.reach(f.start, &e.in.cpu.entry, path{fn: fn})
 	}
 	e.again = e.again[:0]
 }
@@ -175,8 +172,7 @@ func (e *follower) forget(n int32) {
 
 // ends reports whether no instruction of a block is found within the length of one from an address on.
 func (e *follower) ends(a uint64, n int32) bool {
-	const longest = 15
-	for i := range uint64(longest) {
+	for i := range e.in.cpu.longest {
 		if *e.at(a + i) == n+1 {
 			return false
 		}

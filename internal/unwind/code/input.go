@@ -16,6 +16,7 @@ type codeRange struct{ lo, hi uint64 }
 
 // input is what is known about the code of a binary. Addresses are those in the file.
 type input struct {
+	cpu    *cpu
 	parts  []codePart  // in order
 	ranges []codeRange // code that has rules, in order: it is not followed
 	begins []uint64    // where functions begin, in order
@@ -31,7 +32,6 @@ type input struct {
 	// one of another module, and whether that is known not to return.
 	imported func(slot uint64) (addr uint64, noReturn bool)
 	never    func(addr uint64) bool // whether the function at an address is known not to return
-	skip     func(code []byte) int  // the length of the padding at the start of code
 }
 
 // part returns the part that an address is in, and the offset there.

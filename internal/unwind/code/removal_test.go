@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/unwind"
-	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
@@ -100,14 +99,15 @@ func remove(t *testing.T, path string, show int) (r removed) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	j := newJudge(f.Arch)
 	rows, begins := tableOf(t, f)
-	d := deriver{file: f, in: input{data: bytesOf(f), pointer: f.Pointer, skip: execcode.X86}}
+	d := deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f), pointer: f.Pointer}}
 	d.starts([]object.Companion{{File: f}})
 	d.imports()
 	d.in.unnamed = false
 	d.in.begins = slices.DeleteFunc(begins, func(a uint64) bool {
 		code := d.in.data(a)
-		return len(code) == 0 || code[0] != 0xf3 && d.in.skip(code) > 0 // a cold part that begins with padding
+		return len(code) == 0 || code[0] != 0xf3 && d.in.cpu.skip(code) > 0 // a cold part that begins with padding
 	})
 	slices.Sort(d.in.begins)
 	d.in.begins = slices.Compact(d.in.begins)
@@ -130,8 +130,8 @@ func remove(t *testing.T, path string, show int) (r removed) {
 		if found || i == len(rows) || rows[i].lo > lo {
 			return
 		}
-		v := s.judge(rows[i].rules)
-		if v == wrong && before.hi == lo && (before.verdict == late || before.state.eval(rows[i].rules[".cfa"]) == (value{base: cfa})) && before.state.regs[amdSP] != s.regs[amdSP] {
+		v := j.verdict(s, rows[i].rules)
+		if v == wrong && before.hi == lo && (before.verdict == late || j.eval(&before.state, rows[i].rules[".cfa"]) == (value{base: cfa})) && before.state.regs[j.sp] != s.regs[j.sp] {
 			v = late
 		}
 		if v == wrong && before.hi == lo && before.verdict == late {

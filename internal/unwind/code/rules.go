@@ -1,6 +1,8 @@
 package code
 
 import (
+	"slices"
+
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
@@ -18,36 +20,38 @@ const (
 // rule is the rule of a register, or of the CFA. plus is added to a word that is loaded.
 type rule struct {
 	off, plus int64
-	reg       int8
+	reg       uint8
 	kind      ruleKind
 }
 
 // byCFA stands for the CFA where a rule has a register.
-const byCFA = -1
+const byCFA = 255
 
 // row has the rules at an instruction.
 type row struct {
-	cfa   rule
-	saved [len(savedAMD64)]rule
+	cfa, ra rule
+	saved   []rule
 }
 
-// row returns the rules in a state, if they are known.
-func (s *state) row() (r row, ok bool) {
-	if r.cfa = s.cfaRule(); r.cfa.kind == undef || !s.hasReturn() {
-		return r, false
-	}
-	for i, reg := range savedAMD64 {
-		r.saved[i] = s.savedRule(reg)
-	}
-	return r, true
+func (r *row) equal(o *row) bool {
+	return r.cfa == o.cfa && r.ra == o.ra && slices.Equal(r.saved, o.saved)
 }
 
-// bases are the registers that a rule may be based on, by preference.
-var bases = [...]int8{amdSP, amdBP, amdBX, 12, 13, 14, 15, 10, 11, amdAX, 8, 9}
+// row sets r to the rules in a state, and reports whether they are known.
+func (c *cpu) row(s *state, r *row) bool {
+	r.cfa, r.ra, r.saved = c.cfaRule(s), c.returnRule(s), r.saved[:0]
+	if r.cfa.kind == undef || r.ra.kind == undef {
+		return false
+	}
+	for _, reg := range c.saved {
+		r.saved = append(r.saved, c.savedRule(s, reg))
+	}
+	return true
+}
 
 // based returns the register with an address in the stack of a kind.
-func (s *state) based(b base) (reg int8, off int64, ok bool) {
-	for _, reg := range bases {
+func (c *cpu) based(s *state, b base) (reg uint8, off int64, ok bool) {
+	for _, reg := range c.bases {
 		if v := s.regs[reg]; v.base == b {
 			return reg, v.off, true
 		}
@@ -56,11 +60,11 @@ func (s *state) based(b base) (reg int8, off int64, ok bool) {
 }
 
 // cfaRule returns the rule of the CFA.
-func (s *state) cfaRule() rule {
-	if reg, off, ok := s.based(cfa); ok {
+func (c *cpu) cfaRule(s *state) rule {
+	if reg, off, ok := c.based(s, cfa); ok {
 		return rule{kind: sum, reg: reg, off: -off}
 	}
-	reg, off, ok := s.based(aligned)
+	reg, off, ok := c.based(s, aligned)
 	for _, k := range s.slots {
 		if ok && k.place.base == aligned && k.value.base == cfa {
 			return rule{kind: loaded, reg: reg, off: k.place.off - off, plus: -k.value.off}
@@ -69,9 +73,20 @@ func (s *state) cfaRule() rule {
 	return rule{kind: undef}
 }
 
+// returnRule returns the rule of the return address.
+func (c *cpu) returnRule(s *state) rule {
+	switch {
+	case len(c.entry.slots) == 0:
+		return c.savedRule(s, c.ra)
+	case c.hasReturn(s):
+		return rule{kind: loaded, reg: byCFA, off: c.entry.slots[0].place.off}
+	}
+	return rule{kind: undef}
+}
+
 // savedRule returns the rule of a register that functions must restore.
-func (s *state) savedRule(reg uint8) rule {
-	want := value{base: initial, off: int64(reg)}
+func (c *cpu) savedRule(s *state, reg uint8) rule {
+	want := initially(reg)
 	if s.regs[reg] == want {
 		return rule{kind: same}
 	}
@@ -82,12 +97,12 @@ func (s *state) savedRule(reg uint8) rule {
 		}
 		if k.place.base == cfa {
 			r = rule{kind: loaded, reg: byCFA, off: k.place.off}
-		} else if by, off, ok := s.based(aligned); ok {
+		} else if by, off, ok := c.based(s, aligned); ok {
 			r = rule{kind: loaded, reg: by, off: k.place.off - off}
 		}
 	}
 	if r.kind == undef {
-		for _, by := range bases {
+		for _, by := range c.bases {
 			if s.regs[by] == want {
 				return rule{kind: sum, reg: by}
 			}
@@ -103,12 +118,13 @@ type writer struct {
 	base  uint64 // the address of RVA 0
 	names *cfi.Names
 	build cfi.Builder
-	regs  [16]cfi.Reg // by DWARF number
+	regs  [maxRegs]cfi.Reg
 	set   cfi.Rules
 
 	open bool
 	now  row    // in force
-	hi   uint64 // the end of its last instruction
+	new  row    // of the current instruction
+	hi   uint64 // the end of the last instruction that now is for
 }
 
 // appendRules adds to a table the rules of code that it does not describe, and returns the number of bytes that have rules
@@ -118,7 +134,7 @@ func appendRules(t *symfmt.CFITable, in *input, base uint64) (size uint64) {
 	w.build = w.names.Builder()
 	a := w.names.Arch()
 	for i := range w.regs {
-		if name, ok := a.RegName(uint64(i)); ok {
+		if name, ok := a.RegName(in.cpu.dwarf(uint8(i))); ok {
 			w.regs[i] = w.names.Lookup(name)
 		}
 	}
@@ -133,25 +149,25 @@ func appendRules(t *symfmt.CFITable, in *input, base uint64) (size uint64) {
 
 // instruction takes the state before the instruction in [lo, hi).
 func (w *writer) instruction(lo, hi uint64, s *state) {
-	r, ok := s.row()
 	if lo = max(lo, w.hi); lo >= hi {
 		return // in the middle of another instruction, which has a prefix
 	}
 	if w.open && lo > w.hi && !w.padding(w.hi, lo) || w.in.starts(lo) {
 		w.close()
 	}
+	known := w.in.cpu.row(s, &w.new)
 	switch {
-	case !ok:
+	case !known:
 		w.close()
 	case !w.open:
-		id := w.rules(&r, nil)
+		id := w.rules(&w.new, nil)
 		w.t.Blocks = append(w.t.Blocks, symfmt.CFIBlock{RVA: symfmt.RVA(lo - w.base), Init: id, First: uint32(len(w.t.Rows))})
 		w.open = true
-	case r != w.now:
-		w.t.Rows = append(w.t.Rows, symfmt.CFIRow{RVA: symfmt.RVA(lo - w.base), Rules: w.rules(&r, &w.now)})
+	case !w.new.equal(&w.now):
+		w.t.Rows = append(w.t.Rows, symfmt.CFIRow{RVA: symfmt.RVA(lo - w.base), Rules: w.rules(&w.new, &w.now)})
 		w.t.Blocks[len(w.t.Blocks)-1].Count++
 	}
-	w.now, w.hi = r, hi
+	w.now, w.new, w.hi = w.new, w.now, hi
 }
 
 // padding reports whether all of [lo, hi) is padding.
@@ -161,7 +177,7 @@ func (w *writer) padding(lo, hi uint64) bool {
 	if code := w.in.parts[part].bytes; ok && hi-lo < longest && hi-lo <= uint64(len(code)-off) {
 		code = code[off:][:hi-lo]
 		for n := 1; n > 0 && len(code) > 0; code = code[n:] {
-			n = w.in.skip(code)
+			n = w.in.cpu.skip(code)
 		}
 		return len(code) == 0
 	}
@@ -183,10 +199,10 @@ func (w *writer) rules(r, was *row) symfmt.RuleID {
 	if was == nil || r.cfa != was.cfa {
 		w.set = append(w.set, cfi.Rule{Reg: cfi.CFA, Expr: w.expr(&r.cfa, cfi.CFA)})
 	}
-	if was == nil {
-		w.set = append(w.set, cfi.Rule{Reg: cfi.RA, Expr: w.names.Load(cfi.CFA, -8)})
+	if was == nil || r.ra != was.ra {
+		w.set = append(w.set, cfi.Rule{Reg: cfi.RA, Expr: w.expr(&r.ra, w.regs[w.in.cpu.ra])})
 	}
-	for i, reg := range savedAMD64 {
+	for i, reg := range w.in.cpu.saved {
 		if now := &r.saved[i]; was == nil && now.kind != same || was != nil && *now != was.saved[i] {
 			w.set = append(w.set, cfi.Rule{Reg: w.regs[reg], Expr: w.expr(now, w.regs[reg])})
 		}
@@ -197,7 +213,7 @@ func (w *writer) rules(r, was *row) symfmt.RuleID {
 // expr returns the expression of the rule of a register.
 func (w *writer) expr(r *rule, of cfi.Reg) cfi.Expr {
 	reg := cfi.CFA
-	if r.reg >= 0 {
+	if r.reg != byCFA {
 		reg = w.regs[r.reg]
 	}
 	switch {

@@ -58,9 +58,9 @@ type compare struct {
 	size uint8 // in bytes; 0 if the flags come from elsewhere
 }
 
-// state is what is known before an instruction. Registers have their DWARF numbers.
+// state is what is known before an instruction.
 type state struct {
-	regs  [16]value
+	regs  [maxRegs]value
 	slots []slot // in order; replaced as a whole, never changed, since states share them
 	flags compare
 }
@@ -105,36 +105,10 @@ func (s *state) store(p place, v value, size int64) {
 	s.slots = append(next, s.slots[j:]...)
 }
 
-// merge keeps what both states know, and reports whether s changed.
-func (s *state) merge(o *state) (changed bool) {
-	for i := range s.regs {
-		if s.regs[i] != o.regs[i] && s.regs[i] != (value{}) {
-			s.regs[i], changed = value{}, true
-		}
-	}
-	if s.flags != o.flags && s.flags.size != 0 {
-		s.flags, changed = compare{}, true
-	}
-	if sameSlots(s.slots, o.slots) {
-		return changed
-	}
-	both := slices.DeleteFunc(slices.Clone(s.slots), func(x slot) bool { return o.load(x.place) != x.value })
-	if len(both) != len(s.slots) {
-		s.slots, changed = both, true
-	}
-	return changed
-}
-
-func sameSlots(a, b []slot) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
-}
-
 // called forgets what a called function may change: the registers in changed, and the stack below the stack pointer.
-func (s *state) called(changed uint32, sp int) {
-	for r := range s.regs {
-		if changed>>r&1 != 0 {
-			s.regs[r] = value{}
-		}
+func (s *state) called(changed regSet, sp uint8) {
+	for r := changed; r != 0; {
+		s.regs[r.next()] = value{}
 	}
 	s.flags = compare{}
 	if v := s.regs[sp]; v.onStack() {

@@ -16,7 +16,7 @@ type switches struct {
 
 type openTable struct {
 	value
-	state state
+	state kept
 	path  path
 }
 
@@ -36,9 +36,8 @@ func (e *follower) indirect(in *step, next uint64, s *state, p path) {
 	case t.n == openEnd:
 		e.later(t, next, s, p)
 	default:
-		state := *s
 		for _, to := range e.cases(t) {
-			e.reach(to, &state, p)
+			e.reach(to, s, p)
 		}
 	}
 }
@@ -48,7 +47,7 @@ func (e *follower) stub(slot uint64, s *state, fn int32) {
 	addr, never := e.in.imported(slot)
 	switch {
 	case never:
-	case e.in.follows(addr) && s.leaves():
+	case e.in.follows(addr) && e.in.cpu.leaves(s):
 		e.tail(fn, e.begin(addr))
 	default:
 		e.exit(addr, s, fn)
@@ -102,7 +101,7 @@ func (e *follower) later(t value, next uint64, s *state, p path) {
 		e.known[next] = i
 		e.open = append(e.open, openTable{})
 	}
-	e.open[i] = openTable{t, *s, p}
+	e.open[i] = openTable{t, s.keep(), p}
 	if i < e.opened {
 		e.openTable(i)
 	}
@@ -145,8 +144,10 @@ func (e *follower) openTable(i int) {
 	if t.base != pointer && at != end {
 		all = all[:own]
 	}
+	var s state
+	t.state.restore(&s)
 	for _, to := range all {
-		e.reach(to, &t.state, path{fn: t.path.fn})
+		e.reach(to, &s, path{fn: t.path.fn})
 	}
 }
 
@@ -164,13 +165,7 @@ func (e *follower) label() {
 	}
 	e.labeled = true
 	for _, p := range e.in.parts {
-		for off := 0; off < len(p.bytes); {
-			n, addr := labelAMD64(p.bytes[off:], p.lo+uint64(off))
-			if addr != 0 {
-				e.labels = append(e.labels, addr)
-			}
-			off += max(n, 1)
-		}
+		e.in.cpu.labels(p.bytes, p.lo, func(label uint64) { e.labels = append(e.labels, label) })
 	}
 	slices.Sort(e.labels)
 	e.labels = slices.Compact(e.labels)

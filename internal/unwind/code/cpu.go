@@ -1,0 +1,65 @@
+package code
+
+import (
+	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/insn"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// maxRegs is how many registers of a CPU may be followed.
+const maxRegs = 40
+
+// regSet is a set of registers.
+type regSet uint64
+
+func (r regSet) has(reg uint8) bool { return r>>reg&1 != 0 }
+
+// cpu is what the follower needs to know about a CPU. Registers have numbers below maxRegs.
+type cpu struct {
+	// step decodes the first instruction of code, and changes the state.
+	step func(code []byte, addr uint64, s *state) step
+	// longest is the maximum length of an instruction.
+	longest uint64
+	calls   insn.Step
+	skip    execcode.Padding
+	// labels calls fn with the addresses that the instructions of code have as operands.
+	labels func(code []byte, addr uint64, fn func(label uint64))
+	// stubs returns the offsets of the stubs in a procedure linkage table.
+	stubs func(code []byte) []int
+	// alignment is that of functions, but for those optimized for size.
+	alignment uint64
+
+	sp, fp uint8
+	// ra is the number that the return address has as the value of a register: that of a register, if calls store it
+	// there.
+	ra      uint8
+	saved   []uint8 // what functions must restore
+	changed regSet  // what they may change
+	bases   []uint8 // the registers that a rule may be based on, by preference
+	dwarf   func(reg uint8) uint64
+	entry   state // at the start of a function
+}
+
+// cpus has the CPUs whose code is followed.
+var cpus = map[*arch.Arch]*cpu{arch.X86_64: &cpuAMD64}
+
+// leaves reports whether a function may return in a state, or go on in another: the stack pointer, the return address
+// and the registers that functions must restore are as they were at its start.
+func (c *cpu) leaves(s *state) bool {
+	for _, r := range c.saved {
+		if s.regs[r] != c.entry.regs[r] {
+			return false
+		}
+	}
+	return s.regs[c.sp] == c.entry.regs[c.sp] && c.hasReturn(s)
+}
+
+// hasReturn reports whether the return address is where it was at the start of a function.
+func (c *cpu) hasReturn(s *state) bool {
+	for i := range c.entry.slots {
+		if k := &c.entry.slots[i]; s.load(k.place) != k.value {
+			return false
+		}
+	}
+	return true
+}
