@@ -74,7 +74,7 @@ func (s moduleSource) origin(place uint64, _ symfmt.OriginID, old bool) (string,
 func (s moduleSource) rules(v span, rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	t := &s.m.CFI
 	b := &t.Blocks[v.offset]
-	found := &Rules{Start: b.RVA, Size: b.Size, Records: 1 + int(b.Count), Row: cfi.Row{RVA: b.RVA}}
+	found := &Rules{Start: b.RVA, Size: b.Size, Records: 1 + int(b.Count), Row: cfi.Row{RVA: b.RVA}, Derived: b.Marks&symfmt.MarkCode != 0}
 	apply := func(id symfmt.RuleID) error {
 		rules, err := t.Rules.Rules(id)
 		if err == nil {

@@ -120,4 +120,5 @@ type Rules struct {
 	Size    uint64     // of the STACK CFI INIT, in bytes
 	Row     cfi.Row    // the rules in force
 	Records int        // number of records read for them
+	Derived bool       // the rules were derived from instructions
 }

@@ -35,7 +35,7 @@ type CFIRow struct { // 16 bytes
 	Marks CFIMarks // in force from RVA, replacing earlier marks
 }
 
-// CFIMarks are properties of code that DWARF and SFrame record besides its rules.
+// CFIMarks are properties of code that DWARF and SFrame record besides its rules, and where rules come from.
 // Breakpad's text has no place for them.
 type CFIMarks uint8
 
@@ -55,6 +55,7 @@ const (
 	MarkSignal CFIMarks = 1 << iota // signal frame: a return address into it does not follow a call
 	MarkKeyB                        // AArch64: return addresses are signed with key B
 	MarkSigned                      // AArch64: the return address is signed here
+	MarkCode                        // the rules were derived from instructions
 )
 
 // StackWin is a STACK WIN record. Records of types other than 0 and 4 are kept

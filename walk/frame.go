@@ -53,6 +53,7 @@ const (
 	BySymbols                // STACK CFI of the symbol file
 	ByEHFrame                // .eh_frame or .debug_frame of the binary
 	BySFrame                 // .sframe of the binary
+	ByCode                   // rules derived from instructions
 	BySignal                 // the layout of the system's signal frame
 	ByGoStack                // what Go's runtime records about a stack that it leaves
 	ByFramePointer           // the chain of frame pointers
@@ -62,7 +63,7 @@ const (
 )
 
 var techniqueNames = [...]string{
-	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "go-stack", "frame-pointer", "return", "scan", "coroutine",
+	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "code", "signal-frame", "go-stack", "frame-pointer", "return", "scan", "coroutine",
 }
 
 // Techniques returns all techniques that find callers on stacks.

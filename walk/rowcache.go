@@ -30,6 +30,7 @@ type cachedRow struct {
 	held cfi.Reg
 	// signal means that the rules are for a signal frame; it is valid if checked is set.
 	signal, checked bool
+	derived         bool // the rules come from instructions
 	err             error
 }
 
@@ -71,5 +72,5 @@ func (c *rowCache) read(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 	if !plain || offset != 0 || held == cfi.CFA {
 		held = cfi.NoReg
 	}
-	return &cachedRow{row: &rules.Row, start: rules.Start, held: held}
+	return &cachedRow{row: &rules.Row, start: rules.Start, held: held, derived: rules.Derived}
 }

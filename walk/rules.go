@@ -52,14 +52,21 @@ func (u *unwinder) table(table int) resolve.Symbols {
 	return t.resolver
 }
 
-// byRules finds the caller by the rules of a table, which may be nil.
+// byRules finds the caller by the rules of a table, which may be nil. Those that were derived from instructions have a
+// technique of their own.
 func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
-	if r == nil || !u.may[by] {
+	if r == nil || !u.may[by] && !u.may[ByCode] {
 		return nothing
 	}
 	parsed := u.rows.parsed
 	row := u.rows.at(r, u.rva)
 	u.budget.chargeRules(u.rows.parsed-parsed, row)
+	if row.derived {
+		by = ByCode
+	}
+	if !u.may[by] {
+		return nothing
+	}
 	if row.err != nil {
 		u.result.Modules[u.frame.Module].damaged(row.err)
 		u.note("%v: %v", by, row.err)

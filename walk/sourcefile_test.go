@@ -56,7 +56,7 @@ func stackText(r *Result) string {
 }
 
 // A program without a C library that keeps frame pointers and has .eh_frame and .sframe has the
-// same stack with each of these, with its symbol file, and after its core was converted to a
+// same stack with each of these, with rules from its instructions if it has neither, with its symbol file, and after its core was converted to a
 // minidump.
 func TestSources(t *testing.T) {
 	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
@@ -77,6 +77,7 @@ func TestSources(t *testing.T) {
 		{ByEHFrame, binarySources(t, binary)},
 		{ByEHFrame, &SymbolSet{Symbols: symbolSources(t, bare).Symbols, Binaries: binarySources(t, binary).Binaries}},
 		{BySFrame, binarySources(t, binary)},
+		{ByCode, binarySources(t, walktest.NewProgram(t).BareBinary())},
 		{ByFramePointer, symbolSources(t, bare)},
 	} {
 		for _, path := range []string{core, walktest.AsMinidump(t, core)} {

@@ -294,7 +294,7 @@ const maxJumps = 64
 // invents reports whether rules give a caller without a source for it: the function has made a
 // call, but the rules read neither the stack nor a register that contains an address after a call.
 func (u *unwinder) invents(f *Frame) bool {
-	byRules := f.By == BySymbols || f.By == ByEHFrame || f.By == BySFrame
+	byRules := f.By == BySymbols || f.By == ByEHFrame || f.By == BySFrame || f.By == ByCode
 	return byRules && u.reads == 0 && !u.frame.Interrupted && !f.Interrupted && !(u.held && u.isReturn(f.PC))
 }
 

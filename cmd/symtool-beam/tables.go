@@ -51,7 +51,7 @@ const shownRows = 50
 
 // columns are the columns of the CSV files: the names of the JSON fields.
 var columns = []string{
-	"module", "debug_id", "dumps", "missing_symbols", "other_id", "corrupt_symbols", "frames", "context", "cfi", "cfi_scan", "frame_pointer", "scan",
+	"module", "debug_id", "dumps", "missing_symbols", "other_id", "corrupt_symbols", "frames", "context", "cfi", "code", "cfi_scan", "frame_pointer", "scan",
 	"callers", "callers_frame_pointer", "callers_scan", "ends", "lacks_cfi", "example",
 }
 
@@ -59,7 +59,7 @@ var columns = []string{
 func fields(r *fleet.ModuleRow) []string {
 	fields := []string{r.Module, r.DebugID}
 	for _, n := range []int64{
-		r.Dumps, r.Missing, r.OtherID, r.Corrupt, r.Frames, r.Context, r.CFI, r.CFIScan, r.FramePointer, r.Scan,
+		r.Dumps, r.Missing, r.OtherID, r.Corrupt, r.Frames, r.Context, r.CFI, r.Code, r.CFIScan, r.FramePointer, r.Scan,
 		r.Callers, r.CallersFramePointer, r.CallersScan, r.Ends,
 	} {
 		fields = append(fields, strconv.FormatInt(n, 10))

@@ -73,7 +73,7 @@ func CFI(t *symfmt.CFITable) string {
 func Marked(t *symfmt.CFITable) map[symfmt.CFIMarks][]symfmt.Range {
 	out := map[symfmt.CFIMarks][]symfmt.Range{}
 	add := func(marks symfmt.CFIMarks, from, to symfmt.RVA) {
-		for _, mark := range []symfmt.CFIMarks{symfmt.MarkSignal, symfmt.MarkKeyB, symfmt.MarkSigned} {
+		for _, mark := range []symfmt.CFIMarks{symfmt.MarkSignal, symfmt.MarkKeyB, symfmt.MarkSigned, symfmt.MarkCode} {
 			list := out[mark]
 			switch n := len(list); {
 			case marks&mark == 0 || from == to:

@@ -13,7 +13,7 @@ type Module struct {
 
 // Trusts counts frames by how they were found.
 type Trusts struct {
-	Context, CFI, CFIScan, FramePointer, Scan int64
+	Context, CFI, Code, CFIScan, FramePointer, Scan int64
 }
 
 // Counts are a module's counts, in one or many dumps.
@@ -53,15 +53,17 @@ type Totals struct {
 	Frames                     Trusts
 }
 
-func (t *Trusts) count(trust walk.Trust) {
-	switch trust {
-	case walk.TrustContext:
+func (t *Trusts) count(f *walk.Frame) {
+	switch {
+	case f.By == walk.ByCode:
+		t.Code++
+	case f.Trust == walk.TrustContext:
 		t.Context++
-	case walk.TrustCFI:
+	case f.Trust == walk.TrustCFI:
 		t.CFI++
-	case walk.TrustCFIScan:
+	case f.Trust == walk.TrustCFIScan:
 		t.CFIScan++
-	case walk.TrustFramePtr:
+	case f.Trust == walk.TrustFramePtr:
 		t.FramePointer++
 	default:
 		t.Scan++ // no other value is given
@@ -71,12 +73,13 @@ func (t *Trusts) count(trust walk.Trust) {
 func (t *Trusts) add(o Trusts) {
 	t.Context += o.Context
 	t.CFI += o.CFI
+	t.Code += o.Code
 	t.CFIScan += o.CFIScan
 	t.FramePointer += o.FramePointer
 	t.Scan += o.Scan
 }
 
-func (t Trusts) all() int64 { return t.Context + t.CFI + t.CFIScan + t.FramePointer + t.Scan }
+func (t Trusts) all() int64 { return t.Context + t.CFI + t.Code + t.CFIScan + t.FramePointer + t.Scan }
 
 // guessed returns the number of callers that were found without call frame information.
 func (c *Counts) guessed() int64 { return c.Callers.FramePointer + c.Callers.Scan }
@@ -136,12 +139,12 @@ func ModulesOf(w *Walked, at int64) map[Module]*Counts {
 		s := &w.Stacks[i]
 		for k := range s.Frames {
 			c := count(s.Frames[k].Module)
-			c.Frames.count(s.Frames[k].Trust)
+			c.Frames.count(&s.Frames[k])
 			if f := &s.Frames[k]; f.Module >= 0 && f.Function() == "" {
 				c.Unnamed++
 			}
 			if k+1 < len(s.Frames) {
-				c.Callers.count(s.Frames[k+1].Trust)
+				c.Callers.count(&s.Frames[k+1])
 			} else if !s.End.Clean() {
 				c.Ends++
 				if cutByDump(s.End) {
@@ -218,7 +221,7 @@ func TotalsOf(w *Walked) Totals {
 			t.Unclean++
 		}
 		for k := range w.Stacks[i].Frames {
-			t.Frames.count(w.Stacks[i].Frames[k].Trust)
+			t.Frames.count(&w.Stacks[i].Frames[k])
 		}
 	}
 	return t

@@ -21,6 +21,7 @@ type FrameNumbers struct {
 	Frames       int64 `json:"frames"`
 	Context      int64 `json:"context"`
 	CFI          int64 `json:"cfi"`
+	Code         int64 `json:"code"` // by rules derived from instructions
 	CFIScan      int64 `json:"cfi_scan"`
 	FramePointer int64 `json:"frame_pointer"`
 	Scan         int64 `json:"scan"`
@@ -34,7 +35,7 @@ func (t *Totals) Numbers() Numbers {
 // FrameNumbers returns the numbers of frames.
 func (t *Totals) FrameNumbers() FrameNumbers {
 	f := t.Frames
-	return FrameNumbers{Frames: f.all(), Context: f.Context, CFI: f.CFI, CFIScan: f.CFIScan, FramePointer: f.FramePointer, Scan: f.Scan}
+	return FrameNumbers{Frames: f.all(), Context: f.Context, CFI: f.CFI, Code: f.Code, CFIScan: f.CFIScan, FramePointer: f.FramePointer, Scan: f.Scan}
 }
 
 // Document is a summary as JSON.

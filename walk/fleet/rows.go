@@ -17,6 +17,7 @@ type ModuleRow struct {
 	Frames       int64 `json:"frames"`
 	Context      int64 `json:"context"`
 	CFI          int64 `json:"cfi"`
+	Code         int64 `json:"code"` // by rules derived from instructions
 	CFIScan      int64 `json:"cfi_scan"`
 	FramePointer int64 `json:"frame_pointer"`
 	Scan         int64 `json:"scan"`
@@ -51,7 +52,7 @@ const (
 func NewModuleRow(m Module, c Counts) ModuleRow {
 	r := ModuleRow{
 		Module: m.Name, DebugID: m.DebugID, Dumps: c.Dumps, Missing: c.Missing, OtherID: c.OtherID, Corrupt: c.Corrupt,
-		Frames: c.Frames.all(), Context: c.Frames.Context, CFI: c.Frames.CFI, CFIScan: c.Frames.CFIScan, FramePointer: c.Frames.FramePointer, Scan: c.Frames.Scan,
+		Frames: c.Frames.all(), Context: c.Frames.Context, CFI: c.Frames.CFI, Code: c.Frames.Code, CFIScan: c.Frames.CFIScan, FramePointer: c.Frames.FramePointer, Scan: c.Frames.Scan,
 		Callers: c.Callers.all(), CallersFramePointer: c.Callers.FramePointer, CallersScan: c.Callers.Scan, Ends: c.Ends, Example: c.Example.Dump,
 		Symbols: c.state(m), Unnamed: c.Unnamed, CutEnds: c.CutEnds, Cost: c.guessed() + c.Unnamed + c.Ends - c.CutEnds,
 	}
@@ -71,7 +72,7 @@ func (c *Counts) state(m Module) SymbolState {
 		return StateOtherID
 	case c.Found < c.Dumps:
 		return StateMissing
-	case c.guessed() > 0 && c.Callers.CFI+c.Callers.CFIScan == 0:
+	case c.guessed() > 0 && c.Callers.CFI+c.Callers.Code+c.Callers.CFIScan == 0:
 		return StateNoCFI
 	}
 	return StateFound

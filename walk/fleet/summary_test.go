@@ -156,6 +156,7 @@ func TestState(t *testing.T) {
 		{Counts{Dumps: 2}, StateMissing}, // there was no place to look
 		{Counts{Dumps: 1, Found: 1, Callers: Trusts{Scan: 1}}, StateNoCFI},
 		{Counts{Dumps: 1, Found: 1, Callers: Trusts{Scan: 1, CFI: 1}}, StateFound},
+		{Counts{Dumps: 1, Found: 1, Callers: Trusts{Scan: 1, Code: 1}}, StateFound},
 	} {
 		if got := c.counts.state(Module{Name: "a"}); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.counts, got, c.want)

@@ -45,7 +45,7 @@ func (t *Tables) writeTotals(b *bufio.Writer) {
 	for _, x := range []struct {
 		name string
 		n    int64
-	}{{"context", n.Frames.Context}, {"cfi", n.Frames.CFI}, {"cfi_scan", n.Frames.CFIScan}, {"frame_pointer", n.Frames.FramePointer}, {"scan", n.Frames.Scan}} {
+	}{{"context", n.Frames.Context}, {"cfi", n.Frames.CFI}, {"code", n.Frames.Code}, {"cfi_scan", n.Frames.CFIScan}, {"frame_pointer", n.Frames.FramePointer}, {"scan", n.Frames.Scan}} {
 		fmt.Fprintf(b, "%s %d %s (%s)", sep, x.n, x.name, percent(x.n, all))
 		sep = ","
 	}
@@ -110,17 +110,17 @@ func (t *Tables) writeFrames(b *bufio.Writer, limit int) {
 	}
 	fmt.Fprintf(b, "\nFrames by module\n\n")
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "frames\tshare\tcontext\tcfi\tcfi_scan\tfp\tscan\t  module")
+	fmt.Fprintln(table, "frames\tshare\tcontext\tcfi\tcode\tcfi_scan\tfp\tscan\t  module")
 	for i := range rows[:min(len(rows), limit)] {
 		x := &rows[i]
 		fmt.Fprintf(table, "%d\t%s", x.Frames, percent(x.Frames, t.Totals.Frames.all()))
-		for _, n := range []int64{x.Context, x.CFI, x.CFIScan, x.FramePointer, x.Scan} {
+		for _, n := range []int64{x.Context, x.CFI, x.Code, x.CFIScan, x.FramePointer, x.Scan} {
 			fmt.Fprintf(table, "\t%s", percent(n, x.Frames))
 		}
 		fmt.Fprintf(table, "\t  %s\n", text.Printable(x.name()))
 	}
 	if n := len(rows) - limit; n > 0 {
-		fmt.Fprintf(table, "\t\t\t\t\t\t\t  and %d more\n", n)
+		fmt.Fprintf(table, "\t\t\t\t\t\t\t\t  and %d more\n", n)
 	}
 	table.Flush()
 }

@@ -109,6 +109,7 @@ func newPageMaker(v *view, o HTMLOptions) *pageMaker {
 	for t := walk.NoTrust; t <= walk.TrustContext; t++ {
 		p.data.Trusts = append(p.data.Trusts, [2]string{t.String(), t.Text()})
 	}
+	p.data.Trusts = append(p.data.Trusts, [2]string{walk.ByCode.String(), textByCode})
 	if a := v.d.Arch; a != nil {
 		for _, r := range a.Regs {
 			p.data.Registers = append(p.data.Registers, a.Label(r.Name))
@@ -238,10 +239,18 @@ func (p *pageMaker) thread(s *viewStack) pageThread {
 	return out
 }
 
+// trust returns the index in pageData.Trusts that says how a frame was found.
+func (p *pageMaker) trust(f *walk.Frame) int {
+	if f.By == walk.ByCode {
+		return len(p.data.Trusts) - 1
+	}
+	return int(f.Trust)
+}
+
 // frame returns a frame and its registers. before are the registers of the frame above.
 func (p *pageMaker) frame(s *viewStack, i int, before map[int16]uint64) (pageFrame, map[int16]uint64) {
 	f := &s.Frames[i]
-	out := pageFrame{trust: int(f.Trust), module: f.Module, offset: f.Inst, pc: f.PC, sp: f.SP}
+	out := pageFrame{trust: p.trust(f), module: f.Module, offset: f.Inst, pc: f.PC, sp: f.SP}
 	if f.Module >= 0 {
 		out.offset -= p.d.Modules[f.Module].Addr
 	} else if u := p.unloaded(f); u >= 0 {

@@ -265,12 +265,18 @@ func (p *textWriter) unloadedText(f *walk.Frame) string {
 	return " (unloaded: " + strings.Join(may, ", or ") + ")"
 }
 
+// textByCode says how a caller was found whose rules were derived from instructions.
+const textByCode = "call frame info derived from instructions"
+
 // foundBy returns the text that follows "Found by: ".
 func (p *textWriter) foundBy(f *walk.Frame) string {
 	if f.By == walk.ByReturn && p.d.System.OS == dump.Windows {
 		return "simulating a return from leaf function"
 	}
-	if f.By == walk.ByCoroutine {
+	switch f.By {
+	case walk.ByCode:
+		return textByCode
+	case walk.ByCoroutine:
 		return "frame of a coroutine"
 	}
 	return f.Trust.Text()

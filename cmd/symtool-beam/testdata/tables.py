@@ -7,7 +7,12 @@ address less its offset.
 import collections, csv, json, re, sys
 
 OTHER = re.compile(r"not used: (it|the file) has|(: build-id| id) \S+, want |: no folder \S+; there is [^n]")
-TRUSTS = ["context", "cfi", "cfi_scan", "frame_pointer", "scan"]
+TRUSTS = ["context", "cfi", "code", "cfi_scan", "frame_pointer", "scan"]
+
+
+def trust_of(frame):
+    """How a frame was found: rules derived from instructions have a column of their own."""
+    return "code" if frame["symtool"]["technique"] == "code" else frame["trust"]
 
 
 def key_of(frame, modules):
@@ -49,8 +54,8 @@ def main():
                 row = table[k]
                 row["frames"] += 1
                 summary["frames"] += 1
-                row[f["trust"]] += 1
-                summary[f["trust"]] += 1
+                row[trust_of(f)] += 1
+                summary[trust_of(f)] += 1
                 if m:
                     if m["missing_symbols"]:
                         flags[k].add("missing_symbols")
@@ -59,7 +64,7 @@ def main():
                     if any(OTHER.search(x) for x in m["symtool"]["tried"]):
                         flags[k].add("other_id")
                 if i + 1 < len(frames):
-                    trust = frames[i + 1]["trust"]
+                    trust = trust_of(frames[i + 1])
                     row["callers"] += 1
                     row["callers_" + trust] += 1
                     if trust in ("frame_pointer", "scan"):

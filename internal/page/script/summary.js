@@ -85,7 +85,7 @@
   panel.append(element("strong", printable(summary.verdict)));
   panel.classList.add(summary.holds ? "good" : "bad");
   $("dumps").textContent = `${count(summary.dumps, "dump")}: ${summary.ok} whole, ${summary.damaged} damaged, ${summary.failed} not read; ${count(summary.threads, "thread")}, ${summary.unclean} of which end too soon`;
-  for (const trust of ["context", "cfi", "cfi_scan", "frame_pointer", "scan"]) {
+  for (const trust of ["context", "cfi", "code", "cfi_scan", "frame_pointer", "scan"]) {
     const n = summary[trust], share = summary.frames ? percent(Math.floor(n * 1000 / summary.frames) / 1000) : "0.0%";
     const figure = element("div", "", "figure"), bar = element("span", "", "bar"), part = element("i", "", "trust " + trust), label = element("span", share + " ", "mono");
     part.style.width = share;

@@ -161,10 +161,10 @@ func (w *writer) instruction(lo, hi uint64, s *state) {
 		w.close()
 	case !w.open:
 		id := w.rules(&w.new, nil)
-		w.t.Blocks = append(w.t.Blocks, symfmt.CFIBlock{RVA: symfmt.RVA(lo - w.base), Init: id, First: uint32(len(w.t.Rows))})
+		w.t.Blocks = append(w.t.Blocks, symfmt.CFIBlock{RVA: symfmt.RVA(lo - w.base), Init: id, First: uint32(len(w.t.Rows)), Marks: symfmt.MarkCode})
 		w.open = true
 	case !w.new.equal(&w.now):
-		w.t.Rows = append(w.t.Rows, symfmt.CFIRow{RVA: symfmt.RVA(lo - w.base), Rules: w.rules(&w.new, &w.now)})
+		w.t.Rows = append(w.t.Rows, symfmt.CFIRow{RVA: symfmt.RVA(lo - w.base), Rules: w.rules(&w.new, &w.now), Marks: symfmt.MarkCode})
 		w.t.Blocks[len(w.t.Blocks)-1].Count++
 	}
 	w.now, w.new, w.hi = w.new, w.now, hi

@@ -176,7 +176,7 @@ func (w *walkCall) flags() []cli.Flag {
 		cli.Where(cli.OneOf("names", "in text: print names of functions as `FORM`: full (default, except on\na terminal), or short, without the arguments of templates, fitted\nto the terminal; inlined frames are then marked", &w.names, []cli.Word[nameForm]{{Text: "short", Means: namesShort}, {Text: "full", Means: namesFull}}), w.ofStacks),
 		cli.Number("source", "print `N` lines of source before and after the line of each frame, if\nthe file is the one that was compiled", &w.around, w.notIn(formatMachine), cli.Between(0, maxAround)),
 		cli.Where(cli.ParsedAll("source-map", "with --source: files whose names begin with OLD are in the folder NEW:\n`OLD=NEW`; may be repeated, the first one that has a file counts", &w.roots, sourceRoot), cli.With("source")),
-		cli.WordList(cli.Value("techniques", "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, go-stack,\nframe-pointer, return, scan", &w.config.Techniques, parseTechniques), techniqueNames()...),
+		cli.WordList(cli.Value("techniques", "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, code, signal-frame,\ngo-stack, frame-pointer, return, scan", &w.config.Techniques, parseTechniques), techniqueNames()...),
 		cli.Number("max-frames", fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames), &w.config.MaxFrames, cli.AtLeast(0)),
 		cli.Switch("trace", "print every step of every walk, and the reason for it", &w.trace, w.notIn(formatMachine, formatHTML)),
 		cli.Switch("verify", "check whether the symbols hold, and end with status 1 if not", &w.verifying, w.notIn(formatMachine)),
