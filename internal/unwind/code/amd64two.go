@@ -10,8 +10,8 @@ func (x *amd64) two() (flow, uint64) {
 	case op == 0x0b, op == 0xb9:
 		return stop, 0
 	case op == 0x05:
-		if n := x.s.regs[amdAX]; n.base == constant && (n.off == sysClone || n.off == sysClone3 || n.off == sysSigreturn) {
-			return stop, 0 // the child has another stack; what a signal interrupted has its own rules
+		if x.leavesStack() {
+			return stop, 0
 		}
 		x.kill(amdCX, 11, amdAX)
 		return next, 0
@@ -85,6 +85,17 @@ func (x *amd64) two() (flow, uint64) {
 		}
 	}
 	return next, 0
+}
+
+// leavesStack reports whether a system call may go on with another stack: that of a child, or of what a signal interrupted.
+func (x *amd64) leavesStack() bool {
+	switch x.s.regs[amdAX] {
+	case value{base: constant, off: sysClone}:
+		return x.s.regs[amdSI] != value{base: constant} // as in fork
+	case value{base: constant, off: sysClone3}, value{base: constant, off: sysSigreturn}:
+		return true
+	}
+	return false
 }
 
 // zeroExtended returns the value of an operand of one or two bytes.

@@ -103,11 +103,20 @@ func add(a, b value) value {
 		return value{}
 	}
 	if a.base == entry {
-		if a.off != b.off {
-			return value{}
-		}
-		a.base = target
-		return a
+		return a.from(b.off)
 	}
 	return a.plus(b.off)
+}
+
+// from returns the sum of a word of a table, and the address that it is relative to.
+func (v value) from(at int64) value {
+	delta := v.off - at
+	switch {
+	case delta == 0:
+		v.base = target
+		return v
+	case delta == int64(int32(delta)):
+		return value{base: displaced, off: at, n: uint32(delta)}
+	}
+	return value{}
 }

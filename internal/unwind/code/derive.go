@@ -1,6 +1,7 @@
 package code
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -98,18 +99,32 @@ func (d *deriver) starts(files []object.Companion) {
 	if d.in.unnamed, d.in.entry = !named, d.file.Entry; d.in.unnamed {
 		d.callees()
 	}
-	slices.Sort(d.in.begins)
-	d.in.begins = slices.Compact(d.in.begins)
+	d.in.begins, d.in.colds = sorted(d.in.begins), sorted(d.in.colds)
+}
+
+func sorted(addrs []uint64) []uint64 {
+	slices.Sort(addrs)
+	return slices.Compact(addrs)
 }
 
 // function notes the start of a function.
 func (d *deriver) function(addr uint64, name []byte) {
+	if isCold(name) {
+		d.in.colds = append(d.in.colds, addr)
+		return
+	}
 	if exits(string(name)) {
 		d.never[addr] = true
 	}
 	if addr != d.file.Entry && !execcode.StartupName(name) && d.in.follows(addr) {
 		d.in.begins = append(d.in.begins, addr)
 	}
+}
+
+// isCold reports whether a symbol names a part of a function that its other parts jump to, in the frame that they made:
+// compilers move code there that seldom runs.
+func isCold(name []byte) bool {
+	return bytes.Contains(name, []byte(".cold")) || bytes.Contains(name, []byte(".__part."))
 }
 
 // callees notes the functions that are called from code that has rules, which is not followed.

@@ -160,6 +160,9 @@ func (e *follower) follow(n int32) {
 	code := e.in.parts[part].bytes
 	_, end := e.in.described(a)
 	for off < len(code) && a < end && e.left > 0 {
+		if a != l.addr && e.in.cold(a) {
+			return // nothing falls into another section's code
+		}
 		at := e.at(a)
 		if m := *at - 1; m >= 0 && m != n && e.leads[m].addr == a {
 			if !padding || !e.in.starts(a) {
@@ -268,10 +271,15 @@ func (e *follower) branch(in *step, next uint64, s *state, p path) {
 // limit notes that what was compared is at most a number. changed are the registers that functions need not restore.
 func (s *state) limit(c limit, changed regSet) {
 	v := value{base: below, n: c.n - c.less}
-	switch {
-	case c.reg < 0:
+	if c.reg < 0 {
 		s.store(c.at, v, int64(c.size))
-	case changed.has(uint8(c.reg)), s.regs[c.reg] == value{}:
+		return
+	}
+	switch was := s.regs[c.reg]; {
+	case was.base == below:
+		v.n = min(v.n, was.n)
+		fallthrough
+	case changed.has(uint8(c.reg)), was == value{}:
 		s.regs[c.reg] = v
 	}
 }

@@ -15,6 +15,11 @@ const codeAddr = 0x1000
 
 // rulesFor returns the rules derived for code, in which functions begin at some offsets.
 func rulesFor(code []byte, begins ...uint64) string {
+	return rulesIn(codeIn(code, begins...))
+}
+
+// codeIn returns code in which functions begin at some offsets.
+func codeIn(code []byte, begins ...uint64) *input {
 	in := &input{
 		cpu:      cpus[arch.X86_64],
 		parts:    []codePart{{codeAddr, code}},
@@ -26,6 +31,10 @@ func rulesFor(code []byte, begins ...uint64) string {
 	for _, off := range begins {
 		in.begins = append(in.begins, codeAddr+off)
 	}
+	return in
+}
+
+func rulesIn(in *input) string {
 	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "x"}
 	m.CFI.Rules.SetArch(arch.X86_64)
 	appendRules(&m.CFI, in, codeAddr)
@@ -56,6 +65,24 @@ func TestDerivedRules(t *testing.T) {
 		{"undecodable", "53 06", ""},                                                      // push %rbx; an invalid opcode
 		{"calls what does not return", "53 e802000000 5b c3 ebfe", "INIT 0 6 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\nINIT 8 2 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
 		{"calls what returns", "53 e802000000 5b c3 c3", "INIT 0 9 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n7 .cfa: $rsp 8 +\n"},
+		// push %rbx; movzbl (%rdi), %ebx; cmp $3, %ebx; ja 9f; cmp $1, %ebx; ja 9f; lea table(%rip), %rdx;
+		// movslq (%rdx, %rbx, 4), %rax; add %rdx, %rax; push %rbx; jmp *%rax; pop %rbx; 9: pop %rbx; ret; the table, and
+		// another that leads to 9
+		{"second limit", "53 0fb61f 83fb037717 83fb017712 488d150d000000 4863049a 4801d0 53 ffe0 5b 5b c3 fdfffffffdffffff fefffffffeffffff",
+			"INIT 0 22 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n4 $rbx: .cfa -16 + ^\n1d .cfa: $rsp 24 +\n20 .cfa: $rsp 16 +\n21 .cfa: $rsp 8 + $rbx: $rbx\n"},
+		// and $3, %edi; lea other(%rip), %rax; lea table(%rip), %rdx; movslq (%rdx, %rdi, 4), %rax; add %rdx, %rax;
+		// push %rbx; jmp *%rax; pop %rbx; ret; the table; the other
+		{"table up to a label", "83e703 488d051b000000 488d150c000000 486304ba 4801d0 53 ffe0 5b c3 fefffffffeffffff ffffffffffffffff",
+			"INIT 0 1d .cfa: $rsp 8 + .ra: .cfa -8 + ^\n19 .cfa: $rsp 16 +\n1c .cfa: $rsp 8 +\n"},
+		// push %rbx; lea table(%rip), %rdx; movzbl (%rsi), %eax; movslq (%rdx, %rax, 4), %rax; lea 1f(%rip), %rdx; add %rdx, %rax;
+		// jmp *%rax; 1: nop; pop %rbx; ret; the table
+		{"table of distances", "53 488d1516000000 0fb606 48630482 488d1505000000 4801d0 ffe0 90 5b c3 0000000001000000",
+			"INIT 0 1e .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n1d .cfa: $rsp 8 +\n"},
+		{"fork", "53 31f6 b838000000 0f05 5b c3", // with a null stack, the child goes on with the parent's
+			"INIT 0 c .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\nb .cfa: $rsp 8 +\n"},
+		// jmp *word(%rip); push $0; jmp *(%rip) of a null word; the word, which leads to the push
+		{"lazy linkage", "ff2508000000 6a00 ff2508000000 0610000000000000 0000000000000000",
+			"INIT 0 e .cfa: $rsp 8 + .ra: .cfa -8 + ^\n8 .cfa: $rsp 16 +\n"},
 		{"endless", "ebfe", "INIT 0 2 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
 	} {
 		code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
@@ -64,6 +91,22 @@ func TestDerivedRules(t *testing.T) {
 		}
 		if got := rulesFor(code, 0); got != c.want {
 			t.Errorf("%s: got\n%swant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// A function jumps to its cold part with the frame that it made; the function before it does not fall into it.
+func TestColdPart(t *testing.T) {
+	in := codeIn([]byte("\x85\xff\x53\x74\x03\x5b\xc3\x90\x5b\xc3"), 0, 7) // test %edi, %edi; push %rbx; je to 8; pop %rbx; ret; nop; pop %rbx; ret
+	in.colds = []uint64{codeAddr + 8}
+	const want = "INIT 0 7 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n3 .cfa: $rsp 16 +\n6 .cfa: $rsp 8 +\n" +
+		"INIT 7 3 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n8 .cfa: $rsp 16 +\n9 .cfa: $rsp 8 +\n"
+	if got := rulesIn(in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for name, want := range map[string]bool{"f": false, "f.cold": true, "f.cold.12": true, "f.part.0": false, "f.__part.1": true, "cold": false} {
+		if isCold([]byte(name)) != want {
+			t.Errorf("%s: %v", name, !want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ type functions struct {
 	stops   map[uint64]bool  // the return addresses of calls that turned out not to return
 	again   []int32          // functions to follow again
 	guesses bool             // they were made
+	lazy    int32            // the function of linker, plus 1
 }
 
 // function is what is known about a function.
@@ -40,6 +41,16 @@ func (e *follower) begin(start uint64) int32 {
 		e.reach(start, &e.in.cpu.entry, path{fn: fn})
 	}
 	return fn
+}
+
+// linker returns the function that stands for the code by which a procedure linkage table calls the dynamic linker: all its
+// stubs share it, those of functions that do not return as well.
+func (e *follower) linker() int32 {
+	if e.lazy == 0 {
+		e.fns = append(e.fns, function{})
+		e.lazy = int32(len(e.fns))
+	}
+	return e.lazy - 1
 }
 
 // guess begins functions at addresses in code that instructions take, such as those of callbacks, if functions have no

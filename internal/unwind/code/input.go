@@ -20,6 +20,7 @@ type input struct {
 	parts  []codePart  // in order
 	ranges []codeRange // code that has rules, in order: it is not followed
 	begins []uint64    // where functions begin, in order
+	colds  []uint64    // where the cold parts of functions begin, in order
 	// unnamed means that most functions have no symbols: they begin where calls lead, or where instructions take the
 	// address of code.
 	unnamed bool
@@ -75,5 +76,11 @@ func (in *input) follows(a uint64) bool {
 // starts reports whether a function is known to begin at an address.
 func (in *input) starts(a uint64) bool {
 	_, found := slices.BinarySearch(in.begins, a)
+	return found
+}
+
+// cold reports whether the cold part of a function is known to begin at an address.
+func (in *input) cold(a uint64) bool {
+	_, found := slices.BinarySearch(in.colds, a)
 	return found
 }

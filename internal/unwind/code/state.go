@@ -6,17 +6,18 @@ import "slices"
 type base uint8
 
 const (
-	unknown  base = iota
-	cfa           // the CFA, plus off
-	initial       // register off as it was when the function began
-	aligned       // the stack pointer after it was aligned down, plus off
-	constant      // off
-	below         // at most n, without a sign
-	scaled        // a value of at most n, times off
-	word          // a word of 4 bytes from the table at off, by an index of at most n
-	entry         // the same, with its sign extended
-	target        // the same, plus the table's address
-	pointer       // a word of 8 bytes from the table at off, by an index of at most n
+	unknown   base = iota
+	cfa            // the CFA, plus off
+	initial        // register off as it was when the function began
+	aligned        // the stack pointer after it was aligned down, plus off
+	constant       // off
+	below          // at most n, without a sign
+	scaled         // a value of at most n, times off
+	word           // a word of 4 bytes from the table at off, by an index of at most n
+	entry          // the same, with its sign extended
+	target         // the same, plus the table's address
+	displaced      // the same, plus off; the table is at off plus n, which has a sign, and its length is not known
+	pointer        // a word of 8 bytes from the table at off, by an index of at most n
 )
 
 // value is what is known about a register, or a word of the stack.

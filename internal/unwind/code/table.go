@@ -31,13 +31,13 @@ func (e *follower) indirect(in *step, next uint64, s *state, p path) {
 	switch t := in.table; {
 	case in.slot != 0:
 		e.stub(in.slot, s, p.fn)
-	case t.base != target && t.base != pointer:
+	case t.base != target && t.base != pointer && t.base != displaced:
 		e.exit(0, s, p.fn)
-	case t.n == openEnd:
+	case t.n == openEnd, t.base == displaced:
 		e.later(t, next, s, p)
 	default:
 		for _, to := range e.cases(t) {
-			e.reach(to, s, p)
+			e.jump(to, s, p)
 		}
 	}
 }
@@ -52,14 +52,32 @@ func (e *follower) stub(slot uint64, s *state, fn int32) {
 	default:
 		e.exit(addr, s, fn)
 	}
+	if to := e.unbound(slot); to != 0 {
+		e.reach(to, s, path{fn: e.linker()})
+	}
 }
 
-// cases returns the targets of a switch, or nothing if one of them is not code.
+// unbound returns where a word that the linker fills leads until it does: in a procedure linkage table, to the code that makes
+// it find the function. It returns 0 if the word leads nowhere.
+func (e *follower) unbound(slot uint64) uint64 {
+	data := e.in.data(slot)
+	if len(data) < 8 {
+		return 0
+	}
+	to := binary.LittleEndian.Uint64(data)
+	if !e.in.follows(to) {
+		return 0
+	}
+	return to
+}
+
+// cases returns the targets of a switch, or nothing if one of them is not code. The table ends where an instruction takes
+// the address of other data at the latest: what is known to limit the index may be more than the switch has cases.
 func (e *follower) cases(t value) (all []uint64) {
 	if t.n >= maxTable {
 		return nil
 	}
-	for i := range uint64(t.n) + 1 {
+	for i := range min(uint64(t.n)+1, (e.labelBehind(t.tableAt())-t.tableAt())/t.wordSize()) {
 		to, ok := e.word(t, i)
 		if !ok || !e.in.follows(to) {
 			return nil
@@ -72,7 +90,7 @@ func (e *follower) cases(t value) (all []uint64) {
 
 // word returns the address that the word at an index in a table stands for.
 func (e *follower) word(t value, i uint64) (to uint64, ok bool) {
-	at := uint64(t.off) + i*t.wordSize()
+	at := t.tableAt() + i*t.wordSize()
 	data := e.in.data(at)
 	switch {
 	case len(data) < int(t.wordSize()):
@@ -84,6 +102,14 @@ func (e *follower) word(t value, i uint64) (to uint64, ok bool) {
 		to = e.in.pointer(at)
 	}
 	return to, to != 0
+}
+
+// tableAt returns the address of a table.
+func (v value) tableAt() uint64 {
+	if v.base == displaced {
+		return uint64(v.off + int64(int32(v.n)))
+	}
+	return uint64(v.off)
 }
 
 func (v value) wordSize() uint64 {
@@ -112,7 +138,6 @@ func (e *follower) openTables() bool {
 	if e.opened == len(e.open) {
 		return false
 	}
-	e.label()
 	for e.opened < len(e.open) {
 		e.opened++
 		e.openTable(e.opened - 1)
@@ -125,12 +150,9 @@ func (e *follower) openTables() bool {
 // taken only if they lead into the function, or if all up to the next address lead to code.
 func (e *follower) openTable(i int) {
 	t := e.open[i]
-	end := uint64(1<<64 - 1)
-	if i, _ := slices.BinarySearch(e.labels, uint64(t.off)+1); i < len(e.labels) {
-		end = e.labels[i]
-	}
+	end := e.labelBehind(t.tableAt())
 	var all []uint64
-	own, at := 0, uint64(t.off)
+	own, at := 0, t.tableAt()
 	for ; len(all) < maxTable && at+t.wordSize() <= end; at += t.wordSize() {
 		to, ok := e.word(t.value, uint64(len(all)))
 		if !ok || !e.in.follows(to) || e.in.starts(to) {
@@ -156,6 +178,15 @@ func (e *follower) within(a uint64, fn int32) bool {
 	start := e.fns[fn].start
 	i, _ := slices.BinarySearch(e.in.begins, start+1)
 	return a >= start && (i == len(e.in.begins) || a < e.in.begins[i])
+}
+
+// labelBehind returns the next address behind another that an instruction takes.
+func (e *follower) labelBehind(a uint64) uint64 {
+	e.label()
+	if i, _ := slices.BinarySearch(e.labels, a+1); i < len(e.labels) {
+		return e.labels[i]
+	}
+	return 1<<64 - 1
 }
 
 // label finds the addresses that instructions take.
