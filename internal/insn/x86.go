@@ -52,6 +52,7 @@ type x86Len struct {
 	code         []byte
 	long         bool // 64-bit mode
 	data16, addr bool // prefixes 66 and 67
+	repne        bool // prefix F2
 	wide         bool // REX.W
 }
 
@@ -69,7 +70,9 @@ prefixes:
 			x.data16 = true
 		case 0x67:
 			x.addr = true
-		case 0xf2, 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0:
+		case 0xf2:
+			x.repne = true
+		case 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0:
 		default:
 			break prefixes
 		}
@@ -254,8 +257,8 @@ func (x *x86Len) two(op byte, i int) int {
 		return x.operands(x86M, i+1)
 	case op == 0x3a:
 		return x.operands(x86M|x86B, i+1)
-	case op == 0x78 && x.data16:
-		return i + 3 // extrq
+	case op == 0x78 && (x.data16 || x.repne):
+		return i + 3 // extrq, insertq
 	case op == 0x78:
 		return x.operands(x86M, i)
 	case op>>4 == 8 && x.long:

@@ -27,7 +27,8 @@ type amd64 struct {
 	s    *state
 	i    int // of the opcode
 	rex  byte
-	w16  bool
+	w16  bool // prefix 66
+	a32  bool // prefix 67
 	rep  byte
 
 	mod, reg, rm byte
@@ -106,6 +107,8 @@ func (x *amd64) disp32(i int) int64 {
 // address returns the value of the memory operand's address, without an index.
 func (x *amd64) address() value {
 	switch {
+	case x.a32:
+		return value{}
 	case x.rip:
 		return value{base: constant, off: int64(x.addr) + int64(len(x.code)) + x.disp}
 	case x.base < 0:
@@ -154,19 +157,26 @@ func (x *amd64) writeByte() {
 
 func (x *amd64) push(v value) {
 	sp := x.s.regs[amdSP].plus(-8)
-	x.s.regs[amdSP] = sp
+	x.set(amdSP, sp)
+	if x.w16 && !x.wide() { // two bytes: compilers push words
+		x.kill(amdSP)
+		v = value{}
+	}
 	if sp.onStack() {
 		x.s.store(place{sp.base, sp.off}, v, 8)
 	}
 }
 
-func (x *amd64) pop() value {
+func (x *amd64) pop() (v value) {
+	if x.w16 && !x.wide() {
+		x.kill(amdSP)
+		return v
+	}
 	sp := x.s.regs[amdSP]
-	v := value{}
 	if sp.onStack() {
 		v = x.s.load(place{sp.base, sp.off})
 	}
-	x.s.regs[amdSP] = sp.plus(8)
+	x.set(amdSP, sp.plus(8))
 	return v
 }
 
@@ -178,6 +188,9 @@ func stepAMD64(code []byte, addr uint64, s *state) (in step) {
 	}
 	in.size = n
 	if kind != insn.None {
+		if shortCall(code[:n]) {
+			return step{size: n, flow: bad}
+		}
 		in.flow, in.to = call, called
 		if kind == insn.Direct && called == addr+uint64(n) { // to get the address
 			s.regs[amdSP] = value{}
@@ -194,7 +207,9 @@ func stepAMD64(code []byte, addr uint64, s *state) (in step) {
 			x.w16 = true
 		case 0xf2, 0xf3:
 			x.rep = c
-		case 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0:
+		case 0x67:
+			x.a32 = true
+		case 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0:
 		default:
 			goto done
 		}
@@ -214,12 +229,33 @@ done:
 	return x.in
 }
 
+// shortCall reports whether a call pushes two bytes only. The calls of TLS have the same prefix, and another that undoes it.
+func shortCall(code []byte) bool {
+	short := false
+	for _, c := range code {
+		switch {
+		case c == 0x66:
+			short = true
+		case c>>4 == 4:
+			return short && c&8 == 0
+		case c == 0xe8 || c == 0xff:
+			return short
+		}
+	}
+	return short
+}
+
 // keepsFlags reports whether an instruction leaves the flags as they are.
 func (x *amd64) keepsFlags() bool {
 	op := x.code[x.i]
 	switch op >> 4 {
 	case 5, 7, 0xb:
 		return true
+	case 0xc:
+		if op == 0xc5 { // but for vcomiss and vucomiss, ktest and kortest
+			op := x.code[x.i+2]
+			return op>>1 != 0x2e>>1 && op>>1 != 0x98>>1
+		}
 	case 8:
 		return op >= 0x88
 	}
@@ -231,7 +267,7 @@ func (x *amd64) keepsFlags() bool {
 			return op>>4 == 8 || op>>4 == 9 || op>>4 == 4
 		}
 	}
-	return op == 0x63 || op == 0x90 || op == 0x98 || op == 0xc6 || op == 0xc7 || op == 0xc5
+	return op == 0x63 || op == 0x90 || op == 0x98 || op == 0xc6 || op == 0xc7
 }
 
 func (x *amd64) relative(n int) uint64 { return x.addr + uint64(len(x.code)) + uint64(x.imm(n)) }
@@ -239,6 +275,10 @@ func (x *amd64) relative(n int) uint64 { return x.addr + uint64(len(x.code)) + u
 func (x *amd64) one() (flow, uint64) {
 	op := x.code[x.i]
 	switch {
+	case x.w16 && !x.wide() && x.jumps():
+		return bad, 0 // processors differ in how many bytes of the address they keep
+	case op == 0xc8:
+		return x.enter(), 0
 	case op == 0xc3, op == 0xc2:
 		return ret, 0
 	case op == 0xe9:
@@ -272,6 +312,32 @@ func (x *amd64) one() (flow, uint64) {
 	return next, 0
 }
 
+// jumps reports whether an instruction jumps or returns.
+func (x *amd64) jumps() bool {
+	switch op := x.code[x.i]; op {
+	case 0xc2, 0xc3, 0xe0, 0xe1, 0xe2, 0xe3, 0xe9, 0xeb:
+		return true
+	case 0x0f:
+		return x.code[x.i+1]>>4 == 8
+	case 0xff:
+		return x.code[x.i+1]>>3&7 == 4
+	default:
+		return op>>4 == 7
+	}
+}
+
+// enter makes a frame. Compilers do not make nested ones, which have copies of others.
+func (x *amd64) enter() flow {
+	c := x.code[x.i:]
+	if x.w16 || c[3] != 0 {
+		return bad
+	}
+	x.push(x.s.regs[amdBP])
+	x.set(amdBP, x.s.regs[amdSP])
+	x.set(amdSP, x.s.regs[amdSP].plus(-int64(binary.LittleEndian.Uint16(c[1:]))))
+	return next
+}
+
 func (x *amd64) ff() (flow, uint64) {
 	switch x.reg & 7 {
 	case 0, 1:
@@ -284,6 +350,8 @@ func (x *amd64) ff() (flow, uint64) {
 			v = x.s.regs[x.rmDW()].plus(n)
 		}
 		x.writeRM(v, x.size())
+	case 5: // to another segment
+		return bad, 0
 	case 4:
 		switch {
 		case x.mod == 3:
@@ -358,9 +426,6 @@ func (x *amd64) simple(op byte) {
 		s.regs[amdSP] = s.regs[amdBP]
 		x.set(amdBP, x.pop())
 		return
-	case op == 0xc8:
-		x.kill(amdSP, amdBP)
-		return
 	case op == 0x98 && x.wide():
 		x.set(amdAX, x.extended(s.regs[amdAX]))
 		return
@@ -374,10 +439,15 @@ func (x *amd64) simple(op byte) {
 		if op >= 0xac && op <= 0xad {
 			x.kill(amdAX)
 		}
+		if to := s.regs[amdDI]; to.onStack() && (op < 0x6e || op >= 0xa4 && op <= 0xa5 || op >= 0xaa && op <= 0xab) {
+			s.store(place{to.base, to.off}, value{}, 8)
+		}
 		x.kill(amdSI, amdDI, amdCX)
 		return
 	case op >= 0x91 && op <= 0x97, op == 0x90 && x.rex&1 != 0:
-		s.regs[amdAX], s.regs[low] = s.regs[low], s.regs[amdAX]
+		a, b := s.regs[amdAX], s.regs[low]
+		x.set(amdAX, b)
+		x.set(low, a)
 		if !x.wide() {
 			x.kill(amdAX, low)
 		}
@@ -388,7 +458,10 @@ func (x *amd64) simple(op byte) {
 	case op == 0xdf && x.i+1 < len(x.code) && x.code[x.i+1] == 0xe0:
 		x.kill(amdAX)
 		return
-	case op >= 0xd8 && op <= 0xdf, op == 0xa8, op == 0xa9, op == 0x90, op == 0x9b, op == 0x9e, op == 0x9f, op >= 0xa2 && op <= 0xa3:
+	case op >= 0xd8 && op <= 0xdf:
+		x.float(op)
+		return
+	case op == 0xa8, op == 0xa9, op == 0x90, op == 0x9b, op == 0x9e, op == 0x9f, op >= 0xa2 && op <= 0xa3:
 		if op == 0x9f {
 			x.kill(amdAX)
 		}
@@ -398,20 +471,46 @@ func (x *amd64) simple(op byte) {
 	x.operand(op)
 }
 
+// float handles the instructions of the x87 unit.
+func (x *amd64) float(op byte) {
+	x.modrm(x.i + 1)
+	what := x.reg & 7
+	if x.mod == 3 || op&1 == 0 && what == 0 || what == 4 || what == 5 {
+		return // no store
+	}
+	size := int64(10)
+	switch {
+	case op == 0xdd && what == 6: // fnsave
+		size = 108
+	case op == 0xd9 && what == 6: // fnstenv
+		size = 28
+	case op == 0xd9 && what == 1:
+		return
+	}
+	x.writeRM(value{}, size)
+}
+
 // operand handles the instructions of one opcode byte that have a ModRM byte.
 func (x *amd64) operand(op byte) {
 	s := x.s
 	switch op {
 	case 0x63:
-		x.set(x.regDW(), x.extended(x.small(4)))
+		v := value{}
+		if !x.w16 || x.wide() {
+			v = x.extended(x.small(4))
+		}
+		x.set(x.regDW(), v)
 	case 0x69, 0x6b:
 		x.kill(x.regDW())
 	case 0x80, 0x81, 0x83:
 		x.immediate(op)
 	case 0x84, 0x85, 0x8e:
-	case 0x86, 0x87:
-		x.kill(x.regDW())
+	case 0x86:
+		x.writeByte()
+		x.kill(x.byteReg(x.reg))
+	case 0x87:
 		x.writeRM(value{}, x.size())
+		x.kill(x.regDW())
 	case 0x88:
 		x.writeByte()
 	case 0x89:
@@ -432,7 +531,7 @@ func (x *amd64) operand(op byte) {
 			v = x.address()
 		} else if x.wide() && x.scale == 0 && x.disp == 0 && x.base >= 0 {
 			v = add(s.regs[x.base], s.regs[x.index])
-		} else if x.base < 0 && !x.rip && x.disp == 0 && s.regs[x.index].base == below {
+		} else if x.index >= 0 && x.base < 0 && x.disp == 0 && s.regs[x.index].base == below {
 			v = value{base: scaled, off: 1 << x.scale, n: s.regs[x.index].n}
 		}
 		x.set(x.regDW(), v)
@@ -461,7 +560,11 @@ func (x *amd64) operand(op byte) {
 		switch x.reg & 7 {
 		case 0, 1:
 		case 2, 3:
-			x.writeRM(value{}, x.size())
+			if op == 0xf6 {
+				x.writeByte()
+			} else {
+				x.writeRM(value{}, x.size())
+			}
 		default:
 			x.kill(amdAX, amdDX)
 		}

@@ -53,7 +53,7 @@ func (x *amd64) arithmetic(op byte) {
 				v = a.plus(-b.off)
 			}
 		}
-	} else if x.mod == 3 && what == 6 && x.rmDW() == x.regDW() {
+	} else if x.mod == 3 && what == 6 && !x.w16 && x.rmDW() == x.regDW() {
 		v = value{base: constant}
 	}
 	if form == 3 {
@@ -135,7 +135,9 @@ func (x *amd64) comparedRM(n, size int64) {
 	case x.mod == 3 && size > 1:
 		x.compared(x.rmDW(), n, size)
 	case x.mod == 3:
-		x.compared(x.byteReg(x.rm), n, size)
+		if r := dwarfAMD64[x.rm]; r == x.byteReg(x.rm) { // the low byte
+			x.compared(r, n, size)
+		}
 	case x.index < 0 && size >= 4 && n >= 0:
 		if a := x.address(); a.onStack() {
 			x.s.flags = compare{at: place{a.base, a.off}, reg: -1, n: uint32(n), size: uint8(size)}
