@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/coroutine"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/goroutine"
@@ -219,6 +220,9 @@ type Result struct {
 	// destroyed, if Config.Coroutines is set.
 	FinishedCoroutines int
 
+	generated      []generated           // what JIT compilers say about code
+	soughtJIT      bool                  // generated is set
+	problems       []symfmt.Problem      // of files about such code
 	running        []goroutine.Goroutine // all goroutines that threads run; see goroutineOf
 	readGoroutines bool                  // running is set
 	bareRuntime    bool                  // the runtime has no debug information

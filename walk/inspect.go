@@ -86,6 +86,8 @@ func (u *unwinder) enter(f *Frame) {
 	u.module = nil
 	if f.Module >= 0 {
 		u.module = u.stateOf(f.Module)
+	} else {
+		u.module = u.generatedAt(f.Inst)
 	}
 }
 

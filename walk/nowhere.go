@@ -99,7 +99,7 @@ func (u *unwinder) isReturn(pc uint64) bool {
 	}
 	i := u.d.ModuleAt(pc - u.cpu.Call)
 	if i < 0 {
-		return false
+		return u.generatedAt(pc-u.cpu.Call) != nil && !u.noCall(pc)
 	}
 	base := u.d.Modules[i].Addr
 	if r := u.stateOf(i).resolver(u.ctx); r != nil {

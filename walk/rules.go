@@ -42,6 +42,9 @@ func bySFrame(u *unwinder, f *Frame) outcome {
 // table returns the rules of a section of the frame's binary, or nil, and records damage to the
 // section.
 func (u *unwinder) table(table int) resolve.Symbols {
+	if u.frame.Module < 0 {
+		return nil
+	}
 	t, m := u.module.rules(u.ctx, table), &u.result.Modules[u.frame.Module]
 	if t.err != nil {
 		m.damaged(t.err)
@@ -68,7 +71,9 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 		return nothing
 	}
 	if row.err != nil {
-		u.result.Modules[u.frame.Module].damaged(row.err)
+		if u.frame.Module >= 0 {
+			u.result.Modules[u.frame.Module].damaged(row.err)
+		}
 		u.note("%v: %v", by, row.err)
 		return nothing
 	}

@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -48,6 +49,11 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	}
 	if w.config.Coroutines {
 		w.coroutines(ctx, res)
+	}
+	if len(res.problems) > 0 {
+		d := *res.Dump
+		d.Problems = slices.Concat(d.Problems, res.problems)
+		res.Dump = &d
 	}
 	for i := range res.Modules {
 		m := &res.Modules[i]
@@ -170,22 +176,23 @@ func (u *unwinder) push(f *Frame) {
 func (u *unwinder) locate(f *Frame) {
 	u.module, u.rva = nil, 0
 	f.Module = u.d.ModuleAt(f.Inst)
-	if f.Module < 0 {
+	base := uint64(0)
+	if f.Module >= 0 {
+		u.module, base = u.stateOf(f.Module), u.d.Modules[f.Module].Addr
+	} else if u.module = u.generatedAt(f.Inst); u.module == nil {
 		return
 	}
-	u.module = u.stateOf(f.Module)
-	base := u.d.Modules[f.Module].Addr
 	u.rva = rva(f.Inst - base)
 	r := u.module.names(u.ctx)
 	if r == nil {
-		f.Data = f.Interrupted && u.inData(f, &place{})
+		f.Data = f.Interrupted && f.Module >= 0 && u.inData(f, &place{})
 		return
 	}
 	p := u.places.find(r, u.rva)
 	if p.err != nil {
 		u.note("%v", p.err)
 	}
-	if f.Data = f.Interrupted && u.inData(f, p); !p.found || f.Data {
+	if f.Data = f.Interrupted && f.Module >= 0 && u.inData(f, p); !p.found || f.Data {
 		return
 	}
 	f.Source, f.Multiple, f.Guess = p.at.Source, p.at.Multiple, p.at.Guess

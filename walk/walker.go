@@ -12,6 +12,7 @@
 //   - nowhere.go, signal.go, code.go, overflow.go, lacking.go: what is known about addresses, code and stacks
 //   - walker.go: the state of a walk; symbolcache.go, stackwincache.go: its caches
 //   - budget.go, rowcache.go, frame.go: limits; rules; the result
+//   - generated.go: names and rules of code that JIT compilers have made
 //   - symbols.go, varsource.go, tls.go, image.go, once.go: where symbols come from
 package walk
 
@@ -25,6 +26,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/internal/cpu"
+	"github.com/symtool/symtool/walk/jit"
 )
 
 // MaxFrames is the default for Config.MaxFrames.
@@ -38,6 +40,8 @@ type Config struct {
 	Trace      bool // fill Stack.Trace
 	// Goroutines selects the goroutines that are walked instead of threads in dumps of Go programs.
 	Goroutines Goroutines
+	// JIT, if non-nil, finds the names of code that JIT compilers have made.
+	JIT *jit.Finder
 	// Coroutines means that the suspended coroutines of a C++ program are walked instead of its threads.
 	Coroutines bool
 	// Threads selects the threads to walk, as indices in Dump.Threads; nil means all. A thread that

@@ -55,7 +55,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfm
 		}
 		return nil, &bin.Error{File: o.File, Msg: fmt.Sprintf("no symbol in %d lines: not %s", d.number, o.Format)}
 	}
-	return &symfmt.Result{Module: d.m, Report: symfmt.Report{Problems: d.problems}}, nil
+	return &symfmt.Result{Module: d.m, Report: symfmt.Report{Problems: d.problems, Cut: d.cut}}, nil
 }
 
 // String returns the name of the format for messages.

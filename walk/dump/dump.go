@@ -22,7 +22,9 @@ type Dump struct {
 	Order  binary.ByteOrder // of words in memory
 	Arch   *arch.Arch       // nil for an unknown CPU
 	System System
-	Time   time.Time // when the dump was written
+	Time   time.Time // when the dump was written, as it says
+	// Modified is when the dump's file was last changed, or zero without a file.
+	Modified time.Time
 
 	// Size is the size of the file in bytes, or 0 without a file. Limits on what is computed from the dump depend on
 	// it. For a compressed file it is the unpacked size, but at most a multiple of the compressed size.

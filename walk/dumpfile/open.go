@@ -172,7 +172,11 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 	if st, err := os.Stat(path); err == nil {
 		o.Core.Written = st.ModTime()
 	}
-	return o.open(load(ctx, path, o))
+	f, err := o.open(load(ctx, path, o))
+	if f != nil {
+		f.Modified = o.Core.Written
+	}
+	return f, err
 }
 
 // open opens a dump that is in memory, or returns err with the dump's name if it is not nil.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -256,6 +257,8 @@ func (p *pageMaker) frame(s *viewStack, i int, before map[int16]uint64) (pageFra
 	} else if u := p.unloaded(f); u >= 0 {
 		out.module = len(p.d.Modules) + u
 		out.offset -= p.d.Unloaded[u].Addr
+	} else if path := p.r.NamedBy(f); path != "" {
+		out.module = p.fileModule(path)
 	}
 	for k := range f.Names {
 		name := pageName{p.text(f.Names[k].Function), p.text(f.Names[k].File), int(f.Names[k].Line), p.source(f, k)}
@@ -275,6 +278,16 @@ func (p *pageMaker) frame(s *viewStack, i int, before map[int16]uint64) (pageFra
 		out.words = p.words(f.SP, s.Frames[i+1].SP)
 	}
 	return out, now
+}
+
+// fileModule returns the index in pageData.Modules of a file that names generated code. They are after the modules.
+func (p *pageMaker) fileModule(path string) int {
+	name, first := shortName(text.Base(path)), len(p.d.Modules)+len(p.d.Unloaded)
+	if i := slices.Index(p.data.Modules[first:], name); i >= 0 {
+		return first + i
+	}
+	p.data.Modules = append(p.data.Modules, name)
+	return len(p.data.Modules) - 1
 }
 
 // changes returns pageFrame.registers.

@@ -142,6 +142,8 @@ type docFrameExtra struct {
 	FunctionGuessed bool `json:"function_guessed"`
 
 	Interrupted bool `json:"interrupted"` // not entered by a call
+	// JIT is the perf map or jitdump file that has the function of a frame outside of modules.
+	JIT string `json:"jit,omitempty"`
 	// LinkageName is the name by which the linker knows the function, if the symbols have it.
 	LinkageName string `json:"linkage_name,omitempty"`
 	PC          string `json:"pc"` // in a caller, the return address
@@ -211,6 +213,7 @@ func (m *documentMaker) frame(stack, i int, f *walk.Frame) docFrame {
 		doc.ModuleOffset = m.hexPtr(f.Inst - module.Addr)
 	} else {
 		doc.UnloadedModules = m.unloadedAt(f.Inst)
+		doc.Symtool.JIT = m.r.NamedBy(f)
 	}
 	if n := len(f.Names); n > 0 {
 		own := &f.Names[n-1]

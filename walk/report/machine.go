@@ -101,10 +101,7 @@ func (p *machineWriter) stack(s *viewStack) {
 
 // frame writes the line of f.Names[k], or of the frame if it has no names.
 func (p *machineWriter) frame(s *viewStack, f *walk.Frame, k, n int) {
-	module, number := "", ""
-	if m := p.module(f); m != nil {
-		module = text.Base(m.Path)
-	}
+	module, number := p.moduleName(f), ""
 	name, file, line, off := p.place(f, k)
 	if file != "" {
 		number = fmt.Sprint(line)

@@ -215,18 +215,18 @@ func (p *textWriter) more(s *viewStack, i, k int) {
 // frameLine writes the line of f.Names[k], or of the frame if it has no names.
 func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	number := fmt.Sprintf("%2d", n)
-	m := p.module(f)
+	module := safe(p.moduleName(f))
 	name, file, line, off := p.place(f, k)
 	before, after := "", ""
 	switch {
-	case m == nil:
+	case name == "" && p.module(f) == nil:
 		before = fmt.Sprintf("0x%x", f.PC)
 	case name == "":
-		before = fmt.Sprintf("%s + 0x%x", safe(text.Base(m.Path)), off)
+		before = fmt.Sprintf("%s + 0x%x", module, off)
 	case file == "":
-		before, after = safe(text.Base(m.Path))+"!", fmt.Sprintf(" + 0x%x", off)
+		before, after = module+"!", fmt.Sprintf(" + 0x%x", off)
 	default:
-		before, after = safe(text.Base(m.Path))+"!", fmt.Sprintf(" [%s : %d + 0x%x]", safe(text.Base(file)), line, off)
+		before, after = module+"!", fmt.Sprintf(" [%s : %d + 0x%x]", safe(text.Base(file)), line, off)
 	}
 	if p.o.ShortNames && k+1 < len(f.Names) {
 		after = " (inlined)" + after

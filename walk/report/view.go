@@ -111,6 +111,15 @@ func (v *view) module(f *walk.Frame) *dump.Module {
 	return nil
 }
 
+// moduleName returns the name of the module of a frame or, of generated code, that of the file that names its function.
+// It returns "" if there is neither.
+func (v *view) moduleName(f *walk.Frame) string {
+	if m := v.module(f); m != nil {
+		return text.Base(m.Path)
+	}
+	return text.Base(v.r.NamedBy(f))
+}
+
 // unloaded returns the index of the unloaded module that contained the instruction of a frame without a module, or -1.
 // It is also -1 if several modules did, as after many loads at the same address, and the frame would not be the same
 // in all of them.
@@ -149,7 +158,7 @@ func (v *view) place(f *walk.Frame, k int) (name, file string, line uint32, off 
 	}
 	m := v.module(f)
 	switch {
-	case m == nil:
+	case m == nil && name == "":
 		return "", "", 0, pc
 	case name == "":
 		return "", "", 0, pc - m.Addr

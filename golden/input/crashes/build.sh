@@ -80,7 +80,17 @@ if test "$what" = dumps; then
 	done
 fi
 
-for f in *.elf *.core.gz *.dmp.gz *.txt stacks libnet.so.1 old/libnet.so.1; do
+# --- jitcode.c: code made at run time, and the files that describe it ---------------------------------------------------
+gcc -g -O2 -fcf-protection=none -fomit-frame-pointer -ffile-prefix-map="$work"=/src -Wl,--build-id=sha1 jitcode.c -o jitcode.elf
+if test "$what" = dumps; then
+	run "setarch -R env -i ./jitcode.elf ."
+	mv core* jitcode.core
+	mv jit-*.dump jitcode.jitdump
+	mv perf-*.map jitcode.map
+	gzip -9nf jitcode.core
+fi
+
+for f in *.elf *.core.gz *.dmp.gz *.jitdump *.map *.txt stacks libnet.so.1 old/libnet.so.1; do
 	test -e "$f" || continue
 	if { case $f in *.gz) gzip -dc "$f" ;; *) cat "$f" ;; esac; } | grep -aqE "$work|$here|/root/|/home/|/tmp/"; then
 		echo "$f: names a folder of this machine" >&2

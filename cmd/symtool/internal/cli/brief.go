@@ -31,7 +31,7 @@ var flagGroups = []flagGroup{
 		"compare check pc compare-cfi detail stat raw color gzip zstd compress zip-size crlf json-names json-indent list resume strict"},
 	{"Contents", "no-inlines no-cfi cfi cfi-only only-cfi module-only only vars vars-types vars-redact vars-depth vars-length demangle " +
 		"no-generator info digest name id os rename-module names old-inline-origin gsym-version symcache-version sframe-version " +
-		"byte-order thread goroutines coroutines crashed-only brief registers memory streams stack-bytes max-frames max-scan techniques trace source"},
+		"byte-order thread goroutines coroutines jit crashed-only brief registers memory streams stack-bytes max-frames max-scan techniques trace source"},
 	{"Paths", "prefix-map map map-file map-var map-links map-manifest map-list source-map"},
 	{"Checks", "check-cfi min-cfi min-lines verify allow-missing verdict fail-on tolerance select ignore preset config baseline " +
 		"write-baseline max-per-rule explain docs"},

@@ -142,3 +142,29 @@ func TestOraclePIDInVfork(t *testing.T) {
 		t.Errorf("the process that was captured: %v", err)
 	}
 }
+
+// TestOracleJIT checks that a running process's generated code has the names that the process wrote to its perf map in
+// /tmp, and lines of its jitdump file if it maps one.
+func TestOracleJIT(t *testing.T) {
+	testenv.Oracle(t)
+	program := testenv.Compile(t, "gcc", string(testenv.ReadInput(t, "crashes", "src", "jitcode.c")), ".c", "-g", "-O2", "-fomit-frame-pointer")
+	for _, removed := range []string{"", "jit-%s.dump", "perf-%s.map"} {
+		cmd, _ := testenv.StartReady(t, program, "/tmp", "wait")
+		pid := strconv.Itoa(cmd.Process.Pid)
+		t.Cleanup(func() { os.Remove("/tmp/perf-" + pid + ".map"); os.Remove("/tmp/jit-" + pid + ".dump") })
+		want := `inner \[prog.lang : 33 \+ 0x2\]\n.*!back .*\n.*jit-` + pid + `.dump!middle \[prog.lang : 22 \+ 0x2\]\n.*jit-` + pid + `.dump!outer \[prog.lang : 12 `
+		if removed != "" {
+			os.Remove("/tmp/" + strings.ReplaceAll(removed, "%s", pid))
+		}
+		if removed == "jit-%s.dump" {
+			want = `perf-` + pid + `.map!inner \+ 0x11\n`
+		}
+		text, err := exec.Command(testenv.Symtool(t), "walk", "--brief", "--registers=false", "--pid", pid).CombinedOutput()
+		if strings.Contains(string(text), "ptrace is not permitted") {
+			t.Skip("ptrace is not permitted")
+		}
+		if err != nil || !regexp.MustCompile(want).Match(text) {
+			t.Errorf("without %q: %v, want %s\n%s", removed, err, want, text)
+		}
+	}
+}

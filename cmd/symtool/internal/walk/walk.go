@@ -19,6 +19,7 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/fleet"
+	"github.com/symtool/symtool/walk/jit"
 	"github.com/symtool/symtool/walk/live"
 	"github.com/symtool/symtool/walk/report"
 	"github.com/symtool/symtool/walk/show"
@@ -100,6 +101,7 @@ type walkCall struct {
 	verify     *verify.Thresholds // nil without --verify
 	compare    bool
 	config     walk.Config
+	jit        []string           // of --jit
 	batch      fleet.Runner
 	resume     bool // --resume
 	resumed    int  // number of dumps that an earlier call has walked
@@ -164,6 +166,7 @@ func (w *walkCall) flags() []cli.Flag {
 		cli.ParsedAll("thread", "print only the thread with the id `ID`; may be repeated", &w.threads, threadID),
 		cli.OneOf("goroutines", "of a Go program, print goroutines in place of threads: `WHICH` is user\nor all, with those of the runtime", &w.config.Goroutines, []cli.Word[walk.Goroutines]{{Text: "user", Means: walk.UserGoroutines}, {Text: "all", Means: walk.AllGoroutines}}),
 		cli.Switch("coroutines", "of a C++ program, print suspended coroutines in place of threads,\neach with those that go on after it", &w.config.Coroutines, cli.Without("goroutines", "thread", "crashed-only", "summary", "verify")),
+		cli.Repeated("jit", "take names of code that a JIT compiler made from `FILE`, a perf map or\na jitdump file; may be repeated (by default, the files that the process\nleft at their usual places)", &w.jit, cli.NotEmpty, w.ofOneDump),
 		cli.Switch("crashed-only", "print only the thread that crashed, or asked for the dump", &w.crashed),
 		cli.Switch("brief", "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them", &w.text.Brief, w.inText),
 		cli.Switch("registers", "print the registers of every frame: the default in text, unless\n--registers=false; by default, JSON has those of the topmost frame", &w.registers),
@@ -191,7 +194,7 @@ func (w *walkCall) flags() []cli.Flag {
 
 // onlyWalking lists the flags that do not apply to the comparison of two outputs.
 var onlyWalking = []string{
-	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "local", "hermetic", "index", "index-dir", "thread", "goroutines", "coroutines", "crashed-only", "brief", "registers", "stack-bytes",
+	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "local", "hermetic", "index", "index-dir", "thread", "goroutines", "coroutines", "jit", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 	"vars", "vars-redact", "vars-depth", "vars-length", "resume", "source", "source-map",
 }
@@ -231,6 +234,14 @@ func (w *walkCall) notIn(forms ...walkFormat) cli.Condition {
 		}
 		return nil
 	}
+}
+
+// ofOneDump is the condition of --jit, whose file is about one process.
+func (w *walkCall) ofOneDump(c *cli.Context, flag string) error {
+	if c.Args().Len() > 1 {
+		return fmt.Errorf("--%s is for one DUMP, not %d: the file is about one process", flag, c.Args().Len())
+	}
+	return nil
 }
 
 // process is the condition of --pid, which replaces DUMP.
@@ -294,6 +305,7 @@ func (w *walkCall) finish(c *cli.Context) error {
 	if w.around != noSource {
 		w.finder = &source.Finder{AtPaths: !w.places.Hermetic, Roots: w.roots}
 	}
+	w.config.JIT = &jit.Finder{Files: w.jit, AtPaths: w.places.Here(), PID: w.pid}
 	w.config.Trace, w.config.Threads = w.trace || w.logsSteps(), w.threadChoice()
 	w.batch.Config = w.config
 	w.batch.Open = dumpfile.Options{
