@@ -1,0 +1,207 @@
+package walk_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// derivedPrograms are built from testdata/derived. Each crashes at ten places.
+var derivedPrograms = []struct {
+	source string
+	build  []string
+	always bool // in short runs, too
+}{
+	{"frames.c", []string{"gcc", "-O2"}, true},
+	{"frames.c", []string{"gcc", "-O0"}, false},
+	{"frames.c", []string{"gcc", "-O1", "-fno-plt", "-Wl,-z,now"}, false},
+	{"frames.c", []string{"gcc", "-O3", "-static-pie"}, false},
+	{"frames.c", []string{"gcc", "-Os"}, false},
+	{"frames.c", []string{"gcc", "-O2", "-fno-omit-frame-pointer", "-mno-red-zone"}, false},
+	{"frames.c", []string{"gcc", "-O2", "-fstack-protector-all", "-fcf-protection=full", "-fstack-clash-protection"}, false},
+	{"frames.c", []string{"clang-22", "-O0", "-Wl,--build-id"}, false},
+	{"frames.c", []string{"clang-22", "-O2", "-Wl,--build-id"}, true},
+	{"frames.c", []string{"clang-22", "-O3", "-march=x86-64-v3", "-fuse-ld=lld-22", "-Wl,--build-id"}, false},
+	{"frames.c", []string{"clang-22", "-Os", "-mretpoline", "-Wl,--build-id"}, false},
+	{"callbacks.c", []string{"gcc", "-O2"}, false},
+	{"callbacks.c", []string{"gcc", "-O0", "-static"}, false},
+	{"callbacks.c", []string{"gcc", "-O2", "-static-pie"}, true},
+	{"callbacks.c", []string{"clang-22", "-O2", "-Wl,--build-id"}, false},
+	{"objects.cc", []string{"g++", "-O2", "-std=c++17"}, true},
+	{"objects.cc", []string{"g++", "-O0", "-std=c++17", "-static"}, false},
+	{"objects.cc", []string{"clang++-22", "-O1", "-std=c++17", "-Wl,--build-id"}, false},
+	{"assembly.c", []string{"gcc", "-O2", "assembly.S"}, true},
+	{"assembly.c", []string{"clang-22", "-O1", "assembly.S", "-Wl,--build-id"}, false},
+}
+
+// Crashes of programs without call frame information, in libraries without it, have the stacks that the same dumps
+// have with it. At least 99 % of the frames are found, and none that is not there.
+func TestOracleDerivedCrashes(t *testing.T) {
+	testenv.Oracle(t)
+	if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || strings.TrimSpace(string(pattern)) != "core" {
+		t.Skip("the system writes cores elsewhere")
+	}
+	c := derivedCrashes{bare: t.TempDir()}
+	for _, p := range derivedPrograms {
+		if p.always || testenv.OracleFull() {
+			t.Run(p.source+" "+strings.Join(p.build, " "), func(t *testing.T) { c.program(t, p.source, p.build) })
+		}
+	}
+	t.Logf("%d crashes, %d frames: %d equal, %d missing, %d that are not there; %d by rules from instructions",
+		c.crashes, c.frames, c.equal, c.frames-c.equal, c.bogus, c.derived)
+	if c.bogus > 0 || c.equal*100 < c.frames*99 || c.derived*2 < c.frames {
+		t.Error("want 99 % equal, and none that is not there")
+	}
+}
+
+// derivedCrashes counts frames.
+type derivedCrashes struct {
+	bare string // the folder of binaries without call frame information
+
+	crashes, frames, equal, bogus, derived int
+}
+
+// program compares the crashes of a program.
+func (c *derivedCrashes) program(t *testing.T, source string, build []string) {
+	program := filepath.Join(t.TempDir(), "program")
+	cc := exec.Command(testenv.Tool(t, build[0]), append(slices.Clone(build[1:]), "-g", "-w", "-pthread", source, "-lm", "-o", program)...)
+	cc.Dir = filepath.Join("testdata", "derived")
+	if out, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var with, without *walk.Walker
+	for place := range 10 {
+		core := crashCore(t, program, fmt.Sprint(place))
+		file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if with == nil {
+			with, without = c.walkers(t, file.Dump)
+		}
+		c.crash(t, fmt.Sprintf("place %d", place), file.Dump, with, without)
+		file.Close()
+		os.Remove(core)
+	}
+}
+
+// walkers returns Walkers with the binaries of a dump, and with those without call frame information.
+func (c *derivedCrashes) walkers(t *testing.T, d *dump.Dump) (with, without *walk.Walker) {
+	t.Helper()
+	var paths, bare []string
+	for i := range d.Modules {
+		if path := d.Modules[i].Path; strings.HasPrefix(path, "/") {
+			paths, bare = append(paths, path), append(bare, c.withoutTables(t, path))
+		}
+	}
+	return binaryWalker(t, paths), binaryWalker(t, bare)
+}
+
+func binaryWalker(t *testing.T, paths []string) *walk.Walker {
+	t.Helper()
+	binaries, err := supplier.NewBinaries(paths, supplier.BinaryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := walk.NewSymbolSet(nil, binaries)
+	t.Cleanup(func() { s.Close() })
+	return walk.NewWalker(s, walk.Config{})
+}
+
+// withoutTables returns a copy of a binary without call frame information.
+func (c *derivedCrashes) withoutTables(t *testing.T, path string) string {
+	t.Helper()
+	bare := filepath.Join(c.bare, path)
+	if _, err := os.Stat(bare); err == nil {
+		return bare
+	}
+	if err := os.MkdirAll(filepath.Dir(bare), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	remove := exec.Command(testenv.Tool(t, "objcopy"), "--remove-section=.eh_frame", "--remove-section=.eh_frame_hdr", "--remove-section=.debug_frame", path, bare)
+	if out, err := remove.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bare
+}
+
+// crashCore returns the core that the system writes for a program that crashes.
+func crashCore(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	run := exec.Command("sh", append([]string{"-c", `ulimit -c unlimited && exec "$0" "$@"`, program}, args...)...)
+	run.Dir = t.TempDir()
+	if out, err := run.CombinedOutput(); err == nil {
+		t.Fatalf("%s %s did not crash\n%s", program, args, out)
+	}
+	cores, err := filepath.Glob(filepath.Join(run.Dir, "core*"))
+	if err != nil || len(cores) != 1 {
+		t.Fatalf("cores %q, %v", cores, err)
+	}
+	return cores[0]
+}
+
+// crash compares the stacks of a crash.
+func (c *derivedCrashes) crash(t *testing.T, what string, d *dump.Dump, with, without *walk.Walker) {
+	t.Helper()
+	want, err := with.Walk(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := without.Walk(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.crashes++
+	for i := range want.Stacks {
+		c.compare(t, fmt.Sprintf("%s, thread %d", what, i), &want.Stacks[i], &got.Stacks[i])
+	}
+}
+
+// compare compares a stack with that by call frame information.
+func (c *derivedCrashes) compare(t *testing.T, what string, want, got *walk.Stack) {
+	if !want.End.Clean() {
+		t.Errorf("%s: with call frame information, it ends by %v: %s", what, want.End, want.Why)
+	}
+	type place struct{ pc, sp uint64 }
+	there := map[place]bool{}
+	for i := range want.Frames {
+		there[place{want.Frames[i].PC, want.Frames[i].SP}] = true
+	}
+	c.frames += len(want.Frames)
+	equal, bogus := 0, 0
+	var list []string
+	for i := range got.Frames {
+		f := &got.Frames[i]
+		if f.By == walk.ByCode {
+			c.derived++
+		}
+		if f.By == walk.ByEHFrame {
+			t.Errorf("%s: %#x is by %v", what, f.PC, f.By)
+		}
+		if there[place{f.PC, f.SP}] {
+			equal++
+		} else {
+			bogus++
+		}
+		list = append(list, fmt.Sprintf("%#x %#x %v %s", f.PC, f.SP, f.By, f.Function()))
+	}
+	c.equal, c.bogus = c.equal+equal, c.bogus+bogus
+	if bogus > 0 || equal < len(want.Frames) {
+		t.Logf("%s: %d of %d frames, and %d that are not there:\n%s\nwant", what, equal, len(want.Frames), bogus, strings.Join(list, "\n"))
+		for i := range want.Frames {
+			f := &want.Frames[i]
+			t.Logf("%#x %#x %v %s", f.PC, f.SP, f.By, f.Function())
+		}
+	}
+}
