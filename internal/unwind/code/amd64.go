@@ -223,7 +223,7 @@ done:
 	x.in = in
 	s.flags = compare{}
 	x.in.flow, x.in.to = x.one()
-	if c := x.flags; c.size != 0 && s.flags.size == 0 && x.keepsFlags() && (c.reg < 0 || x.wrote>>c.reg&1 == 0) {
+	if c := x.flags; c.size != 0 && s.flags.size == 0 && x.keepsFlags() && !c.changed(x.wrote) {
 		s.flags = c
 	}
 	return x.in
@@ -425,6 +425,8 @@ func (x *amd64) simple(op byte) {
 	case op == 0xc9:
 		s.regs[amdSP] = s.regs[amdBP]
 		x.set(amdBP, x.pop())
+		return
+	case op == 0xf5, op >= 0xf8 && op <= 0xfd: // flags
 		return
 	case op == 0x98 && x.wide():
 		x.set(amdAX, x.extended(s.regs[amdAX]))

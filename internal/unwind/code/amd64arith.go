@@ -29,6 +29,9 @@ func (x *amd64) arithmetic(op byte) {
 	}
 	x.modrm(x.i + 1)
 	if what == 7 {
+		if x.mod == 3 && x.wide() && form&1 != 0 {
+			x.s.flags = compare{reg: int8(x.rmDW()), other: x.regDW() + 1, size: 8}
+		}
 		return
 	}
 	if form&1 == 0 { // bytes
@@ -147,7 +150,13 @@ func (x *amd64) comparedRM(n, size int64) {
 
 // limitX86 returns what a branch by a condition says about the operand of a comparison.
 func limitX86(condition byte, c compare) limit {
-	if c.size == 0 {
+	switch {
+	case c.size == 0:
+		return limit{}
+	case c.other != 0:
+		if condition>>1 == 2 { // equal, not equal
+			return limit{compare: c, taken: condition == 4}
+		}
 		return limit{}
 	}
 	switch condition {

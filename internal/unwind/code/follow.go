@@ -24,7 +24,8 @@ type step struct {
 	limit limit  // what a branch says
 }
 
-// limit says that a compared value is at most n minus less where a branch is taken, or where it is not.
+// limit says that a compared value is at most n minus less where a branch is taken, or where it is not, or that two
+// registers are equal there.
 type limit struct {
 	compare
 	less  uint32
@@ -270,6 +271,10 @@ func (e *follower) branch(in *step, next uint64, s *state, p path) {
 
 // limit notes that what was compared is at most a number. changed are the registers that functions need not restore.
 func (s *state) limit(c limit, changed regSet) {
+	if c.other != 0 {
+		s.equal(uint8(c.reg), c.other-1)
+		return
+	}
 	v := value{base: below, n: c.n - c.less}
 	if c.reg < 0 {
 		s.store(c.at, v, int64(c.size))
@@ -281,5 +286,16 @@ func (s *state) limit(c limit, changed regSet) {
 		fallthrough
 	case changed.has(uint8(c.reg)), was == value{}:
 		s.regs[c.reg] = v
+	}
+}
+
+// equal notes that two registers are equal. A loop that probes the pages of a large frame ends when the stack pointer is
+// where another register says.
+func (s *state) equal(a, b uint8) {
+	switch x, y := s.regs[a], s.regs[b]; {
+	case y.onStack() && (x.onStack() || x == value{}):
+		s.regs[a] = y
+	case x.onStack() && y == value{}:
+		s.regs[b] = x
 	}
 }

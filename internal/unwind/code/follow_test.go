@@ -78,6 +78,10 @@ func TestDerivedRules(t *testing.T) {
 		// jmp *%rax; 1: nop; pop %rbx; ret; the table
 		{"table of distances", "53 488d1516000000 0fb606 48630482 488d1505000000 4801d0 ffe0 90 5b c3 0000000001000000",
 			"INIT 0 1e .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n1d .cfa: $rsp 8 +\n"},
+		// lea -0x2000(%rsp), %r11; 1: sub $0x1000, %rsp; orq $0, (%rsp); cmp %r11, %rsp; jne 1b; add $0x2000, %rsp; ret
+		{"probes the pages of a frame", "4c8d9c2400e0ffff 4881ec00100000 48830c2400 4c39dc 75ef 4881c400200000 c3",
+			"INIT 0 21 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n8 .cfa: $r11 8200 +\n19 .cfa: $rsp 8200 +\n20 .cfa: $rsp 8 +\n"},
+		{"flags", "53 fc 5b c3", "INIT 0 4 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n3 .cfa: $rsp 8 +\n"}, // push %rbx; cld; pop %rbx; ret
 		{"fork", "53 31f6 b838000000 0f05 5b c3", // with a null stack, the child goes on with the parent's
 			"INIT 0 c .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\nb .cfa: $rsp 8 +\n"},
 		// jmp *word(%rip); push $0; jmp *(%rip) of a null word; the word, which leads to the push

@@ -51,12 +51,19 @@ type slot struct {
 	value
 }
 
-// compare is the comparison that the flags come from: of a register, or a word of the stack, with a constant.
+// compare is the comparison that the flags come from: of a register, or a word of the stack, with a constant, or of two
+// registers.
 type compare struct {
-	at   place // if reg is negative
-	n    uint32
-	reg  int8
-	size uint8 // in bytes; 0 if the flags come from elsewhere
+	at    place // if reg is negative
+	n     uint32
+	reg   int8
+	other uint8 // the second register, plus 1; 0 for a constant
+	size  uint8 // in bytes; 0 if the flags come from elsewhere
+}
+
+// changed reports whether a register that was compared is in a set.
+func (c *compare) changed(set uint32) bool {
+	return c.reg >= 0 && set>>c.reg&1 != 0 || c.other > 0 && set>>(c.other-1)&1 != 0
 }
 
 // state is what is known before an instruction.
