@@ -30,7 +30,11 @@ func (x *amd64) arithmetic(op byte) {
 	x.modrm(x.i + 1)
 	if what == 7 {
 		if x.mod == 3 && x.wide() && form&1 != 0 {
-			x.s.flags = compare{reg: int8(x.rmDW()), other: x.regDW() + 1, size: 8}
+			a, b := x.rmDW(), x.regDW()
+			if form == 3 {
+				a, b = b, a
+			}
+			x.s.flags = compare{reg: int8(a), other: b + 1, size: 8}
 		}
 		return
 	}

@@ -239,7 +239,11 @@ func (c *concrete) unsound(s *state, regs *syscall.PtraceRegs) string {
 		}
 	}
 	if f := s.flags; f.size != 0 && f.reg >= 0 {
-		if want := flagsOf(*all[f.reg], uint64(f.n), f.size); (want^regs.Eflags)&statusFlags != 0 {
+		with := uint64(f.n)
+		if f.other > 0 {
+			with = *all[f.other-1]
+		}
+		if want := flagsOf(*all[f.reg], with, f.size); (want^regs.Eflags)&statusFlags != 0 {
 			return fmt.Sprintf("the flags are %#x, not %#x of %+v", regs.Eflags&statusFlags, want, f)
 		}
 	}
