@@ -1,11 +1,9 @@
 package oracle
 
 import (
-	"debug/elf"
 	"encoding/binary"
 	"math/rand/v2"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"syscall"
@@ -120,19 +118,9 @@ func RandomInstruction(r *rand.Rand) []byte {
 func LibraryInstructions(t testing.TB) (all [][]byte) {
 	t.Helper()
 	seen := map[[7]byte]bool{}
-	for _, pattern := range []string{"/lib/x86_64-linux-gnu/lib[cm].so.6", "/usr/lib/x86_64-linux-gnu/lib*.so.*"} {
-		names, _ := filepath.Glob(pattern)
-		for _, name := range names {
-			f, err := elf.Open(name)
-			if err != nil {
-				continue
-			}
-			if s := f.Section(".text"); s != nil && s.Size < 8<<20 && len(all) < 200_000 {
-				if code, err := s.Data(); err == nil {
-					all = appendDifferent(all, seen, code)
-				}
-			}
-			_ = f.Close()
+	for code := range textOf("/lib/x86_64-linux-gnu/lib[cm].so.6", "/usr/lib/x86_64-linux-gnu/lib*.so.*") {
+		if all = appendDifferent(all, seen, code); len(all) > 200_000 {
+			break
 		}
 	}
 	return all
