@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"encoding/binary"
+	"iter"
 	"math/rand/v2"
 	"os/exec"
 	"runtime"
@@ -113,12 +114,11 @@ func RandomInstruction(r *rand.Rand) []byte {
 	return b[:16]
 }
 
-// LibraryInstructions returns different instructions of the machine's libraries, by their opcodes and kinds of operands,
-// with 16 bytes for each.
-func LibraryInstructions(t testing.TB) (all [][]byte) {
-	t.Helper()
+// DifferentInstructions returns the instructions of code that differ by their opcodes and kinds of operands, with 16 bytes
+// for each, until there are many.
+func DifferentInstructions(texts iter.Seq[[]byte]) (all [][]byte) {
 	seen := map[[7]byte]bool{}
-	for code := range textOf("/lib/x86_64-linux-gnu/lib[cm].so.6", "/usr/lib/x86_64-linux-gnu/lib*.so.*") {
+	for code := range texts {
 		if all = appendDifferent(all, seen, code); len(all) > 200_000 {
 			break
 		}
