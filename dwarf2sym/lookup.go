@@ -60,7 +60,6 @@ type Lookup struct {
 	damageMu sync.Mutex
 	damage   []symfmt.Problem
 	noted    map[string]bool // by message
-	damaged  atomic.Int64
 }
 
 // OpenLookup opens a Lookup for an open file and the files in Options that belong to it, all of which must stay open

@@ -106,7 +106,6 @@ func (l *Lookup) note(problems []symfmt.Problem) {
 			l.damage = append(l.damage, p)
 		}
 	}
-	l.damaged.Store(int64(len(l.damage)))
 }
 
 // Damage returns the damage found so far, in the order in which it was found.
@@ -115,9 +114,6 @@ func (l *Lookup) Damage() []symfmt.Problem {
 	defer l.damageMu.Unlock()
 	return slices.Clip(l.damage)
 }
-
-// Damaged returns the number of problems that Damage would return.
-func (l *Lookup) Damaged() int { return int(l.damaged.Load()) }
 
 // Values of Stats.CFISource.
 const (

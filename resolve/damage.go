@@ -11,12 +11,9 @@ import (
 // Damage implements Symbols. Line and INLINE records of functions are read only when an address in
 // the function is looked up.
 func (r *Resolver) Damage() []symfmt.Problem {
-	if r.damaged.Load() == 0 {
-		return r.problems
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append(slices.Clip(r.problems), r.damage...)
+	return slices.Clip(r.damage)
 }
 
 // DoubtOf returns why the answers of s may be wrong although nothing is damaged, or "" if there is
@@ -28,9 +25,6 @@ func DoubtOf(s Symbols) string {
 	return ""
 }
 
-// Damaged implements Symbols.
-func (r *Resolver) Damaged() int { return len(r.problems) + int(r.damaged.Load()) }
-
 // noteDamage records the damage in a function's records, once for each function.
 func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	if p.bad == nil {
@@ -39,7 +33,7 @@ func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := function + uint64(p.badAt)
-	if len(r.damage) >= maxProblems || r.damagedAt[at] {
+	if len(r.damage)-r.indexed >= maxProblems || r.damagedAt[at] {
 		return
 	}
 	lost := "1 record"
@@ -51,7 +45,6 @@ func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	}
 	r.damagedAt[at] = true
 	r.damage = append(r.damage, symfmt.Problem{Err: r.errorf(at, bareSyntax(p.bad)), Lost: lost})
-	r.damaged.Store(int32(len(r.damage)))
 }
 
 // noteVariables records what is wrong with the records of variables, once.
@@ -63,7 +56,6 @@ func (r *Resolver) noteVariables(problems []symfmt.Problem) {
 	}
 	r.varsRead = true
 	r.damage = append(r.damage, problems[:min(len(problems), maxProblems)]...)
-	r.damaged.Store(int32(len(r.damage)))
 }
 
 // bareSyntax removes the place of an error, which is relative to the function.

@@ -184,7 +184,7 @@ func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64) {
 	both, bad := 0, 0
 	var at Location
 	for i, addr := range addrs {
-		found, err := r.Find(symfmt.RVA(addr-f.Base), &at)
+		found, err := Find(r, symfmt.RVA(addr-f.Base), &at)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,17 +4,15 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/symtool/symtool/resolve/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Find implements Symbols. It does not allocate for functions that were looked up before.
-func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
-	found, err := r.Nearest(rva, at)
-	return found && at.sure(), err
-}
+// Find is the function Find of r. It does not allocate for functions that were looked up before.
+func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) { return Find(r, rva, at) }
 
 // Nearest implements Symbols. Breakpad and rust-minidump also return the nearest PUBLIC.
-// extent.go says how far one extends.
+// Package extent says how far one extends.
 func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	*at = Location{Frames: at.Frames[:0]}
 	base := r.x.funcs.below(rva) - 1
@@ -34,11 +32,11 @@ func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	if base >= 0 && start <= r.x.funcs.start(base) {
 		return false, nil
 	}
-	verdict := r.extent.public(r.x, start, r.extent.sizeOf(start), rva)
-	if verdict == outside {
+	verdict := r.extent.Public(r.x, start, r.extent.SizeOf(start), rva)
+	if verdict == extent.Outside {
 		return false, nil
 	}
-	at.Source, at.Start, at.Offset, at.Guess = Public, start, uint64(rva-start), verdict == unsure
+	at.Source, at.Start, at.Offset, at.Guess = Public, start, uint64(rva-start), verdict == extent.Unsure
 	p, err := r.public(k)
 	if err != nil {
 		return true, err

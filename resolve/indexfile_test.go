@@ -46,11 +46,11 @@ func TestIndexFile(t *testing.T) {
 			if !sameIndex(first.x, second.x) {
 				t.Errorf("%s: %+v, want %+v", name, second.x, first.x)
 			}
-			if len(first.problems) != len(second.problems) {
-				t.Errorf("%s: %d problems, want %d", name, len(second.problems), len(first.problems))
+			if len(first.Damage()) != len(second.Damage()) {
+				t.Errorf("%s: %d problems, want %d", name, len(second.Damage()), len(first.Damage()))
 			}
-			for i, p := range second.problems {
-				if got, want := p.String(), strings.ReplaceAll(first.problems[i].String(), "\x00", " "); got != want {
+			for i, p := range second.Damage() {
+				if got, want := p.String(), strings.ReplaceAll(first.Damage()[i].String(), "\x00", " "); got != want {
 					t.Errorf("%s: problem %q, want %q", name, got, want)
 				}
 			}

@@ -8,16 +8,7 @@ import (
 
 // moduleSource is a source that reads from a Module in memory.
 type moduleSource struct {
-	m   *symfmt.Module
-	raw bool // names of functions stay as they are
-}
-
-// name returns the name of a function.
-func (s moduleSource) name(name string) string {
-	if s.raw {
-		return name
-	}
-	return symfmt.CleanName(name, symfmt.NoName)
+	m *symfmt.Module
 }
 
 func (moduleSource) place(uint64) string { return "" }
@@ -30,10 +21,12 @@ func (s moduleSource) function(p *functionParser, v span) (function, error) {
 	for l := range f.Lines() {
 		p.flattener.AddLine(&l)
 	}
-	return function{name: s.name(f.Name), multiple: f.Multiple, paramSize: f.ParamSize}, nil
+	return function{name: symfmt.CleanName(f.Name, symfmt.NoName), multiple: f.Multiple, paramSize: f.ParamSize}, nil
 }
 
-func (s moduleSource) funcName(v span) (string, error) { return s.name(s.m.Funcs[v.offset].Name), nil }
+func (s moduleSource) funcName(v span) (string, error) {
+	return symfmt.CleanName(s.m.Funcs[v.offset].Name, symfmt.NoName), nil
+}
 
 func (s moduleSource) lines(v span, add func(*symfmt.Line)) error {
 	for l := range s.m.Funcs[v.offset].Lines() {
@@ -68,12 +61,17 @@ func (s moduleSource) origin(place uint64, _ symfmt.OriginID, old bool) (string,
 	if o.HasFile && old {
 		file = o.File
 	}
-	return s.name(o.Name), file, nil
+	return symfmt.CleanName(o.Name, symfmt.NoName), file, nil
 }
 
 func (s moduleSource) rules(v span, rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
-	t := &s.m.CFI
-	b := &t.Blocks[v.offset]
+	return RulesIn(&s.m.CFI, int(v.offset), rva, names)
+}
+
+// RulesIn returns the rules of a block of a table that are in force at an address in it. Register numbers are those of
+// names, as for Symbols.Rules.
+func RulesIn(t *symfmt.CFITable, block int, rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
+	b := &t.Blocks[block]
 	found := &Rules{Start: b.RVA, Size: b.Size, Records: 1 + int(b.Count), Row: cfi.Row{RVA: b.RVA}, Derived: b.Marks&symfmt.MarkCode != 0}
 	apply := func(id symfmt.RuleID) error {
 		rules, err := t.Rules.Rules(id)
@@ -86,7 +84,7 @@ func (s moduleSource) rules(v span, rva symfmt.RVA, names *cfi.Names) (*Rules, e
 		return nil, err
 	}
 	for _, row := range t.Rows[b.First : b.First+b.Count] {
-		if row.RVA > rva || !v.holds(row.RVA) {
+		if row.RVA > rva || uint64(row.RVA-b.RVA) >= b.Size {
 			continue
 		}
 		if err := apply(row.Rules); err != nil {
@@ -127,6 +125,7 @@ type ModuleOptions struct {
 	Extents   *symfmt.Extents  // of the module's binary; nil for a module from elsewhere
 	Problems  []symfmt.Problem // what was left out of it, returned by Damage
 	Doubt     string           // why its answers may be wrong, returned by DoubtOf; usually ""
+	MaxMemory int64            // of the functions that are kept after a look-up, roughly and in bytes; 0 means as with Open
 }
 
 // FromModule returns a Resolver of a Module. The Resolver refers to m, which must not change.
@@ -134,6 +133,9 @@ func FromModule(m *symfmt.Module, o ModuleOptions) *Resolver {
 	m = m.Ordered()
 	r := newResolver(o.Path, indexModule(m, o.Extents != nil), moduleSource{m: m}, o.Problems, o.Extents)
 	r.debugPath, r.doubt = o.DebugPath, o.Doubt
+	if o.MaxMemory > 0 {
+		r.limit = min(r.limit, o.MaxMemory)
+	}
 	return r
 }
 

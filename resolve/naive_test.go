@@ -77,7 +77,7 @@ func (n *naive) find(rva symfmt.RVA) (at Location, ok bool) {
 	}, true
 }
 
-// reaches applies the rules of extent.go to a PUBLIC of a symbol file: it looks at all
+// reaches applies the rules of package extent to a PUBLIC of a symbol file: it looks at all
 // records for each address.
 func (n *naive) reaches(public, rva symfmt.RVA) bool {
 	var ends []uint64

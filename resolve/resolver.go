@@ -10,20 +10,22 @@
 // Its files, from the top: each uses only those below it, apart from types of a field or a parameter.
 //
 //   - lookup.go, supplier.go, variables.go: questions to several Symbols
-//   - lazy.go: Symbols of parts that are read when they are needed
+//   - namesonly.go: the beginning of Symbols of other programs
 //   - openfile.go, indexfile.go, textsource.go, modulesource.go: where a Resolver's records come from
 //   - linestart.go, find.go, packed.go: looking up an address
 //   - damage.go, text.go, build.go, records.go: making an index of a text
-//   - stack.go, resolver.go, named.go, extent.go, function.go, names.go, source.go: a Resolver, and its records
+//   - stack.go, resolver.go, named.go, function.go, names.go, source.go: a Resolver, and its records
 //   - index.go, spans.go, table.go, cache.go, users.go: its memory
 //   - symbols.go, location.go: the questions, and the answer
 package resolve
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/resolve/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -31,14 +33,13 @@ import (
 type Resolver struct {
 	users
 
-	path      string           // of the symbol file; may be empty
-	doubt     string           // as ModuleOptions.Doubt
-	debugPath string           // as Identity.DebugPath
-	problems  []symfmt.Problem // records of the file that were left out
+	path      string // of the symbol file; may be empty
+	doubt     string // as ModuleOptions.Doubt
+	debugPath string // as Identity.DebugPath
 
 	x      *index
 	source recordSource
-	extent extent
+	extent extent.Extent
 
 	cache   atomic.Pointer[cache]
 	limit   int64      // size of the cache in bytes
@@ -48,8 +49,8 @@ type Resolver struct {
 	publics publicSlots
 	named   byName
 
-	damaged   atomic.Int32     // the length of damage
-	damage    []symfmt.Problem // found in functions, and in variables
+	damage    []symfmt.Problem // records that were left out: those of the index come first
+	indexed   int              // number of problems of the index
 	varsRead  bool             // damage includes the problems of variables
 	damagedAt map[uint64]bool
 
@@ -60,8 +61,8 @@ type Resolver struct {
 // for a symbol file.
 func newResolver(path string, x *index, from recordSource, problems []symfmt.Problem, binary *symfmt.Extents) *Resolver {
 	r := &Resolver{
-		path: path, problems: problems, x: x, source: from, limit: heldFunctions,
-		extent:  newExtent(x, binary),
+		path: path, damage: slices.Clip(problems), indexed: len(problems), x: x, source: from, limit: heldFunctions,
+		extent:  x.extent(binary),
 		files:   newNameTable(x.files.len(), false),
 		origins: newNameTable(x.origins.len(), x.OldInlines),
 		publics: make(publicSlots, x.publics.len()),
@@ -111,12 +112,7 @@ func (r *Resolver) errorf(offset uint64, err error) error {
 
 // InCode reports whether there may be code at rva. With a binary, rva must be in a section with
 // code; with a symbol file, rva must not be after the last record.
-func (r *Resolver) InCode(rva symfmt.RVA) bool {
-	if r.extent.Extents == nil {
-		return uint64(rva) < r.extent.end
-	}
-	return sameRange(r.extent.Code, rva, rva)
-}
+func (r *Resolver) InCode(rva symfmt.RVA) bool { return r.extent.InCode(rva) }
 
 // Base returns the link-time address of RVA 0. known is false for a symbol file, which does not
 // record it.
@@ -128,7 +124,7 @@ func (r *Resolver) Base() (base uint64, known bool) {
 }
 
 // Last returns the last address of the records in the symbol file.
-func (r *Resolver) Last() symfmt.RVA { return symfmt.RVA(r.extent.last) }
+func (r *Resolver) Last() symfmt.RVA { return r.extent.Last }
 
 var _ Symbols = (*Resolver)(nil)
 

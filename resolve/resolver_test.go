@@ -314,15 +314,15 @@ func TestModule(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	r := openString(t, head+"FUNC 200 zz 0 lost\nwhat is this\n"+strings.Repeat("PUBLIC\n", 200))
-	if len(r.problems) != maxProblems {
-		t.Fatalf("%d problems, want %d", len(r.problems), maxProblems)
+	if len(r.Damage()) != maxProblems {
+		t.Fatalf("%d problems, want %d", len(r.Damage()), maxProblems)
 	}
 	for i, want := range []string{
 		`test.sym:2:10: FUNC: size "zz": want hexadecimal digits (lost: FUNC)`,
 		`test.sym:3:1: unknown record "what" (lost: line)`,
 		`test.sym:4:7: PUBLIC: address is missing (lost: PUBLIC)`,
 	} {
-		if got := r.problems[i].String(); got != want {
+		if got := r.Damage()[i].String(); got != want {
 			t.Errorf("problem %d: %s, want %s", i, got, want)
 		}
 	}
@@ -341,8 +341,8 @@ func TestHugeLine(t *testing.T) {
 	if got := show(t, r, 0x400); !strings.HasSuffix(got, "xx :4") {
 		t.Errorf("a line of just the size: ...%q", got[max(0, len(got)-10):])
 	}
-	if len(r.problems) != 2 || !strings.HasPrefix(r.problems[0].String(), fmt.Sprintf("test.sym:4:%d: PUBLIC: line is over %d bytes long", symfmt.MaxLine+1, symfmt.MaxLine)) {
-		t.Errorf("problems: %v", r.problems)
+	if len(r.Damage()) != 2 || !strings.HasPrefix(r.Damage()[0].String(), fmt.Sprintf("test.sym:4:%d: PUBLIC: line is over %d bytes long", symfmt.MaxLine+1, symfmt.MaxLine)) {
+		t.Errorf("problems: %v", r.Damage())
 	}
 }
 
@@ -421,8 +421,8 @@ func TestOpenDamaged(t *testing.T) {
 	if got := show(t, r, 0x1008); got != smallAnswer {
 		t.Errorf("cut: %q", got)
 	}
-	if len(r.problems) != 1 || r.problems[0].Lost != "the rest of the file" {
-		t.Errorf("cut: problems %v", r.problems)
+	if len(r.Damage()) != 1 || r.Damage()[0].Lost != "the rest of the file" {
+		t.Errorf("cut: problems %v", r.Damage())
 	}
 	if _, err := Open(t.Context(), writeFile(t, "x.sym", data[:20]), OpenOptions{}); err == nil {
 		t.Error("opened a file without text")

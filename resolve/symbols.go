@@ -8,20 +8,17 @@ import (
 )
 
 // Symbols answers questions about the addresses of one module. A Resolver answers them from an
-// index over the text of a symbol file, or from a Module in memory, with the same results.
+// index over the text of a symbol file, or from a Module in memory, with the same results. Other programs have Symbols
+// of their own by embedding NamesOnly, which leaves one method to write.
 //
 // The methods, except Close, may be called concurrently. Their errors come from reading the
 // records, and name the file.
 type Symbols interface {
 	Identity() Identity
 
-	// Find looks up an address and sets at, whose Frames are reused. It reports whether a FUNC
-	// contains the address or a PUBLIC extends to it.
-	Find(rva symfmt.RVA, at *Location) (bool, error)
-
-	// Nearest is like Find for addresses that are known to be in the module. If no record covers
-	// one, it returns the nearest PUBLIC before it, and sets at.Guess if that may well end before
-	// the address.
+	// Nearest looks up an address and sets at, whose Frames are reused. It reports whether there is a FUNC that
+	// contains the address, or a PUBLIC before it, with at.Guess set if that may well end before the address: Find is
+	// for addresses that may not be in the module.
 	Nearest(rva symfmt.RVA, at *Location) (bool, error)
 
 	// LineStart returns the start of the line record that contains an address, if Find returns a
@@ -46,10 +43,9 @@ type Symbols interface {
 	// Base returns the link-time address of RVA 0, if it is known.
 	Base() (base uint64, known bool)
 
-	// Damage returns the records that were left out so far, and Damaged their number. Some are read,
-	// and so found to be damaged, only when an address is looked up.
+	// Damage returns the records that were left out so far. Some are read, and so found to be damaged, only when an
+	// address is looked up: later results begin with earlier ones.
 	Damage() []symfmt.Problem
-	Damaged() int
 
 	// Memory returns roughly how many bytes are held: the tables, and what was read so far.
 	Memory() int64
@@ -95,17 +91,25 @@ type Identity struct {
 	DebugPath          string // of the separate debug file that has functions and lines; "" without one
 }
 
-// orderer is implemented by Symbols for which some orders are faster.
-type orderer interface {
-	order(at []symfmt.RVA) [][]int
+// Find is like Nearest of s, but does not guess: it reports false unless a FUNC contains the address or a PUBLIC extends
+// to it.
+func Find(s Symbols, rva symfmt.RVA, at *Location) (bool, error) {
+	found, err := s.Nearest(rva, at)
+	return found && at.sure(), err
+}
+
+// OrderedSymbols is implemented by Symbols that look up addresses faster in some orders.
+type OrderedSymbols interface {
+	// Order is as the function Order.
+	Order(at []symfmt.RVA) [][]int
 }
 
 // Order returns the indices of addresses in the order in which s looks them up fastest, and with
 // the least memory. Callers with many addresses at once should use it. Different slices may be
 // looked up concurrently.
 func Order(s Symbols, at []symfmt.RVA) [][]int {
-	if o, ok := s.(orderer); ok && len(at) > 1 {
-		return o.order(at)
+	if o, ok := s.(OrderedSymbols); ok && len(at) > 1 {
+		return o.Order(at)
 	}
 	order := make([]int, len(at))
 	for i := range order {

@@ -66,7 +66,7 @@ func (s *suspensions) add(c *coroutines, start uint64, l *coroutine.Layout) {
 	}
 	names := c.moduleState(c.res, i).names(c.ctx)
 	var at resolve.Location
-	if ok, err := names.Find(rva(start-c.res.Dump.Modules[i].Addr), &at); !ok || err != nil {
+	if ok, err := resolve.Find(names, rva(start-c.res.Dump.Modules[i].Addr), &at); !ok || err != nil {
 		return
 	}
 	stores := c.follower.Stores(start, at.Size, l, func(addr uint64) {

@@ -50,7 +50,7 @@ func (u *unwinder) findGenerated() {
 func (r *Result) generatedAt(addr uint64) *generated {
 	var at resolve.Location
 	i := slices.IndexFunc(r.generated, func(g generated) bool {
-		ok, err := g.Symbols.Find(rva(addr), &at)
+		ok, err := resolve.Find(g.Symbols, rva(addr), &at)
 		return ok && err == nil
 	})
 	if i < 0 {

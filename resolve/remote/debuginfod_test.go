@@ -92,7 +92,7 @@ func answers(t testing.TB, r resolve.Symbols) (all []string) {
 	t.Helper()
 	for rva := symfmt.RVA(0); rva <= r.Last(); rva++ {
 		var at resolve.Location
-		found, err := r.Find(rva, &at)
+		found, err := resolve.Find(r, rva, &at)
 		if err != nil {
 			t.Fatal(err)
 		}

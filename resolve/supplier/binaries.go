@@ -297,12 +297,12 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 		return nil, errors.Join(err, closeAll(set))
 	}
 	if set.PDB == nil {
-		p, err := openParts(ctx, set, options)
+		p, err := openLazy(ctx, set, options)
 		if err != nil {
 			return nil, err
 		}
 		if len(p.Extents().Code) > 0 && !p.Mapped() {
-			return p.symbols(), nil
+			return p, nil
 		}
 		p.Lookup.Close() // damaged, so that the extent of code must be guessed from all records, or they are in objects
 	}

@@ -123,7 +123,7 @@ func askAll(t *testing.T, r resolve.Symbols, file string) {
 		record string
 		ask    func(rva symfmt.RVA) error
 	}{
-		{"FUNC ", func(rva symfmt.RVA) error { _, err := r.Find(rva, new(resolve.Location)); return err }},
+		{"FUNC ", func(rva symfmt.RVA) error { _, err := resolve.Find(r, rva, new(resolve.Location)); return err }},
 		{"STACK CFI ", func(rva symfmt.RVA) error { _, err := r.Rules(rva, cfi.NewNames(nil)); return err }},
 	} {
 		for line := range strings.Lines(file) {
@@ -391,7 +391,7 @@ func TestDebugFileWithoutID(t *testing.T) {
 		}
 		defer s.Close()
 		var at resolve.Location
-		if found, err := s.Find(0x1110, &at); !found || err != nil {
+		if found, err := resolve.Find(s, 0x1110, &at); !found || err != nil {
 			return fmt.Sprint(found, err)
 		}
 		return at.Frames[0].Function

@@ -86,7 +86,7 @@ func TestOnlyPDB(t *testing.T) {
 		}
 		var at resolve.Location
 		if r != nil {
-			if found, err := r.Find(symfmt.RVA(0x1001), &at); !found || err != nil {
+			if found, err := resolve.Find(r, symfmt.RVA(0x1001), &at); !found || err != nil {
 				t.Error("no function", err)
 			}
 		}

@@ -204,7 +204,7 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 		name = m.name
 	}
 	var at resolve.Location
-	known, damaged := int64(0), entry.r.Damaged()
+	known, damaged := int64(0), len(entry.r.Damage())
 	for n, p := range frames {
 		if n%1024 == 0 && ended(ctx) {
 			return context.Cause(ctx)

@@ -23,7 +23,7 @@ const (
 // nameAt returns the function at an address.
 func nameAt(c Code, addr uint64) string {
 	var at resolve.Location
-	if ok, err := c.Symbols.Find(symfmt.RVA(addr), &at); !ok || err != nil {
+	if ok, err := resolve.Find(c.Symbols, symfmt.RVA(addr), &at); !ok || err != nil {
 		return fmt.Sprint(err)
 	}
 	return at.Frames[len(at.Frames)-1].Function

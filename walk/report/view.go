@@ -92,7 +92,7 @@ func (v *view) note(s *walk.Stack) {
 		switch y := &v.r.Modules[at]; {
 		case y.Resolver == nil:
 			v.issues[key] = noSymbols
-		case y.Resolver.Damaged() > 0:
+		case len(y.Resolver.Damage()) > 0:
 			v.issues[key] = badSymbols
 		}
 	}

@@ -160,11 +160,11 @@ func (s *Sources) ReportDamage(r resolve.Symbols) {
 		s.damage[r] = d
 		s.opened = append(s.opened, d)
 	}
-	if r.Damaged() == d.done {
+	problems := slices.Clone(r.Damage()[d.done:])
+	if len(problems) == 0 {
 		return
 	}
 	s.Status = cli.StatusInput
-	problems := slices.Clone(r.Damage()[d.done:])
 	slices.SortStableFunc(problems, comparePlaces) // several threads have found them
 	for _, p := range problems {
 		d.lines.Add(p.String())

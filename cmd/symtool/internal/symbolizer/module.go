@@ -198,13 +198,11 @@ func (m *module) close() {
 
 // report reports the damage found since the last call.
 func (m *module) report(s *Symbolizer) {
-	if m.symbols.Damaged() > m.reported {
-		damage := m.symbols.Damage()
-		for _, p := range damage[m.reported:] {
-			s.note("%v", p.Err)
-		}
-		m.reported = len(damage)
+	damage := m.symbols.Damage()
+	for _, p := range damage[m.reported:] {
+		s.note("%v", p.Err)
 	}
+	m.reported = len(damage)
 }
 
 // address returns the address of the first symbol for whose name asked returns true.
@@ -251,7 +249,7 @@ func (m *module) source(addr uint64) []symfmt.SourceFrame {
 		return s.Source(rva)
 	}
 	var at resolve.Location
-	if found, err := m.symbols.Find(rva, &at); !found || err != nil {
+	if found, err := resolve.Find(m.symbols, rva, &at); !found || err != nil {
 		return nil
 	}
 	frames := make([]symfmt.SourceFrame, len(at.Frames))

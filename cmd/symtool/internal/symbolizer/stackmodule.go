@@ -69,7 +69,7 @@ func (t *stackModule) findName(rva symfmt.RVA) string {
 	if t.symbols == nil {
 		return ""
 	}
-	if found, err := t.symbols.Find(rva, &at); !found || err != nil {
+	if found, err := resolve.Find(t.symbols, rva, &at); !found || err != nil {
 		return ""
 	}
 	return at.Frames[len(at.Frames)-1].Function

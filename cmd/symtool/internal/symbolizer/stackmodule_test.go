@@ -74,7 +74,7 @@ func TestNamesAreThoseOfResolve(t *testing.T) {
 				if s.Kind != symfmt.CodeEntry || s.Size == 0 {
 					return
 				}
-				if found, err := stacks.symbols.Find(s.RVA, &at); !found || err != nil {
+				if found, err := resolve.Find(stacks.symbols, s.RVA, &at); !found || err != nil {
 					t.Errorf("%s: %#x: %t, %v", name, s.RVA, found, err)
 					return
 				}
