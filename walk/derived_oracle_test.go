@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // derivedPrograms are built from testdata/derived. Each crashes at ten places.
@@ -49,9 +50,6 @@ var derivedPrograms = []struct {
 // have with it. At least 99 % of the frames are found, and none that is not there.
 func TestOracleDerivedCrashes(t *testing.T) {
 	testenv.Oracle(t)
-	if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || strings.TrimSpace(string(pattern)) != "core" {
-		t.Skip("the system writes cores elsewhere")
-	}
 	c := derivedCrashes{bare: t.TempDir()}
 	for _, p := range derivedPrograms {
 		if p.always || testenv.OracleFull() {
@@ -74,15 +72,10 @@ type derivedCrashes struct {
 
 // program compares the crashes of a program.
 func (c *derivedCrashes) program(t *testing.T, source string, build []string) {
-	program := filepath.Join(t.TempDir(), "program")
-	cc := exec.Command(testenv.Tool(t, build[0]), append(slices.Clone(build[1:]), "-g", "-w", "-pthread", source, "-lm", "-o", program)...)
-	cc.Dir = filepath.Join("testdata", "derived")
-	if out, err := cc.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := walktest.CrashProgram(t, build[0], source, append(slices.Clone(build[1:]), "-pthread", "-lm")...)
 	var with, without *walk.Walker
 	for place := range 10 {
-		core := crashCore(t, program, fmt.Sprint(place))
+		core := walktest.CrashCore(t, program, fmt.Sprint(place))
 		file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
 		if err != nil {
 			t.Fatal(err)
@@ -134,21 +127,6 @@ func (c *derivedCrashes) withoutTables(t *testing.T, path string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bare
-}
-
-// crashCore returns the core that the system writes for a program that crashes.
-func crashCore(t *testing.T, program string, args ...string) string {
-	t.Helper()
-	run := exec.Command("sh", append([]string{"-c", `ulimit -c unlimited && exec "$0" "$@"`, program}, args...)...)
-	run.Dir = t.TempDir()
-	if out, err := run.CombinedOutput(); err == nil {
-		t.Fatalf("%s %s did not crash\n%s", program, args, out)
-	}
-	cores, err := filepath.Glob(filepath.Join(run.Dir, "core*"))
-	if err != nil || len(cores) != 1 {
-		t.Fatalf("cores %q, %v", cores, err)
-	}
-	return cores[0]
 }
 
 // crash compares the stacks of a crash.

@@ -120,7 +120,7 @@ func (u *unwinder) isCodeOf(b []byte, t *cpu.Trampoline, off int) bool {
 }
 
 // signalFrameByName decides by the name of the function that begins at an address. known reports
-// whether there are symbols for the address.
+// whether there is a symbol for the address.
 func (u *unwinder) signalFrameByName(pc uint64) (l *cpu.SignalFrame, known bool) {
 	i := u.d.ModuleAt(pc)
 	if i < 0 {
@@ -136,7 +136,7 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *cpu.SignalFrame, known bool)
 	}
 	kind := trampolines[u.at.Frames[len(u.at.Frames)-1].Function]
 	if kind == "" || base+uint64(u.at.Start) != pc&^u.cpu.Arch.ISABit {
-		return nil, true
+		return nil, !u.at.Guess // the nearest symbol of a stripped library may be of another function
 	}
 	frames := u.cpu.Frames
 	for i := range frames {

@@ -115,10 +115,10 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 	return all
 }
 
-// convertedCore returns a minidump made from a core and the program's code, without symtool's stream.
-func convertedCore(t *testing.T, core, program string) string {
+// convertedCore returns a minidump made from a core and the code of its binaries, without symtool's stream.
+func convertedCore(t *testing.T, core string, binaries ...string) string {
 	t.Helper()
-	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
+	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: binaries}})
 	if err != nil {
 		t.Fatal(err)
 	}
