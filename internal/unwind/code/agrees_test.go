@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -105,8 +106,11 @@ func rulesOf(text string) map[string][]string {
 	return rules
 }
 
+// marks are those of a return address, by the n of its value.
+var marks = [...]symfmt.CFIMarks{0, keyA: symfmt.MarkSigned, keyB: symfmt.MarkSigned | symfmt.MarkKeyB}
+
 // verdict compares a state with rules.
-func (j *judge) verdict(s *state, rules map[string][]string) verdict {
+func (j *judge) verdict(s *state, rules map[string][]string, m symfmt.CFIMarks) verdict {
 	if !j.cpu.row(s, &j.row) {
 		return uncertain
 	}
@@ -116,6 +120,14 @@ func (j *judge) verdict(s *state, rules map[string][]string) verdict {
 		return differs(v, restored)
 	}
 	result := right
+	switch v := j.eval(s, rules[".ra"]); {
+	case v.base != initial || v.off != int64(j.ra):
+		return differs(v, restored)
+	case marks[v.n] != m && s.regs[j.ra] == v: // clang describes a signature before the instruction that signs
+		result = late
+	case marks[v.n] != m:
+		return wrong
+	}
 	for _, reg := range j.saved {
 		name, want := j.names[reg], initially(reg)
 		switch rule, ok := rules[name]; {

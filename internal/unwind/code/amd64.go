@@ -38,7 +38,7 @@ type amd64 struct {
 	rip          bool
 
 	flags compare // before it
-	wrote uint32  // registers that it writes
+	wrote regSet  // registers that it writes
 	in    step
 }
 
@@ -355,11 +355,11 @@ func (x *amd64) ff() (flow, uint64) {
 	case 4:
 		switch {
 		case x.mod == 3:
-			x.in.table = x.s.regs[x.rmDW()]
+			x.in.table = x.s.regs[x.rmDW()].table()
 		case x.index >= 0 && x.scale == 3:
-			x.in.table = table(x.address(), x.s.regs[x.index], pointer)
+			x.in.table = element(x.address(), x.s.regs[x.index], 8).table()
 		case x.rip:
-			x.in.slot = x.address().uint()
+			x.in.slot = uint64(x.address().off)
 		}
 		return indirect, 0
 	case 6:

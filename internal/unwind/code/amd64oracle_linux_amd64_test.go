@@ -41,13 +41,13 @@ func (c *concrete) holds(v value, have uint64) bool {
 		return have <= uint64(v.n)
 	case scaled:
 		return have%uint64(v.off) == 0 && have/uint64(v.off) <= uint64(v.n)
-	case word, entry, target, pointer:
+	case word, entry, target:
 		for i := range min(uint64(v.n), 64) + 1 {
-			at := uint64(v.off) + i*v.wordSize()
+			at := uint64(v.off) + i*uint64(v.size)
 			w := c.p.Word(at)
 			low := uint64(uint32(w))
 			sign := uint64(int64(int32(low)))
-			if v.base == word && have == low || v.base == entry && have == sign || v.base == target && have == uint64(v.off)+sign || v.base == pointer && have == w {
+			if v.base == word && (v.size == 4 && have == low || v.size == 8 && have == w) || v.base == entry && have == sign || v.base == target && have == uint64(v.off)+sign {
 				return true
 			}
 		}

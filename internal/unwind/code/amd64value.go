@@ -10,9 +10,9 @@ func (x *amd64) read() value {
 	case x.index < 0 && a.onStack():
 		return x.s.load(place{a.base, a.off})
 	case x.index >= 0 && x.scale == 3:
-		return table(a, x.s.regs[x.index], pointer)
+		return element(a, x.s.regs[x.index], 8)
 	case x.index >= 0 && x.scale == 0:
-		return x.element(8, pointer)
+		return x.element(8)
 	}
 	return value{}
 }
@@ -27,16 +27,16 @@ func (x *amd64) small(size int64) value {
 			return x.cut(x.s.load(place{a.base, a.off}), size)
 		}
 	case x.scale == 2 && size == 4:
-		return table(x.address(), x.s.regs[x.index], word)
+		return element(x.address(), x.s.regs[x.index], 4)
 	case x.scale == 0 && size == 4:
-		return x.element(4, word)
+		return x.element(4)
 	}
 	return x.cut(value{}, size)
 }
 
 // cut returns the low bytes of v, extended with zeros.
 func (x *amd64) cut(v value, size int64) value {
-	if v.base == below && (size >= 4 || v.n>>(8*size) == 0) || v.base == word && size >= 4 {
+	if v.base == below && (size >= 4 || v.n>>(8*size) == 0) || v.base == word && v.size == 4 && size >= 4 {
 		return v
 	}
 	return value{}
@@ -56,7 +56,7 @@ func (x *amd64) moved(v value) value {
 // extended returns a word of 4 bytes, extended with its sign.
 func (x *amd64) extended(v value) value {
 	switch {
-	case v.base == word && x.wide():
+	case v.base == word && v.size == 4 && x.wide():
 		v.base = entry
 		return v
 	case v.base == below && v.n < 1<<31:
@@ -66,7 +66,7 @@ func (x *amd64) extended(v value) value {
 }
 
 // element returns the word at the sum of two registers: a table's address, and an index that is multiplied already.
-func (x *amd64) element(size int64, of base) value {
+func (x *amd64) element(size uint8) value {
 	a, b := x.s.regs[x.index], value{}
 	if x.base >= 0 {
 		b = x.s.regs[x.base]
@@ -74,25 +74,11 @@ func (x *amd64) element(size int64, of base) value {
 	if a.base != scaled {
 		a, b = b, a
 	}
-	if a.base != scaled || a.off != size || b.base != constant {
+	if a.base != scaled || a.off != int64(size) || b.base != constant {
 		return value{}
 	}
-	return value{base: of, off: b.off + x.disp, n: a.n}
+	return value{base: word, off: b.off + x.disp, n: a.n, size: size}
 }
-
-// table returns the word at an index in a table.
-func table(at, index value, of base) value {
-	if at.base != constant {
-		return value{}
-	}
-	n := uint32(openEnd)
-	if index.base == below {
-		n = index.n
-	}
-	return value{base: of, off: at.off, n: n}
-}
-
-func (v value) uint() uint64 { return uint64(v.off) }
 
 // add returns the sum of two values.
 func add(a, b value) value {

@@ -29,10 +29,8 @@ type cpu struct {
 	// alignment is that of functions, but for those optimized for size.
 	alignment uint64
 
-	sp, fp uint8
-	// ra is the number that the return address has as the value of a register: that of a register, if calls store it
-	// there.
-	ra      uint8
+	sp, fp  uint8
+	ra      uint8   // what holds the return address at the start of a function; on x86-64 it is none of the registers
 	saved   []uint8 // what functions must restore
 	changed regSet  // what they may change
 	bases   []uint8 // the registers that a rule may be based on, by preference
@@ -41,7 +39,7 @@ type cpu struct {
 }
 
 // cpus has the CPUs whose code is followed.
-var cpus = map[*arch.Arch]*cpu{arch.X86_64: &cpuAMD64}
+var cpus = map[*arch.Arch]*cpu{arch.X86_64: &cpuAMD64, arch.ARM64: &cpuARM64}
 
 // leaves reports whether a function may return in a state, or go on in another: the stack pointer, the return address
 // and the registers that functions must restore are as they were at its start.
@@ -51,7 +49,7 @@ func (c *cpu) leaves(s *state) bool {
 			return false
 		}
 	}
-	return s.regs[c.sp] == c.entry.regs[c.sp] && c.hasReturn(s)
+	return s.regs[c.sp] == c.entry.regs[c.sp] && s.regs[c.ra] == c.entry.regs[c.ra] && c.hasReturn(s)
 }
 
 // hasReturn reports whether the return address is where it was at the start of a function.

@@ -3,6 +3,7 @@ package code
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/symtool/symtool/internal/execcode"
@@ -21,7 +22,7 @@ const maxSize = 16 << 20
 // Wanted reports whether rules are derived from the instructions of a binary of which so many bytes have rules: ELF
 // files for x86-64 (not x32) that are linked, but for Linux's kernel, much of whose code is not called.
 func Wanted(f *object.File, described uint64) bool {
-	if cpus[f.Arch] == nil || f.AddrSize != 8 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
+	if cpus[f.Arch] == nil || f.Order != binary.LittleEndian || f.AddrSize != 8 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
 		return false
 	}
 	size := uint64(0)
@@ -60,7 +61,7 @@ func Derive(t *symfmt.CFITable, files []object.Companion) (size uint64) {
 type deriver struct {
 	file  *object.File
 	in    input
-	parts []execcode.Part // of in.parts
+	kinds []execcode.Kind // of in.parts
 	never map[uint64]bool // functions that do not return
 }
 
@@ -75,10 +76,10 @@ func (d *deriver) described(t *symfmt.CFITable) {
 
 // starts finds the functions that have no rules, and the code that they are in.
 func (d *deriver) starts(files []object.Companion) {
+	data, _ := execcode.Data(d.file) // damage is reported when the symbols are read for their names
 	for _, p := range execcode.Parts(d.file) {
 		if bytes, err := p.Bytes(); err == nil && p.Kind != execcode.Startup {
-			d.parts = append(d.parts, p)
-			d.in.parts = append(d.in.parts, codePart{lo: p.Start, bytes: bytes})
+			d.part(&p, bytes, data)
 		}
 	}
 	d.never = map[uint64]bool{}
@@ -105,6 +106,24 @@ func (d *deriver) starts(files []object.Companion) {
 func sorted(addrs []uint64) []uint64 {
 	slices.Sort(addrs)
 	return slices.Compact(addrs)
+}
+
+// part adds a part with its bytes, without the data in it.
+func (d *deriver) part(p *execcode.Part, bytes []byte, data []object.Range) {
+	at, end := p.Start, p.Start+uint64(len(bytes))
+	add := func(to uint64) {
+		if at < to {
+			d.kinds = append(d.kinds, p.Kind)
+			d.in.parts = append(d.in.parts, codePart{lo: at, bytes: bytes[at-p.Start : to-p.Start]})
+		}
+	}
+	for _, r := range data {
+		if r.End > at && r.Start < end {
+			add(max(r.Start, at))
+			at = min(r.End, end)
+		}
+	}
+	add(end)
 }
 
 // function notes the start of a function.
@@ -152,10 +171,10 @@ func (d *deriver) callees() {
 
 // stubs notes the starts of the stubs in the procedure linkage table.
 func (d *deriver) stubs() {
-	for i, p := range d.parts {
-		if p.Kind == execcode.Linkage {
-			for _, off := range d.in.cpu.stubs(d.in.parts[i].bytes) {
-				if addr := p.Start + uint64(off); d.in.follows(addr) {
+	for i, kind := range d.kinds {
+		if p := d.in.parts[i]; kind == execcode.Linkage {
+			for _, off := range d.in.cpu.stubs(p.bytes) {
+				if addr := p.lo + uint64(off); d.in.follows(addr) {
 					d.in.begins = append(d.in.begins, addr)
 				}
 			}

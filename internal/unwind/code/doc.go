@@ -3,9 +3,9 @@
 //
 // # What is certain
 //
-// A function begins where a symbol says so, or a call leads. There, the stack pointer is one word below the CFA, the
-// return address is on top of the stack, and other registers have the caller's values (System V ABI, AMD64 supplement,
-// 3.2). From instruction to instruction, a register or a word of the stack is known relative to the CFA, or as the
+// A function begins where a symbol says so, or a call leads. There, the return address is on top of the stack, or in a
+// register, and other registers have the caller's values (System V ABI, AMD64 supplement, 3.2; Procedure Call Standard
+// for the Arm 64-bit Architecture, section 6). From instruction to instruction, a register or a word of the stack is known relative to the CFA, or as the
 // value that a register had at the start. Where paths meet, only what all of them know is kept. An instruction has
 // rules only if the CFA and the return address are known before it.
 //

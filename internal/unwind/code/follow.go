@@ -20,7 +20,7 @@ type step struct {
 	flow  flow
 	to    uint64 // of a jump, branch or call; 0 if it is not known
 	slot  uint64 // the address of the word that an indirect call or jump reads, or 0
-	table value  // of an indirect jump: a target or pointer, if it is a switch
+	table table  // of an indirect jump, if it is a switch
 	limit limit  // what a branch says
 }
 
@@ -161,14 +161,12 @@ func (e *follower) follow(n int32) {
 	code := e.in.parts[part].bytes
 	_, end := e.in.described(a)
 	for off < len(code) && a < end && e.left > 0 {
-		if a != l.addr && e.in.cold(a) {
-			return // nothing falls into another section's code
+		if a != l.addr && (e.in.cold(a) || padding && e.in.starts(a)) {
+			return // nothing falls into another section's code, or behind padding into another function
 		}
 		at := e.at(a)
 		if m := *at - 1; m >= 0 && m != n && e.leads[m].addr == a {
-			if !padding || !e.in.starts(a) {
-				e.reach(a, s, p)
-			}
+			e.reach(a, s, p)
 			return
 		}
 		*at = n + 1
@@ -238,6 +236,7 @@ func (e *follower) jump(to uint64, s *state, p path) {
 		e.tail(p.fn, other)
 	case known && other != p.fn && e.in.starts(to):
 		e.wrong(p.fn)
+		e.wrong(other)
 	default:
 		e.reach(to, s, p)
 	}
@@ -276,8 +275,10 @@ func (s *state) limit(c limit, changed regSet) {
 		return
 	}
 	v := value{base: below, n: c.n - c.less}
-	if c.reg < 0 {
+	if c.at.base != unknown {
 		s.store(c.at, v, int64(c.size))
+	}
+	if c.reg < 0 {
 		return
 	}
 	switch was := s.regs[c.reg]; {

@@ -2,6 +2,7 @@ package code
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -15,13 +16,13 @@ const codeAddr = 0x1000
 
 // rulesFor returns the rules derived for code, in which functions begin at some offsets.
 func rulesFor(code []byte, begins ...uint64) string {
-	return rulesIn(codeIn(code, begins...))
+	return rulesIn(codeIn(arch.X86_64, code, begins...))
 }
 
-// codeIn returns code in which functions begin at some offsets.
-func codeIn(code []byte, begins ...uint64) *input {
+// codeIn returns code of a CPU, in which functions begin at some offsets.
+func codeIn(a *arch.Arch, code []byte, begins ...uint64) *input {
 	in := &input{
-		cpu:      cpus[arch.X86_64],
+		cpu:      cpus[a],
 		parts:    []codePart{{codeAddr, code}},
 		data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 		pointer:  func(uint64) uint64 { return 0 },
@@ -36,7 +37,11 @@ func codeIn(code []byte, begins ...uint64) *input {
 
 func rulesIn(in *input) string {
 	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "x"}
-	m.CFI.Rules.SetArch(arch.X86_64)
+	for a, c := range cpus {
+		if c == in.cpu {
+			m.CFI.Rules.SetArch(a)
+		}
+	}
 	appendRules(&m.CFI, in, codeAddr)
 	var b strings.Builder
 	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
@@ -101,7 +106,7 @@ func TestDerivedRules(t *testing.T) {
 
 // A function jumps to its cold part with the frame that it made; the function before it does not fall into it.
 func TestColdPart(t *testing.T) {
-	in := codeIn([]byte("\x85\xff\x53\x74\x03\x5b\xc3\x90\x5b\xc3"), 0, 7) // test %edi, %edi; push %rbx; je to 8; pop %rbx; ret; nop; pop %rbx; ret
+	in := codeIn(arch.X86_64, []byte("\x85\xff\x53\x74\x03\x5b\xc3\x90\x5b\xc3"), 0, 7) // test %edi, %edi; push %rbx; je to 8; pop %rbx; ret; nop; pop %rbx; ret
 	in.colds = []uint64{codeAddr + 8}
 	const want = "INIT 0 7 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n3 .cfa: $rsp 16 +\n6 .cfa: $rsp 8 +\n" +
 		"INIT 7 3 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n8 .cfa: $rsp 16 +\n9 .cfa: $rsp 8 +\n"
@@ -125,6 +130,27 @@ func TestHostileCode(t *testing.T) {
 		x ^= x << 5
 		random[i] = byte(x)
 	}
+	words := func(words ...uint32) (code []byte) {
+		for _, w := range words {
+			code = binary.LittleEndian.AppendUint32(code, w)
+		}
+		return bytes.Repeat(code, size/4/len(words))
+	}
+	for name, code := range map[string][]byte{
+		"branches":        words(0x54000021),                                     // b.ne .+4
+		"branches apart":  words(0x54000081, 0x54ffff80),                         // forth and back
+		"pushes":          words(0xf81f0ff3),                                     // str x19, [sp, #-16]!
+		"pushes in loops": words(0xf81f0ff3, 0x54ffffe1, 0xf84107f3),             // str x19, [sp, #-16]!; b.ne to it; ldr x19, [sp], #16
+		"calls":           words(0x94000001),                                     // bl .+4
+		"calls of calls":  words(0x94000002, 0xd65f03c0),                         // bl .+8; ret
+		"frames":          words(0xa9bf7bfd, 0x910003fd, 0x94000003, 0xd65f03c0), // stp x29, x30, [sp, #-16]!; mov x29, sp; bl .+12; ret
+		"switches":        words(0x10000001, 0x38604822, 0x8b228820, 0xd61f0000), // adr x1, .; ldrb w2, [x1, w0, uxtw]; add x0, x1, w2, sxtb #2; br x0
+		"random":          random,
+	} {
+		if text := rulesIn(codeIn(arch.ARM64, code, 0)); len(text) > 32*size {
+			t.Errorf("arm64: %s: %d bytes of rules for %d of code", name, len(text), size)
+		}
+	}
 	for name, code := range map[string][]byte{
 		"branches":        bytes.Repeat([]byte{0x75, 0}, size/2),
 		"branches apart":  bytes.Repeat([]byte{0x75, 0x10, 0x74, 0xee}, size/4), // forth and back
@@ -145,14 +171,21 @@ func TestHostileCode(t *testing.T) {
 // Any code ends soon, and rows are in order within it.
 func FuzzDerivedRules(f *testing.F) {
 	for _, code := range []string{"\x55\x48\x89\xe5\xc9\xc3", "\xeb\xff\xc0\xc3", "\x83\xff\x05\x77\x10\x48\x8d\x15\x00\x00\x00\x00\x48\x63\x04\xba\x48\x01\xd0\xff\xe0"} {
-		f.Add([]byte(code))
+		f.Add([]byte(code), false)
 	}
-	f.Fuzz(func(t *testing.T, code []byte) {
+	for _, code := range []string{"\xfd\x7b\xbf\xa9\xfd\x03\x00\x91\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6", "\x01\x00\x00\x10\x22\x48\x60\x38\x20\x88\x22\x8b\x00\x00\x1f\xd6"} {
+		f.Add([]byte(code), true)
+	}
+	f.Fuzz(func(t *testing.T, code []byte, arm bool) {
 		if len(code) == 0 {
 			return
 		}
+		a := arch.X86_64
+		if arm {
+			a = arch.ARM64
+		}
 		in := &input{
-			cpu:   cpus[arch.X86_64],
+			cpu:   cpus[a],
 			parts: []codePart{{codeAddr, code}}, begins: []uint64{codeAddr}, unnamed: true,
 			data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 			pointer:  func(addr uint64) uint64 { return addr },
@@ -160,7 +193,7 @@ func FuzzDerivedRules(f *testing.F) {
 			never:    func(addr uint64) bool { return addr%64 == 1 },
 		}
 		var table symfmt.CFITable
-		table.Rules.SetArch(arch.X86_64)
+		table.Rules.SetArch(a)
 		appendRules(&table, in, codeAddr)
 		end := symfmt.RVA(0)
 		for _, b := range table.Blocks {

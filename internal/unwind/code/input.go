@@ -76,7 +76,7 @@ func (in *input) follows(a uint64) bool {
 // starts reports whether a function is known to begin at an address.
 func (in *input) starts(a uint64) bool {
 	_, found := slices.BinarySearch(in.begins, a)
-	return found
+	return found || a == in.entry && a != 0
 }
 
 // cold reports whether the cold part of a function is known to begin at an address.

@@ -47,7 +47,7 @@ func (s *state) keep() kept {
 
 // restore sets a state to what is kept.
 func (k *kept) restore(s *state) {
-	s.regs, s.slots, s.flags = [maxRegs]value{}, k.slots, k.flags
+	s.regs, s.slots, s.flags, s.near = [maxRegs]value{}, k.slots, k.flags, near{}
 	for r := k.same; r != 0; {
 		reg := r.next()
 		s.regs[reg] = initially(reg)

@@ -15,12 +15,14 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // truth is a row of a file's own table.
 type truth struct {
 	lo, hi uint64
 	rules  map[string][]string
+	marks  symfmt.CFIMarks
 }
 
 // removed are the counts of a file whose table was taken away: bytes by verdict, and those without rules.
@@ -59,17 +61,23 @@ func tableOf(t *testing.T, f *object.File) (rows []truth, begins []uint64) {
 		if !strings.HasSuffix(table.Rules.Text(b.Init), ".ra: 1") {
 			rows = append(rows, rowsOf(table, &b, f.Base)...)
 		}
-		if strings.Contains(table.Rules.Text(b.Init), ".cfa: $rsp 8 + .ra: .cfa -8 + ^") {
+		if strings.Contains(table.Rules.Text(b.Init), firstRules[f.Arch]) {
 			begins = append(begins, uint64(b.RVA)+f.Base)
 		}
 	}
 	return rows, begins
 }
 
+// firstRules are the rules at the start of a function.
+var firstRules = map[*arch.Arch]string{
+	arch.X86_64: ".cfa: $rsp 8 + .ra: .cfa -8 + ^",
+	arch.ARM64:  ".cfa: sp 0 + .ra: x30",
+}
+
 // rowsOf returns the rows of a block, each with all of its rules.
 func rowsOf(table *symfmt.CFITable, b *symfmt.CFIBlock, base uint64) (rows []truth) {
 	now := rulesOf(table.Rules.Text(b.Init))
-	at := uint64(b.RVA) + base
+	at, m := uint64(b.RVA)+base, b.Marks
 	add := func(end uint64) {
 		rules := map[string][]string{}
 		for reg, rule := range now {
@@ -77,11 +85,15 @@ func rowsOf(table *symfmt.CFITable, b *symfmt.CFIBlock, base uint64) (rows []tru
 				rules[reg] = rule
 			}
 		}
-		rows = append(rows, truth{at, end, rules})
+		if m &^= symfmt.MarkSignal; m&symfmt.MarkSigned == 0 {
+			m = 0
+		}
+		rows = append(rows, truth{at, end, rules, m})
 		at = end
 	}
 	for _, r := range table.Rows[b.First:][:b.Count] {
 		add(uint64(r.RVA) + base)
+		m = r.Marks
 		for reg, rule := range rulesOf(table.Rules.Text(r.Rules)) {
 			now[reg] = rule
 		}
@@ -147,7 +159,7 @@ func remove(t *testing.T, path string, show int) (r removed) {
 		if found || i == len(rows) || rows[i].lo > lo {
 			return
 		}
-		v := j.verdict(s, rows[i].rules)
+		v := j.verdict(s, rows[i].rules, rows[i].marks)
 		if v == wrong && before.hi == lo && (before.verdict == late || j.eval(&before.state, rows[i].rules[".cfa"]) == (value{base: cfa})) && before.state.regs[j.sp] != s.regs[j.sp] {
 			v = late
 		}
@@ -169,6 +181,11 @@ func remove(t *testing.T, path string, show int) (r removed) {
 // notOfCode is a fixture whose table is for readers of tables: it does not describe the code.
 const notOfCode = "eh.elf"
 
+// cpuOf returns the CPU of a file, if its code is followed.
+func cpuOf(e *elf.File) *cpu {
+	return map[elf.Machine]*cpu{elf.EM_X86_64: &cpuAMD64, elf.EM_AARCH64: &cpuARM64}[e.Machine]
+}
+
 // TestRemoval compares the rules derived for each linked fixture with its own table.
 func TestRemoval(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
@@ -183,7 +200,7 @@ func TestRemoval(t *testing.T) {
 			continue
 		}
 		e.Close()
-		if e.Machine != elf.EM_X86_64 || e.Type == elf.ET_REL || e.Class != elf.ELFCLASS64 || filepath.Base(path) == notOfCode {
+		if cpuOf(e) == nil || e.Type == elf.ET_REL || e.Class != elf.ELFCLASS64 || filepath.Base(path) == notOfCode {
 			continue
 		}
 		r := remove(t, path, 3)
@@ -207,7 +224,10 @@ func TestOracleRemoval(t *testing.T) {
 	var all removed
 	n := 0
 	const libs = "/usr/lib/x86_64-linux-gnu/"
-	patterns := []string{libs + "libc.so.6", libs + "libm.so.6", libs + "libstdc++.so.*", libs + "libcrypto.so.*", libs + "libxml2.so.*", libs + "libgcc_s.so.*", "/usr/bin/python3*", "/usr/bin/bash", "/usr/bin/git", "/usr/bin/x86_64-linux-gnu-readelf"}
+	patterns := strings.Fields(os.Getenv("KA"))
+	if len(patterns) == 0 {
+		patterns = []string{libs + "libc.so.6", libs + "libm.so.6", libs + "libstdc++.so.*", libs + "libcrypto.so.*", libs + "libxml2.so.*", libs + "libgcc_s.so.*", "/usr/bin/python3*", "/usr/bin/bash", "/usr/bin/git", "/usr/bin/x86_64-linux-gnu-readelf"}
+	}
 	if testenv.OracleFull() {
 		patterns = []string{libs + "*.so*", "/usr/bin/*"}
 	}
@@ -256,5 +276,5 @@ func comparable(path string) bool {
 		return false
 	}
 	defer f.Close()
-	return f.Machine == elf.EM_X86_64 && f.Class == elf.ELFCLASS64 && f.Type != elf.ET_REL && f.Section(".eh_frame") != nil && f.Section(".gopclntab") == nil
+	return cpuOf(f) != nil && f.Class == elf.ELFCLASS64 && f.Type != elf.ET_REL && f.Section(".eh_frame") != nil && f.Section(".gopclntab") == nil
 }

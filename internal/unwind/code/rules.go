@@ -31,20 +31,22 @@ const byCFA = 255
 type row struct {
 	cfa, ra rule
 	saved   []rule
+	marks   symfmt.CFIMarks
 }
 
 func (r *row) equal(o *row) bool {
-	return r.cfa == o.cfa && r.ra == o.ra && slices.Equal(r.saved, o.saved)
+	return r.cfa == o.cfa && r.ra == o.ra && r.marks == o.marks && slices.Equal(r.saved, o.saved)
 }
 
 // row sets r to the rules in a state, and reports whether they are known.
 func (c *cpu) row(s *state, r *row) bool {
-	r.cfa, r.ra, r.saved = c.cfaRule(s), c.returnRule(s), r.saved[:0]
+	r.cfa, r.saved = c.cfaRule(s), r.saved[:0]
+	r.ra, r.marks = c.returnRule(s)
 	if r.cfa.kind == undef || r.ra.kind == undef {
 		return false
 	}
 	for _, reg := range c.saved {
-		r.saved = append(r.saved, c.savedRule(s, reg))
+		r.saved = append(r.saved, c.savedRule(s, reg, initially(reg)))
 	}
 	return true
 }
@@ -73,20 +75,26 @@ func (c *cpu) cfaRule(s *state) rule {
 	return rule{kind: undef}
 }
 
-// returnRule returns the rule of the return address.
-func (c *cpu) returnRule(s *state) rule {
-	switch {
-	case len(c.entry.slots) == 0:
-		return c.savedRule(s, c.ra)
-	case c.hasReturn(s):
-		return rule{kind: loaded, reg: byCFA, off: c.entry.slots[0].place.off}
+// returnRule returns the rule of the return address, and marks if it is signed.
+func (c *cpu) returnRule(s *state) (r rule, m symfmt.CFIMarks) {
+	if len(c.entry.slots) > 0 {
+		if c.hasReturn(s) {
+			return rule{kind: loaded, reg: byCFA, off: c.entry.slots[0].place.off}, 0
+		}
+		return rule{kind: undef}, 0
 	}
-	return rule{kind: undef}
+	v := initially(c.ra)
+	for _, m := range [...]symfmt.CFIMarks{0, keyA: symfmt.MarkSigned, keyB: symfmt.MarkSigned | symfmt.MarkKeyB} {
+		if r = c.savedRule(s, c.ra, v); r.kind != undef {
+			return r, m
+		}
+		v.n++
+	}
+	return r, 0
 }
 
-// savedRule returns the rule of a register that functions must restore.
-func (c *cpu) savedRule(s *state, reg uint8) rule {
-	want := initially(reg)
+// savedRule returns the rule of a register that functions must restore, whose value is wanted.
+func (c *cpu) savedRule(s *state, reg uint8, want value) rule {
 	if s.regs[reg] == want {
 		return rule{kind: same}
 	}
@@ -161,10 +169,10 @@ func (w *writer) instruction(lo, hi uint64, s *state) {
 		w.close()
 	case !w.open:
 		id := w.rules(&w.new, nil)
-		w.t.Blocks = append(w.t.Blocks, symfmt.CFIBlock{RVA: symfmt.RVA(lo - w.base), Init: id, First: uint32(len(w.t.Rows)), Marks: symfmt.MarkCode})
+		w.t.Blocks = append(w.t.Blocks, symfmt.CFIBlock{RVA: symfmt.RVA(lo - w.base), Init: id, First: uint32(len(w.t.Rows)), Marks: w.new.marks | symfmt.MarkCode})
 		w.open = true
 	case !w.new.equal(&w.now):
-		w.t.Rows = append(w.t.Rows, symfmt.CFIRow{RVA: symfmt.RVA(lo - w.base), Rules: w.rules(&w.new, &w.now), Marks: symfmt.MarkCode})
+		w.t.Rows = append(w.t.Rows, symfmt.CFIRow{RVA: symfmt.RVA(lo - w.base), Rules: w.rules(&w.new, &w.now), Marks: w.new.marks | symfmt.MarkCode})
 		w.t.Blocks[len(w.t.Blocks)-1].Count++
 	}
 	w.now, w.new, w.hi = w.new, w.now, hi
@@ -189,6 +197,14 @@ func (w *writer) close() {
 	if w.open {
 		b := &w.t.Blocks[len(w.t.Blocks)-1]
 		b.Size = w.hi - w.base - uint64(b.RVA)
+		// A function has one key.
+		rows := w.t.Rows[b.First:][:b.Count]
+		if slices.ContainsFunc(rows, func(r symfmt.CFIRow) bool { return r.Marks&symfmt.MarkKeyB != 0 }) {
+			b.Marks |= symfmt.MarkKeyB
+			for i := range rows {
+				rows[i].Marks |= symfmt.MarkKeyB
+			}
+		}
 		w.open = false
 	}
 }

@@ -13,11 +13,11 @@ const (
 	constant       // off
 	below          // at most n, without a sign
 	scaled         // a value of at most n, times off
-	word           // a word of 4 bytes from the table at off, by an index of at most n
+	word           // a word from the table at off, by an index of at most n
 	entry          // the same, with its sign extended
 	target         // the same, plus the table's address
 	displaced      // the same, plus off; the table is at off plus n, which has a sign, and its length is not known
-	pointer        // a word of 8 bytes from the table at off, by an index of at most n
+	linked         // the word at off, which the linker fills
 )
 
 // value is what is known about a register, or a word of the stack.
@@ -25,6 +25,7 @@ type value struct {
 	off  int64
 	n    uint32
 	base base
+	size uint8 // of a word, in bytes
 }
 
 // onStack reports whether v is an address in the stack.
@@ -54,16 +55,26 @@ type slot struct {
 // compare is the comparison that the flags come from: of a register, or a word of the stack, with a constant, or of two
 // registers.
 type compare struct {
-	at    place // if reg is negative
+	at    place // if it has a base
 	n     uint32
-	reg   int8
+	reg   int8  // or -1
 	other uint8 // the second register, plus 1; 0 for a constant
 	size  uint8 // in bytes; 0 if the flags come from elsewhere
 }
 
 // changed reports whether a register that was compared is in a set.
-func (c *compare) changed(set uint32) bool {
-	return c.reg >= 0 && set>>c.reg&1 != 0 || c.other > 0 && set>>(c.other-1)&1 != 0
+func (c *compare) changed(set regSet) bool {
+	return c.reg >= 0 && set.has(uint8(c.reg)) || c.other > 0 && set.has(c.other-1)
+}
+
+// written notes that registers are written. A word of the stack may have been compared, too.
+func (c *compare) written(set regSet) {
+	if !c.changed(set) {
+		return
+	}
+	if c.reg = -1; c.at.base == unknown {
+		*c = compare{}
+	}
 }
 
 // state is what is known before an instruction.
@@ -71,6 +82,15 @@ type state struct {
 	regs  [maxRegs]value
 	slots []slot // in order; replaced as a whole, never changed, since states share them
 	flags compare
+	near  near
+}
+
+// near is what is known only up to the end of a block.
+type near struct {
+	sum    table // what was added to get the value of a register, if its words have a size
+	sumReg uint8
+	load   place // where the value of a register was loaded from, if it has a base
+	reg    uint8
 }
 
 func (s slot) compare(p place) int {

@@ -14,8 +14,18 @@ type switches struct {
 	labeled bool
 }
 
+// table is a table of words that stand for addresses of code.
+type table struct {
+	at     uint64
+	n      uint32 // the maximum index, or openEnd
+	size   uint8  // of a word in bytes; 0 if there is no table
+	shift  uint8  // a word's
+	signed bool
+	from   uint64 // what is added to a word
+}
+
 type openTable struct {
-	value
+	table
 	state kept
 	path  path
 }
@@ -31,9 +41,9 @@ func (e *follower) indirect(in *step, next uint64, s *state, p path) {
 	switch t := in.table; {
 	case in.slot != 0:
 		e.stub(in.slot, s, p.fn)
-	case t.base != target && t.base != pointer && t.base != displaced:
+	case t.size == 0:
 		e.exit(0, s, p.fn)
-	case t.n == openEnd, t.base == displaced:
+	case t.n == openEnd:
 		e.later(t, next, s, p)
 	default:
 		for _, to := range e.cases(t) {
@@ -73,11 +83,11 @@ func (e *follower) unbound(slot uint64) uint64 {
 
 // cases returns the targets of a switch, or nothing if one of them is not code. The table ends where an instruction takes
 // the address of other data at the latest: what is known to limit the index may be more than the switch has cases.
-func (e *follower) cases(t value) (all []uint64) {
+func (e *follower) cases(t table) (all []uint64) {
 	if t.n >= maxTable {
 		return nil
 	}
-	for i := range min(uint64(t.n)+1, (e.labelBehind(t.tableAt())-t.tableAt())/t.wordSize()) {
+	for i := range min(uint64(t.n)+1, (e.labelBehind(t.at)-t.at)/uint64(t.size)) {
 		to, ok := e.word(t, i)
 		if !ok || !e.in.follows(to) {
 			return nil
@@ -89,38 +99,29 @@ func (e *follower) cases(t value) (all []uint64) {
 }
 
 // word returns the address that the word at an index in a table stands for.
-func (e *follower) word(t value, i uint64) (to uint64, ok bool) {
-	at := t.tableAt() + i*t.wordSize()
+func (e *follower) word(t table, i uint64) (to uint64, ok bool) {
+	at := t.at + i*uint64(t.size)
 	data := e.in.data(at)
-	switch {
-	case len(data) < int(t.wordSize()):
+	if len(data) < int(t.size) {
 		return 0, false
-	case t.base != pointer:
-		return uint64(t.off) + uint64(int64(int32(binary.LittleEndian.Uint32(data)))), true
 	}
-	if to = binary.LittleEndian.Uint64(data); to == 0 {
-		to = e.in.pointer(at)
+	var word [8]byte
+	copy(word[:], data[:t.size])
+	to = binary.LittleEndian.Uint64(word[:])
+	if t.size == 8 {
+		if to == 0 {
+			to = e.in.pointer(at)
+		}
+		return to, to != 0
 	}
-	return to, to != 0
-}
-
-// tableAt returns the address of a table.
-func (v value) tableAt() uint64 {
-	if v.base == displaced {
-		return uint64(v.off + int64(int32(v.n)))
+	if above := 64 - 8*t.size; t.signed {
+		to = uint64(int64(to<<above) >> above)
 	}
-	return uint64(v.off)
-}
-
-func (v value) wordSize() uint64 {
-	if v.base == pointer {
-		return 8
-	}
-	return 4
+	return t.from + to<<t.shift, true
 }
 
 // later keeps a switch that has a case for each value, so that nothing is compared, until all else is followed.
-func (e *follower) later(t value, next uint64, s *state, p path) {
+func (e *follower) later(t table, next uint64, s *state, p path) {
 	i, known := e.known[next]
 	if !known {
 		i = len(e.open)
@@ -150,11 +151,11 @@ func (e *follower) openTables() bool {
 // taken only if they lead into the function, or if all up to the next address lead to code.
 func (e *follower) openTable(i int) {
 	t := e.open[i]
-	end := e.labelBehind(t.tableAt())
+	end := e.labelBehind(t.at)
 	var all []uint64
-	own, at := 0, t.tableAt()
-	for ; len(all) < maxTable && at+t.wordSize() <= end; at += t.wordSize() {
-		to, ok := e.word(t.value, uint64(len(all)))
+	own, at := 0, t.at
+	for ; len(all) < maxTable && at+uint64(t.size) <= end; at += uint64(t.size) {
+		to, ok := e.word(t.table, uint64(len(all)))
 		if !ok || !e.in.follows(to) || e.in.starts(to) {
 			break
 		}
@@ -163,7 +164,7 @@ func (e *follower) openTable(i int) {
 		}
 		all = append(all, to)
 	}
-	if t.base != pointer && at != end {
+	if t.size < 4 || t.size < 8 && at != end {
 		all = all[:own]
 	}
 	var s state
@@ -200,4 +201,29 @@ func (e *follower) label() {
 	}
 	slices.Sort(e.labels)
 	e.labels = slices.Compact(e.labels)
+}
+
+// element returns the word of a size at an index in a table.
+func element(at, index value, size uint8) value {
+	if at.base != constant {
+		return value{}
+	}
+	n := uint32(openEnd)
+	if index.base == below {
+		n = index.n
+	}
+	return value{base: word, off: at.off, n: n, size: size}
+}
+
+// table returns the table of which v is a target.
+func (v value) table() table {
+	switch {
+	case v.base == word && v.size == 8:
+		return table{at: uint64(v.off), n: v.n, size: v.size}
+	case v.base == target:
+		return table{at: uint64(v.off), n: v.n, size: 4, signed: true, from: uint64(v.off)}
+	case v.base == displaced:
+		return table{at: uint64(v.off + int64(int32(v.n))), n: openEnd, size: 4, signed: true, from: uint64(v.off)}
+	}
+	return table{}
 }
