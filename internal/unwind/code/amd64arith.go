@@ -84,6 +84,9 @@ func (x *amd64) immediate(op byte) {
 		x.comparedRM(x.imm(n), size)
 		return
 	}
+	if x.mod != 3 && x.imm(n) == 0 && 1<<what&unchanging != 0 {
+		return // a barrier, with the prefix lock
+	}
 	if op == 0x80 {
 		x.writeByte()
 		return
@@ -112,6 +115,9 @@ func (x *amd64) immediate(op byte) {
 	}
 	x.writeRM(v, x.size())
 }
+
+// unchanging are the instructions that leave an operand as it is if the other is 0: add, or, sub and xor.
+const unchanging = 1<<0 | 1<<1 | 1<<5 | 1<<6
 
 // immSize returns the size of an immediate.
 func (x *amd64) immSize() int {

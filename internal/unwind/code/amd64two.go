@@ -66,7 +66,10 @@ func (x *amd64) two() (flow, uint64) {
 		x.writeByte()
 	case op == 0xab, op == 0xb3, op == 0xbb, op == 0xa4, op == 0xa5, op == 0xac, op == 0xad, op == 0xba && x.reg&7 != 4, op == 0xc3:
 		x.writeRM(value{}, 8)
-	case op == 0xb0, op == 0xb1:
+	case op == 0xb0:
+		x.writeByte()
+		x.kill(amdAX)
+	case op == 0xb1:
 		x.writeRM(value{}, 8)
 		x.kill(amdAX)
 	case op == 0xc0:

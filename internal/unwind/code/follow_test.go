@@ -92,6 +92,10 @@ func TestDerivedRules(t *testing.T) {
 		// jmp *word(%rip); push $0; jmp *(%rip) of a null word; the word, which leads to the push
 		{"lazy linkage", "ff2508000000 6a00 ff2508000000 0610000000000000 0000000000000000",
 			"INIT 0 e .cfa: $rsp 8 + .ra: .cfa -8 + ^\n8 .cfa: $rsp 16 +\n"},
+		{"barrier", "53 31db f083042400 5b c3", // push %rbx; xor %ebx, %ebx; lock addl $0, (%rsp); pop %rbx; ret
+			"INIT 0 a .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n3 $rbx: .cfa -16 + ^\n9 .cfa: $rsp 8 + $rbx: $rbx\n"},
+		{"upper halves", "86e0 0fc0e0 0fb0e0 f6dc c3", // xchg, xadd, cmpxchg of %ah; neg %ah
+			"INIT 0 b .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
 		{"endless", "ebfe", "INIT 0 2 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
 	} {
 		code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
