@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// each calls fn for the instructions of functions that contradict nothing, in order of address.
+// each calls fn for the instructions of functions that contradict nothing, in order of address. The state must not be kept.
 func (e *follower) each(fn func(lo, hi uint64, s *state)) {
 	if e.left <= 0 {
 		return // not everything was followed, so that nothing is certain

@@ -68,9 +68,8 @@ type follower struct {
 // effort is how many instructions are followed for each byte of code, before everything is given up.
 const effort = 64
 
-// followAll follows the functions of a binary, and calls fn for each instruction that they lead to, in order of address.
-// The state must not be kept.
-func followAll(in *input, fn func(lo, hi uint64, s *state)) {
+// followAll follows the functions of a binary.
+func followAll(in *input) *follower {
 	e := &follower{in: in, pages: map[uint64]*page{}, functions: functions{by: map[uint64]int32{}, stops: map[uint64]bool{}}, switches: switches{known: map[uint64]int{}}}
 	for _, p := range in.parts {
 		e.left += effort * len(p.bytes)
@@ -83,7 +82,7 @@ func followAll(in *input, fn func(lo, hi uint64, s *state)) {
 	}
 	for e.settle(); e.openTables() || e.guess(); e.settle() {
 	}
-	e.each(fn)
+	return e
 }
 
 // settle follows all that is queued.

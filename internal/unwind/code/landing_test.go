@@ -14,9 +14,16 @@ type ehReader struct {
 	off  int
 }
 
-func (r *ehReader) u32() uint32 { r.off += 4; return binary.LittleEndian.Uint32(r.data[r.off-4:]) }
+// next returns the next bytes: zeros at the end.
+func (r *ehReader) next(n int) []byte {
+	b := make([]byte, n)
+	r.off += copy(b, r.data[min(r.off, len(r.data)):])
+	return b
+}
 
-func (r *ehReader) byte() byte { r.off++; return r.data[r.off-1] }
+func (r *ehReader) u32() uint32 { return binary.LittleEndian.Uint32(r.next(4)) }
+
+func (r *ehReader) byte() byte { return r.next(1)[0] }
 
 func (r *ehReader) uleb() (v uint64) {
 	for shift := 0; ; shift += 7 {
@@ -33,13 +40,14 @@ func (r *ehReader) pointer(enc byte) (v uint64) {
 	switch enc & 0xf {
 	case 1:
 		v = r.uleb()
+	case 2:
+		v = uint64(binary.LittleEndian.Uint16(r.next(2)))
 	case 3:
 		v = uint64(r.u32())
 	case 0xb:
 		v = uint64(int64(int32(r.u32())))
 	default:
-		v = binary.LittleEndian.Uint64(r.data[r.off:])
-		r.off += 8
+		v = binary.LittleEndian.Uint64(r.next(8))
 	}
 	if enc&0x70 == 0x10 && v != 0 {
 		v += at
@@ -128,7 +136,7 @@ func landingPads(f *object.File, fn *ehFunc) (all []uint64) {
 		r.uleb()
 	}
 	enc := r.byte()
-	for end := int(r.uleb()) + r.off; r.off < end; {
+	for end := int(r.uleb()) + r.off; r.off < min(end, len(data)); {
 		r.pointer(enc)
 		r.pointer(enc)
 		if pad := r.pointer(enc); pad != 0 {

@@ -147,7 +147,7 @@ func appendRules(t *symfmt.CFITable, in *input, base uint64) (size uint64) {
 		}
 	}
 	first := len(t.Blocks)
-	followAll(in, w.instruction)
+	followAll(in).each(w.instruction)
 	w.close()
 	for _, b := range t.Blocks[first:] {
 		size += b.Size
