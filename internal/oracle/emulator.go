@@ -19,7 +19,9 @@ import (
 type Emulator struct {
 	conn net.Conn
 	in   *bufio.Reader
-	tail []byte // of what qemu says about registers: those that ARM64Registers does not have
+	tail []byte // of what qemu says about registers, behind those of ARM64Registers and the flags
+
+	Flags uint32 // PSTATE, of which the upper 4 bits are N, Z, C and V
 }
 
 // ARM64Registers are x0 to x30, SP and PC.
@@ -69,6 +71,7 @@ func StartEmulator(t testing.TB) *Emulator {
 	}
 	t.Cleanup(func() { _ = e.conn.Close() })
 	e.ask(t, "?")
+	e.registers(t, new(ARM64Registers))
 	return e
 }
 
@@ -140,14 +143,11 @@ func (e *Emulator) Load(t testing.TB, code []uint32) {
 // Run executes the instruction at PC, and reads the registers behind it. It reports whether it ran to its end.
 func (e *Emulator) Run(t testing.TB, r *ARM64Registers) bool {
 	t.Helper()
-	if e.tail == nil {
-		e.registers(t, new(ARM64Registers))
-	}
 	b := make([]byte, 0, 1024)
 	for _, v := range r {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	if answer := e.ask(t, "G"+hex.EncodeToString(append(b, e.tail...))); answer != "OK" {
+	if answer := e.ask(t, "G"+hex.EncodeToString(append(binary.LittleEndian.AppendUint32(b, e.Flags), e.tail...))); answer != "OK" {
 		t.Fatalf("registers: %q", answer)
 	}
 	stop := e.ask(t, "s")
@@ -158,14 +158,16 @@ func (e *Emulator) Run(t testing.TB, r *ARM64Registers) bool {
 func (e *Emulator) registers(t testing.TB, r *ARM64Registers) {
 	t.Helper()
 	b, err := hex.DecodeString(e.ask(t, "g"))
-	if err != nil || len(b) < 8*len(r) {
+	if err != nil || len(b) < 8*len(r)+4 {
 		t.Fatal(len(b), err)
 	}
 	for i := range r {
 		r[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
+	b = b[8*len(r):]
+	e.Flags = binary.LittleEndian.Uint32(b)
 	if e.tail == nil {
-		e.tail = b[8*len(r):]
+		e.tail = append([]byte{}, b[4:]...)
 	}
 }
 

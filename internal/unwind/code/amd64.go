@@ -520,9 +520,12 @@ func (x *amd64) operand(op byte) {
 	case 0x8a:
 		x.kill(x.byteReg(x.reg))
 	case 0x8b:
-		v := x.small(x.size())
-		if x.wide() {
+		v := value{}
+		switch {
+		case x.wide():
 			v = x.read()
+		case !x.w16:
+			v = x.small(4)
 		}
 		x.set(x.regDW(), v)
 	case 0x8c:

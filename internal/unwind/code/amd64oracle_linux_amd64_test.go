@@ -1,7 +1,6 @@
 package code
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -18,70 +17,6 @@ const (
 	cpuCFA     = 24 << 10
 	cpuScratch = 88 << 10
 )
-
-// concrete is a state of the processor that a state describes.
-type concrete struct {
-	cfa, aligned uint64
-	initial      [17]uint64
-	p            *oracle.Processor
-}
-
-// holds reports whether a value describes what a register has.
-func (c *concrete) holds(v value, have uint64) bool {
-	switch v.base {
-	case cfa:
-		return have == c.cfa+uint64(v.off)
-	case aligned:
-		return have == c.aligned+uint64(v.off)
-	case initial:
-		return have == c.initial[v.off]
-	case constant:
-		return have == uint64(v.off)
-	case below:
-		return have <= uint64(v.n)
-	case scaled:
-		return have%uint64(v.off) == 0 && have/uint64(v.off) <= uint64(v.n)
-	case word, entry, target:
-		for i := range min(uint64(v.n), 64) + 1 {
-			at := uint64(v.off) + i*uint64(v.size)
-			w := c.p.Word(at)
-			low := uint64(uint32(w))
-			sign := uint64(int64(int32(low)))
-			if v.base == word && (v.size == 4 && have == low || v.size == 8 && have == w) || v.base == entry && have == sign || v.base == target && have == uint64(v.off)+sign {
-				return true
-			}
-		}
-		return v.n > 64
-	}
-	return true
-}
-
-// pick returns a value and one that it describes. In a slot, only some values are kept.
-func (c *concrete) pick(r *rand.Rand, reg int) (value, uint64) {
-	scratch := c.initial[r.IntN(16)]
-	switch r.IntN(20) {
-	case 0, 1:
-		n := uint32(r.IntN(300))
-		return value{base: below, n: n}, uint64(r.IntN(int(n) + 1))
-	case 2, 3:
-		off := int64(r.IntN(64)-40) * 8
-		return value{base: cfa, off: off}, c.cfa + uint64(off)
-	case 4:
-		off := int64(r.IntN(32)) * 8
-		return value{base: aligned, off: off}, c.aligned + uint64(off)
-	case 5:
-		n := int64(r.IntN(40))
-		return value{base: constant, off: n}, uint64(n)
-	case 6:
-		return value{base: constant, off: int64(scratch)}, scratch
-	case 7:
-		other := r.IntN(16)
-		return value{base: initial, off: int64(other)}, c.initial[other]
-	case 8:
-		return value{}, scratch
-	}
-	return value{base: initial, off: int64(reg)}, c.initial[reg]
-}
 
 // flagsOf returns the flags after a comparison.
 func flagsOf(a, b uint64, size uint8) (flags uint64) {
@@ -101,39 +36,27 @@ func flagsOf(a, b uint64, size uint8) (flags uint64) {
 
 const statusFlags = 1 | 1<<6 | 1<<7 | 1<<11
 
-// prepare returns a state and registers that it describes, and writes memory.
-func prepare(t *testing.T, p *oracle.Processor, r *rand.Rand) (s state, regs syscall.PtraceRegs, c concrete) {
+// prepareAMD64 returns a state and registers that it describes, and writes memory.
+func prepareAMD64(t *testing.T, p *oracle.Processor, r *rand.Rand) (s state, regs syscall.PtraceRegs, c concrete) {
 	t.Helper()
 	top := p.Start.Rsp
 	regs = p.Start
-	c = concrete{p: p, cfa: (top-cpuCFA)&^15 + uint64(r.IntN(2))*8}
-	c.aligned = (c.cfa - 16<<10) &^ 63 // far from what is relative to the CFA, as frames are
+	c = concrete{word: p.Word, cfa: (top-cpuCFA)&^15 + uint64(r.IntN(2))*8}
+	c.aligned = (c.cfa - 40<<10) &^ 63 // far from what is relative to the CFA, as frames are
 	for i := range c.initial {
 		c.initial[i] = top - cpuScratch + uint64(r.IntN(1<<14)-1<<13)
 	}
 	all := oracle.Registers(&regs)
 	for i := range all {
-		s.regs[i], *all[i] = c.pick(r, i)
+		s.regs[i], *all[i] = c.pick(r, i, len(all))
 	}
 	off := -8 * int64(1+r.IntN(40))
 	s.regs[amdSP], *all[amdSP] = value{base: cfa, off: off}, c.cfa+uint64(off)
 	if r.IntN(8) == 0 {
 		s.regs[amdSP], *all[amdSP] = value{base: aligned, off: 64}, c.aligned+64
 	}
-	var stack [512]byte // below the CFA
-	for i := range stack {
-		stack[i] = byte(r.Uint32())
-	}
-	for range 8 {
-		off := -8 * int64(1+r.IntN(len(stack)/8-1))
-		v, have := c.pick(r, r.IntN(16))
-		if v.base != cfa && v.base != aligned && v.base != initial && v.base != constant && v.base != below {
-			continue
-		}
-		s.store(place{cfa, off}, v, 8)
-		binary.LittleEndian.PutUint64(stack[len(stack)+int(off):], have)
-	}
-	p.Write(t, c.cfa-uint64(len(stack)), stack[:])
+	stack := c.stack(r, &s, len(all))
+	p.Write(t, c.cfa-uint64(len(stack)), stack)
 	if r.IntN(2) == 0 {
 		s.flags = compare{reg: int8(r.IntN(16)), n: uint32(r.IntN(100)), size: uint8(1) << r.IntN(4)}
 		regs.Eflags = regs.Eflags&^statusFlags | flagsOf(*all[s.flags.reg], uint64(s.flags.n), s.flags.size)
@@ -141,26 +64,12 @@ func prepare(t *testing.T, p *oracle.Processor, r *rand.Rand) (s state, regs sys
 	return s, regs, c
 }
 
-// unsound returns what a state says after an instruction that does not hold.
-func (c *concrete) unsound(s *state, regs *syscall.PtraceRegs) string {
+// unsoundAMD64 returns what a state says after an instruction that does not hold.
+func unsoundAMD64(c *concrete, s *state, regs *syscall.PtraceRegs) string {
+	var have []uint64
 	all := oracle.Registers(regs)
-	for i, v := range s.regs[:len(all)] {
-		if !c.holds(v, *all[i]) {
-			return fmt.Sprintf("register %d is %#x, not %+v", i, *all[i], v)
-		}
-	}
-	for _, k := range s.slots {
-		at := c.cfa
-		if k.place.base == aligned {
-			at = c.aligned
-		}
-		have := c.p.Word(at + uint64(k.place.off))
-		if k.value.base == below {
-			have = uint64(uint32(have)) // at least these are known
-		}
-		if !c.holds(k.value, have) {
-			return fmt.Sprintf("the word at %+v is %#x, not %+v", k.place, have, k.value)
-		}
+	for _, reg := range all {
+		have = append(have, *reg)
 	}
 	if f := s.flags; f.size != 0 && f.reg >= 0 {
 		with := uint64(f.n)
@@ -171,7 +80,7 @@ func (c *concrete) unsound(s *state, regs *syscall.PtraceRegs) string {
 			return fmt.Sprintf("the flags are %#x, not %#x of %+v", regs.Eflags&statusFlags, want, f)
 		}
 	}
-	return ""
+	return c.unsound(s, have)
 }
 
 // indexed reports whether an instruction may have a memory operand with an index.
@@ -217,7 +126,7 @@ func TestOracleProcessor(t *testing.T) {
 		if size == 0 || oracle.Dangerous(code[:size]) {
 			continue
 		}
-		s, regs, c := prepare(t, p, r)
+		s, regs, c := prepareAMD64(t, p, r)
 		before := s.regs[amdSP]
 		in := stepAMD64(code, p.Start.Rip, &s)
 		if !p.Run(t, &regs, code) {
@@ -262,7 +171,7 @@ func TestOracleProcessor(t *testing.T) {
 		if sp := (value{base: aligned}); s.regs[amdSP] == sp && before != sp {
 			c.aligned = regs.Rsp // from here on
 		}
-		if what := c.unsound(&s, &regs); what != "" {
+		if what := unsoundAMD64(&c, &s, &regs); what != "" {
 			report(what)
 		}
 	}

@@ -119,6 +119,7 @@ func (x *arm64) reserved() {
 // scalable handles the instructions of SVE, few of which write general registers (C4.1.2).
 func (x *arm64) scalable() {
 	class, above := x.w>>24, x.field(12, 4)
+	x.s.flags = compare{} // comparisons, and what ends loops
 	switch {
 	case class == 0x04 && x.bit(21) && above == 5: // addvl, addpl
 		x.put(x.d(), value{})
@@ -127,8 +128,6 @@ func (x *arm64) scalable() {
 		class == 0x05 && x.bit(21) && x.field(13, 3) == 5,        // lasta, clasta
 		class == 0x25 && x.field(20, 2) == 2 && above>>2 == 0b10: // cntp, incp, ...
 		x.set(x.d(), value{})
-	case class == 0x25:
-		x.s.flags = compare{}
 	}
 	x.killVector(x.d(), 4)
 }
