@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-var errNoCoroutines = errors.New("no memory holds the frame of a coroutine whose functions have symbols")
+var errNoCoroutines = errors.New("no memory holds the frame of a coroutine whose functions have symbols, or a context that swapcontext or Boost.Context has saved")
 
 // coroutines replaces the stacks of a result by those of its coroutines, and of the thread that crashed or requested
 // the dump. If there are no coroutines, the dump gets a problem and the result keeps its stacks.
@@ -23,13 +23,17 @@ func (w *Walker) coroutines(ctx context.Context, res *Result) {
 	if d.Arch != nil {
 		c.find()
 	}
-	if len(c.all) == 0 {
+	more, lost := w.findSwitched(ctx, res)
+	if lost > 0 {
+		d.Problems = append(slices.Clip(d.Problems), severalContexts(lost))
+	}
+	if len(c.all) == 0 && len(more) == 0 {
 		if ctx.Err() == nil {
 			d.Problems = append(slices.Clip(d.Problems), symfmt.Problem{Lost: "coroutines", Err: errNoCoroutines})
 		}
 		return
 	}
-	c.replaceStacks()
+	c.replaceStacks(more)
 }
 
 // coroutines are the coroutines of a dump while their stacks are made.
@@ -53,7 +57,7 @@ type coroutines struct {
 func (c *coroutines) find() {
 	c.likely, c.makers, c.points = map[int]map[rva]bool{}, map[uint64]uint64{}, map[uint64]*suspensions{}
 	for _, f := range coroutine.Scan(c.res.Dump, c.function) {
-		co := coroutine.Coroutine{Frame: f, Layout: c.layout(&f), Awaiter: -1, Thread: -1}
+		co := coroutine.Coroutine{Frame: f, Kind: coroutine.CXX20, Layout: c.layout(&f), Awaiter: -1, Thread: -1}
 		if c.isCopy(&co) {
 			continue
 		}
@@ -219,7 +223,7 @@ func (c *coroutines) findRun(s *Stack, k int, at map[uint64]int) {
 
 // replaceStacks makes the stacks. Each begins with a coroutine that no other waits for to finish: the frames are the
 // coroutines that go on one after the other. Coroutines that wait for each other in a circle have a stack for it.
-func (c *coroutines) replaceStacks() {
+func (c *coroutines) replaceStacks(more []Stack) {
 	d := c.res.Dump
 	threads := d.Threads
 	old := c.res.Stacks
@@ -236,6 +240,9 @@ func (c *coroutines) replaceStacks() {
 		if !shown[i] && !c.all[i].Finished() {
 			c.stack(i, shown)
 		}
+	}
+	for _, s := range more {
+		c.add(s)
 	}
 	for i := range old {
 		if old[i].Thread == requested {
@@ -271,7 +278,7 @@ func (c *coroutines) firsts() (all []int) {
 
 // stack adds the stack that begins with a coroutine.
 func (c *coroutines) stack(first int, shown []bool) {
-	s := Stack{Thread: len(c.res.Dump.Threads), Coroutine: &c.all[first]}
+	s := Stack{Coroutine: &c.all[first]}
 	c.u.stack = &s
 	seen := map[int]bool{}
 	for i := first; ; i = c.all[i].Awaiter {
@@ -295,6 +302,12 @@ func (c *coroutines) stack(first int, shown []bool) {
 			break
 		}
 	}
+	c.add(s)
+}
+
+// add adds a stack, with a thread for it.
+func (c *coroutines) add(s Stack) {
+	s.Thread = len(c.res.Dump.Threads)
 	t := dump.Thread{Context: dump.NewContext(c.res.Dump.Arch)}
 	c.res.Dump.Threads, c.res.Stacks = append(c.res.Dump.Threads, t), append(c.res.Stacks, s)
 }

@@ -12,6 +12,7 @@
 //   - nowhere.go, signal.go, code.go, overflow.go, lacking.go: what is known about addresses, code and stacks
 //   - walker.go: the state of a walk; symbolcache.go, stackwincache.go: its caches
 //   - budget.go, rowcache.go, frame.go: limits; rules; the result
+//   - coroutines.go, coroutineline.go, switched.go: coroutines, and stacks that no thread uses
 //   - generated.go: names and rules of code that JIT compilers have made
 //   - symbols.go, varsource.go, tls.go, image.go, once.go: where symbols come from
 package walk
@@ -42,7 +43,8 @@ type Config struct {
 	Goroutines Goroutines
 	// JIT, if non-nil, finds the names of code that JIT compilers have made.
 	JIT *jit.Finder
-	// Coroutines means that the suspended coroutines of a C++ program are walked instead of its threads.
+	// Coroutines means that suspended coroutines are walked instead of threads: those of C++20, and stacks that a
+	// program has switched away from by swapcontext or Boost.Context.
 	Coroutines bool
 	// Threads selects the threads to walk, as indices in Dump.Threads; nil means all. A thread that
 	// wrote the dump is walked only if it is selected.

@@ -6,9 +6,27 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
+// Kind is a kind of coroutines.
+type Kind uint8
+
+// The kinds. Those with a stack of their own have no Layout, and the Addr of their Frame is that of their saved
+// registers: a ucontext_t, or the stack pointer that Boost.Context has returned.
+const (
+	NoKind   Kind = iota
+	CXX20         // a frame that a compiler of C++20 laid out
+	UContext      // left by swapcontext, or made by makecontext
+	FContext      // left by a function of Boost.Context
+)
+
+var kindNames = [...]string{"", "c++20", "ucontext", "fcontext"}
+
+// String returns the name for outputs.
+func (k Kind) String() string { return kindNames[k] }
+
 // Coroutine is a coroutine with what is known about its frame.
 type Coroutine struct {
 	Frame
+	Kind    Kind
 	Layout  *Layout // nil if the symbols do not have the frame's type
 	Awaiter int     // index of the coroutine that goes on when this one has finished, or -1
 	Several bool    // the promise has handles of several coroutines: which one goes on is not known
@@ -20,7 +38,7 @@ func (c *Coroutine) State() string {
 	switch {
 	case c.Thread >= 0:
 		return "running"
-	case c.Finished():
+	case c.Kind == CXX20 && c.Finished():
 		return "finished"
 	}
 	return "suspended"

@@ -5,6 +5,7 @@ package coroutine
 
 import (
 	"encoding/binary"
+	"iter"
 	"strings"
 
 	"github.com/symtool/symtool/walk/dump"
@@ -72,13 +73,44 @@ func Scan(d *dump.Dump, function func(addr uint64) (Role, Function)) []Frame {
 		m := &d.Modules[i]
 		s.lo, s.hi = min(s.lo, m.Addr), max(s.hi, m.Addr+m.Size)
 	}
-	for _, r := range d.Memory.Regions {
-		s.region(r)
-	}
-	if d.Memory.More != nil {
-		s.rest()
+	for r := range Regions(d) {
+		s.region(r.Region)
 	}
 	return s.frames
+}
+
+// Region is a piece of a dump's memory.
+type Region struct{ dump.Region }
+
+// Regions yields the memory of a dump and, of a process, the writable memory that is not in the dump.
+func Regions(d *dump.Dump) iter.Seq[Region] {
+	return func(yield func(Region) bool) {
+		for _, r := range d.Memory.Regions {
+			if !yield(Region{r}) {
+				return
+			}
+		}
+		if d.Memory.More != nil {
+			rest(d, yield)
+		}
+	}
+}
+
+// Words yields the aligned words of a region with their addresses.
+func (r Region) Words(d *dump.Dump, size int) iter.Seq2[uint64, uint64] {
+	return func(yield func(at, word uint64) bool) {
+		first := -r.Addr % uint64(size)
+		if first > uint64(len(r.Data)) {
+			return
+		}
+		at := r.Addr + first
+		for data := r.Data[first:]; len(data) >= size; data = data[size:] {
+			if !yield(at, wordOf(data, size, d.Memory.Order)) {
+				return
+			}
+			at += uint64(size)
+		}
+	}
 }
 
 type known struct {
@@ -98,27 +130,24 @@ type scanner struct {
 // chunk is how much of a process is read at once.
 const chunk = 1 << 20
 
-// rest scans the writable memory of a process that is not in the dump.
-func (s *scanner) rest() {
-	for i := range s.d.Maps {
-		m := &s.d.Maps[i]
+// rest yields the writable memory of a process that is not in the dump.
+func rest(d *dump.Dump, yield func(Region) bool) {
+	own := dump.Memory{Regions: d.Memory.Regions}
+	for i := range d.Maps {
+		m := &d.Maps[i]
 		for at := m.Addr; m.Write && at-m.Addr < m.Size; {
 			n := int(min(chunk, m.Size-(at-m.Addr)))
-			data := s.d.Memory.Bytes(at, n)
-			if len(data) == 0 || s.inRegions(at) {
+			data := d.Memory.Bytes(at, n)
+			if len(data) == 0 || own.Find(at) != nil {
 				at += 4096
 				continue
 			}
-			s.region(dump.Region{Addr: at, Data: data})
+			if !yield(Region{dump.Region{Addr: at, Data: data}}) {
+				return
+			}
 			at += uint64(len(data))
 		}
 	}
-}
-
-// inRegions reports whether the dump itself has an address, so that it was scanned.
-func (s *scanner) inRegions(addr uint64) bool {
-	own := dump.Memory{Regions: s.d.Memory.Regions}
-	return own.Find(addr) != nil
 }
 
 // region finds the frames in a region.
@@ -139,14 +168,16 @@ func (s *scanner) region(r dump.Region) {
 	}
 }
 
-func (s *scanner) word(b []byte) uint64 {
-	if s.size == 4 {
-		return uint64(s.d.Memory.Order.Uint32(b))
+func (s *scanner) word(b []byte) uint64 { return wordOf(b, s.size, s.d.Memory.Order) }
+
+func wordOf(b []byte, size int, order binary.ByteOrder) uint64 {
+	if size == 4 {
+		return uint64(order.Uint32(b))
 	}
-	if s.d.Memory.Order == binary.LittleEndian {
+	if order == binary.LittleEndian {
 		return binary.LittleEndian.Uint64(b) // inlined, unlike the interface's method
 	}
-	return s.d.Memory.Order.Uint64(b)
+	return order.Uint64(b)
 }
 
 // pair adds a frame if two words at an address are the functions of one coroutine.

@@ -176,4 +176,3 @@ func (c *candidate) code(r *symfmt.Result) (Code, []symfmt.Problem, error) {
 	problems := slices.DeleteFunc(r.Problems, func(p symfmt.Problem) bool { return p.Err == r.Cut })
 	return Code{c.shown, resolve.FromModule(r.Module, resolve.ModuleOptions{Path: c.shown})}, problems, nil
 }
-

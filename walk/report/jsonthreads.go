@@ -67,7 +67,8 @@ func newDocGoroutine(g *goroutine.Goroutine) *docGoroutine {
 
 // docCoroutine is a coroutine.
 type docCoroutine struct {
-	Address string `json:"address"` // of its frame in memory
+	Address string `json:"address"` // of its frame in memory, or of its saved registers
+	Kind    string `json:"kind"`    // a name of coroutine.Kind
 	State   string `json:"state"`   // "suspended" or "running"
 }
 
@@ -75,7 +76,7 @@ func (m *documentMaker) newDocCoroutine(c *coroutine.Coroutine) *docCoroutine {
 	if c == nil {
 		return nil
 	}
-	return &docCoroutine{Address: m.hex(c.Addr), State: c.State()}
+	return &docCoroutine{Address: m.hex(c.Addr), Kind: c.Kind.String(), State: c.State()}
 }
 
 // docFrames are the frames of a thread, the topmost first. Each is made when it is needed: a

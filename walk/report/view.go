@@ -7,6 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/coroutine"
 	"github.com/symtool/symtool/walk/crash"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/minidump"
@@ -29,13 +30,16 @@ type viewStack struct {
 }
 
 // name returns "Thread 3" or, for a goroutine, the text in a Go traceback: "Goroutine 3 [select]"; and for coroutines,
-// the first of them: "Coroutine 0x55e0 [suspended]".
+// the first of them: "Coroutine 0x55e0 [suspended]", with the kind if they have stacks of their own.
 func (s *viewStack) name() string {
 	if g := s.Goroutine; g != nil {
 		return fmt.Sprintf("Goroutine %d [%s]", g.ID, g.State())
 	}
 	if c := s.Coroutine; c != nil {
-		return fmt.Sprintf("Coroutine 0x%x [%s]", c.Addr, c.State())
+		if c.Kind == coroutine.CXX20 {
+			return fmt.Sprintf("Coroutine 0x%x [%s]", c.Addr, c.State())
+		}
+		return fmt.Sprintf("Coroutine 0x%x [%s, %v]", c.Addr, c.State(), c.Kind)
 	}
 	return fmt.Sprintf("Thread %d", s.number)
 }

@@ -90,7 +90,21 @@ if test "$what" = dumps; then
 	gzip -9nf jitcode.core
 fi
 
-for f in *.elf *.core.gz *.dmp.gz *.jitdump *.map *.txt stacks libnet.so.1 old/libnet.so.1; do
+# --- fibers.c: stacks that a program has switched away from, and what it says of them -----------------------------------
+flags="-g -O2 -ffile-prefix-map=$work=/src -Wl,--build-id=sha1"
+gcc $flags fibers.c -o fibers-ucontext.elf
+gcc $flags -DBOOST fibers.c -o fibers-fcontext.elf -l:libboost_context.a
+if test "$what" = dumps; then
+	for kind in ucontext fcontext; do
+		run "setarch -R env -i ./fibers-$kind.elf >fibers-$kind.txt 2>/dev/null"
+		mv core* fibers-$kind.core
+		gzip -9nf fibers-$kind.core
+	done
+	# Of the C library, the functions that save and start contexts.
+	(cd "$here" && go run ../../../cmd/symtool dump /lib/x86_64-linux-gnu/libc.so.6 2>/dev/null) | grep -E '^MODULE|^(FUNC|PUBLIC) .* (swapcontext|__start_context)$' >fibers-libc.sym
+fi
+
+for f in *.elf *.core.gz *.dmp.gz *.jitdump *.map *.sym *.txt stacks libnet.so.1 old/libnet.so.1; do
 	test -e "$f" || continue
 	if { case $f in *.gz) gzip -dc "$f" ;; *) cat "$f" ;; esac; } | grep -aqE "$work|$here|/root/|/home/|/tmp/"; then
 		echo "$f: names a folder of this machine" >&2

@@ -165,7 +165,7 @@ func (w *walkCall) flags() []cli.Flag {
 		cli.Time("stop-limit", fmt.Sprintf("with --pid: give up threads that have not stopped after `TIME`\n(default %v)", live.DefaultLimit), &w.stopLimit, cli.With("pid"), w.positive),
 		cli.ParsedAll("thread", "print only the thread with the id `ID`; may be repeated", &w.threads, threadID),
 		cli.OneOf("goroutines", "of a Go program, print goroutines in place of threads: `WHICH` is user\nor all, with those of the runtime", &w.config.Goroutines, []cli.Word[walk.Goroutines]{{Text: "user", Means: walk.UserGoroutines}, {Text: "all", Means: walk.AllGoroutines}}),
-		cli.Switch("coroutines", "of a C++ program, print suspended coroutines in place of threads,\neach with those that go on after it", &w.config.Coroutines, cli.Without("goroutines", "thread", "crashed-only", "summary", "verify")),
+		cli.Switch("coroutines", "print suspended coroutines in place of threads: those of C++20, each\nwith those that go on after it, and stacks left by swapcontext and\nBoost.Context", &w.config.Coroutines, cli.Without("goroutines", "thread", "crashed-only", "summary", "verify")),
 		cli.Repeated("jit", "take names of code that a JIT compiler made from `FILE`, a perf map or\na jitdump file; may be repeated (by default, the files that the process\nleft at their usual places)", &w.jit, cli.NotEmpty, w.ofOneDump),
 		cli.Switch("crashed-only", "print only the thread that crashed, or asked for the dump", &w.crashed),
 		cli.Switch("brief", "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them", &w.text.Brief, w.inText),
