@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,7 +116,7 @@ func (j *judge) verdict(s *state, rules map[string][]string, m symfmt.CFIMarks) 
 		return uncertain
 	}
 	fp, name := initially(j.fp), j.names[j.fp]
-	restored := s.regs[j.fp] == fp && rules[name] != nil && j.eval(s, rules[name]) != fp
+	restored := s.regs[j.fp] == fp && rules[name] != nil && (j.eval(s, rules[name]) != fp || slices.Contains(rules[".cfa"], name))
 	if v := j.eval(s, rules[".cfa"]); v != (value{base: cfa}) {
 		return differs(v, restored)
 	}

@@ -205,11 +205,22 @@ func (x *arm64) exception() {
 		x.flow = stop
 		return
 	}
-	if n := x.s.regs[8]; n.base == constant && (n.off == armClone || n.off == armClone3 || n.off == armSigreturn) {
-		x.flow = stop // the child has another stack; what a signal interrupted has its own rules
+	if x.leavesStack() {
+		x.flow = stop
 		return
 	}
 	x.set(0, value{})
+}
+
+// leavesStack reports whether a system call may go on with another stack: that of a child, or of what a signal interrupted.
+func (x *arm64) leavesStack() bool {
+	switch x.s.regs[8] {
+	case value{base: constant, off: armClone}:
+		return x.s.regs[1] != value{base: constant} // as in fork
+	case value{base: constant, off: armClone3}, value{base: constant, off: armSigreturn}:
+		return true
+	}
+	return false
 }
 
 func (x *arm64) system() {

@@ -278,9 +278,16 @@ func (x *arm64) tags() {
 
 // structure handles loads and stores of structures of vectors.
 func (x *arm64) structure() {
-	if x.bit(22) {
+	size := int64(8) << x.field(30, 1)
+	registers := structures[x.field(12, 4)]
+	switch load := x.bit(22); {
+	case !x.bit(24) && x.bit(13): // ld1, st1 of whole registers
+		for i := range registers {
+			x.access((x.d()+uint8(i))%32, true, load, size, x.at(i*size))
+		}
+	case load:
 		x.killVector(x.d(), 4)
-	} else {
+	default:
 		x.store(x.at(0), value{}, 64)
 	}
 	if !x.bit(23) {
@@ -294,6 +301,8 @@ func (x *arm64) structure() {
 		x.put(x.n(), v)
 		return
 	}
-	registers := map[uint32]int64{0b0000: 4, 0b0010: 4, 0b0100: 3, 0b0110: 3, 0b0111: 1, 0b1000: 2, 0b1010: 2}[x.field(12, 4)]
-	x.writeback(registers * (8 << x.field(30, 1)))
+	x.writeback(registers * size)
 }
+
+// structures has the number of registers by the opcode of a load or store of several structures.
+var structures = [16]int64{0b0000: 4, 0b0010: 4, 0b0100: 3, 0b0110: 3, 0b0111: 1, 0b1000: 2, 0b1010: 2}
