@@ -205,7 +205,7 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 // call goes on behind a call.
 func (e *follower) call(in *step, next uint64, s *state, fn int32) {
 	s.called(e.in.cpu.changed, e.in.cpu.sp)
-	if e.in.starts(next) && next != e.fns[fn].start {
+	if e.in.cold(next) || e.in.starts(next) && next != e.fns[fn].start {
 		return
 	}
 	to, never := in.to, false

@@ -117,6 +117,13 @@ func TestColdPart(t *testing.T) {
 	if got := rulesIn(in); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
+	// What comes behind a call is not the cold part: push %rbx; a call of other code; pop %rbx; ret.
+	in = codeIn(arch.X86_64, []byte("\x53\xe8\x00\x10\x00\x00\x5b\xc3"), 0)
+	in.colds = []uint64{codeAddr + 6}
+	const called = "INIT 0 6 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n"
+	if got := rulesIn(in); got != called {
+		t.Errorf("got\n%swant\n%s", got, called)
+	}
 	for name, want := range map[string]bool{"f": false, "f.cold": true, "f.cold.12": true, "f.part.0": false, "f.__part.1": true, "cold": false} {
 		if isCold([]byte(name)) != want {
 			t.Errorf("%s: %v", name, !want)

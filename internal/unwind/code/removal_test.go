@@ -132,14 +132,15 @@ func rowsOf(table *symfmt.CFITable, b *symfmt.CFIBlock, base uint64) (rows []tru
 	return rows
 }
 
-// subject returns what is known about a file whose table was taken away. The starts of functions are those of FDEs, as
-// most files have no symbols of static functions.
-func subject(t *testing.T, f *object.File) (d *deriver, rows []truth) {
+// subject returns what is known about a file whose table was taken away. Of files without symbols of static functions, the
+// starts of functions are those of FDEs, as if they had them.
+func subject(t *testing.T, f *object.File) (d *deriver, stripped bool) {
 	t.Helper()
-	d = &deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f), pointer: f.Pointer}}
-	d.starts([]object.Companion{{File: f}})
-	d.imports()
-	rows, begins := tableOf(t, f)
+	d = bare(f)
+	if stripped = d.in.unnamed; !stripped {
+		return d, false
+	}
+	_, begins := tableOf(t, f)
 	d.in.unnamed = false
 	d.in.begins, d.in.colds = nil, nil
 	d.stubs()
@@ -159,7 +160,15 @@ func subject(t *testing.T, f *object.File) (d *deriver, rows []truth) {
 		}
 	}
 	d.in.colds = sorted(d.in.colds)
-	return d, rows
+	return d, true
+}
+
+// bare returns what a file says itself.
+func bare(f *object.File) *deriver {
+	d := &deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f), pointer: f.Pointer}}
+	d.starts([]object.Companion{{File: f}})
+	d.imports()
+	return d
 }
 
 // remove derives the rules of a file as if it had no table, and compares them with the table at each instruction.
@@ -170,10 +179,35 @@ func remove(t *testing.T, path string, show int) (r removed) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	d, rows := subject(t, f)
-	funcs := described(t, f)
+	d, _ := subject(t, f)
+	return d.compare(t, path, show)
+}
+
+// removeFrom does the same, and returns how much of the code has rules if the file is used as it is: most have symbols of
+// exported functions only. Rows that differ then count as well.
+func removeFrom(t *testing.T, path string, show int) (r removed, alone uint64) {
+	t.Helper()
+	f, err := objfile.Open(path, object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d, stripped := subject(t, f)
+	if r = d.compare(t, path, show); !stripped {
+		return r, r.reached() - r.missing()
+	}
+	o := bare(f).compare(t, path, show)
+	r.verdicts[wrong] += o.verdicts[wrong]
+	return r, o.reached() - o.missing()
+}
+
+// compare compares the rules derived from what is known about a file with its table.
+func (d *deriver) compare(t *testing.T, path string, show int) (r removed) {
+	t.Helper()
+	rows, _ := tableOf(t, d.file)
+	funcs := described(t, d.file)
 	e := followAll(&d.in)
-	c := comparer{judge: newJudge(f.Arch), rows: rows}
+	c := comparer{judge: newJudge(d.file.Arch), rows: rows}
 	e.each(func(lo, hi uint64, s *state) {
 		row := c.at(lo)
 		if row == nil {
@@ -193,7 +227,7 @@ func remove(t *testing.T, path string, show int) (r removed) {
 		}
 		r.verdicts[v] += hi - lo
 	})
-	for _, p := range classify(e, f, funcs).parts {
+	for _, p := range classify(e, d.file, funcs).parts {
 		for _, k := range p {
 			if k != outside {
 				r.classes[k]++
@@ -266,8 +300,8 @@ func funcAt(funcs []ehFunc, a uint64) ehFunc {
 	return funcs[max(i-1, 0)]
 }
 
-// notOfCode is a fixture whose table is for readers of tables: it does not describe the code.
-const notOfCode = "eh.elf"
+// notOfCode are fixtures whose tables are for readers of tables: they do not describe the code.
+var notOfCode = map[string]bool{"eh.elf": true, "eh-encodings.elf": true}
 
 // cpuOf returns the CPU of a file, if its code is followed.
 func cpuOf(e *elf.File) *cpu {
@@ -288,7 +322,7 @@ func TestRemoval(t *testing.T) {
 			continue
 		}
 		e.Close()
-		if cpuOf(e) == nil || e.Type == elf.ET_REL || e.Class != elf.ELFCLASS64 || filepath.Base(path) == notOfCode {
+		if cpuOf(e) == nil || e.Type == elf.ET_REL || e.Class != elf.ELFCLASS64 || notOfCode[filepath.Base(path)] {
 			continue
 		}
 		r := remove(t, path, 3)
