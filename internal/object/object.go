@@ -178,6 +178,8 @@ type Container interface {
 	// Pointer returns the value that the loader stores at an address where the file has
 	// a 0. It returns 0 if there is none, or if it depends on other files.
 	Pointer(addr uint64) uint64
+	// Pointers calls fn with each address at which the loader stores the address of something in the file, and with that.
+	Pointers(fn func(addr, value uint64))
 	// SectionsNamed returns the loaded sections called name that have bytes, if there may be several, as in
 	// relocatable files. It returns nil if Section is sufficient.
 	SectionsNamed(name string) []*Section

@@ -51,6 +51,7 @@ func (*SectionsOnly) SupplementID() []byte                { return nil }
 func (*SectionsOnly) DebugLink() (string, uint32, bool)   { return "", 0, false }
 func (*SectionsOnly) Embedded() (*File, error)            { return nil, nil }
 func (*SectionsOnly) Pointer(uint64) uint64               { return 0 }
+func (*SectionsOnly) Pointers(func(addr, value uint64))   {}
 func (*SectionsOnly) SectionsNamed(string) []*Section     { return nil }
 func (*SectionsOnly) FunctionStarts() ([]uint64, error)   { return nil, nil }
 func (*SectionsOnly) DataInCode() ([]Range, error)        { return nil, nil }

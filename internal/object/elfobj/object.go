@@ -120,14 +120,89 @@ func (f *File) ModuleID(id []byte) string { return object.ModuleID(id, f.Order) 
 func (f *File) CodeID(buildID []byte, _ string) string { return fmt.Sprintf("%X", buildID) }
 
 // Pointer implements object.Container: it returns the addend of the relocation applied to the word at addr.
-func (f *File) Pointer(addr uint64) uint64 {
-	size := int(f.pick(4, 8))
-	word := func(data []byte) uint64 {
-		if size == 8 {
-			return f.Order.Uint64(data)
+func (f *File) Pointer(addr uint64) (value uint64) {
+	f.addends(func(at, _, addend uint64) bool {
+		if at == addr {
+			value = addend
 		}
-		return uint64(f.Order.Uint32(data))
+		return at != addr
+	})
+	return value
+}
+
+// relative are R_*_RELATIVE and R_*_IRELATIVE.
+var relative = map[elf.Machine][2]uint32{
+	elf.EM_X86_64:  {uint32(elf.R_X86_64_RELATIVE), uint32(elf.R_X86_64_IRELATIVE)},
+	elf.EM_AARCH64: {uint32(elf.R_AARCH64_RELATIVE), uint32(elf.R_AARCH64_IRELATIVE)},
+	elf.EM_RISCV:   {uint32(elf.R_RISCV_RELATIVE), 58},
+}
+
+// Pointers implements object.Container, for the CPUs in relative.
+func (f *File) Pointers(fn func(addr, value uint64)) {
+	kinds := relative[f.Machine]
+	f.addends(func(at, info, addend uint64) bool {
+		if kind := uint32(info); kind != 0 && (kind == kinds[0] || kind == kinds[1]) {
+			fn(at, addend)
+		}
+		return true
+	})
+	for _, s := range f.Sections {
+		if s.Type != shtRelr || !s.HasData() {
+			continue
+		}
+		if data, err := s.Data(); err == nil {
+			f.relr(data, fn)
+		}
 	}
+}
+
+// shtRelr is SHT_RELR, which debug/elf lacks (System V ABI, "Relative Relocation Table").
+const shtRelr elf.SectionType = 19
+
+// relr calls fn for the relative relocations of a section that packs their addresses: one as it is, or the next 31 or 63
+// words as bits.
+func (f *File) relr(data []byte, fn func(addr, value uint64)) {
+	size, at := int(f.pick(4, 8)), uint64(0)
+	for ; len(data) >= size; data = data[size:] {
+		entry := f.word(data)
+		if entry&1 == 0 {
+			f.stored(entry, fn)
+			at = entry + uint64(size)
+			continue
+		}
+		for i := range 8*size - 1 {
+			if entry>>(i+1)&1 != 0 {
+				f.stored(at+uint64(i*size), fn)
+			}
+		}
+		at += uint64((8*size - 1) * size)
+	}
+}
+
+// stored calls fn with the word that the file has at an address, if it has one.
+func (f *File) stored(addr uint64, fn func(addr, value uint64)) {
+	for _, s := range f.Sections {
+		if off := addr - s.Addr; s.Alloc && s.HasData() && off < s.FileSize {
+			if data, err := s.Data(); err == nil && off+f.pick(4, 8) <= uint64(len(data)) {
+				fn(addr, f.word(data[off:]))
+			}
+			return
+		}
+	}
+}
+
+// word returns the first word of data.
+func (f *File) word(data []byte) uint64 {
+	if f.pick(4, 8) == 8 {
+		return f.Order.Uint64(data)
+	}
+	return uint64(f.Order.Uint32(data))
+}
+
+// addends calls fn with the address, the r_info and the addend of each relocation that the loader applies, until it
+// returns false.
+func (f *File) addends(fn func(at, info, addend uint64) bool) {
+	size := int(f.pick(4, 8))
 	for _, s := range f.Sections {
 		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 || !s.HasData() {
 			continue
@@ -137,10 +212,9 @@ func (f *File) Pointer(addr uint64) uint64 {
 			continue
 		}
 		for ; len(data) >= 3*size; data = data[3*size:] {
-			if word(data) == addr {
-				return word(data[2*size:])
+			if !fn(f.word(data), f.word(data[size:]), f.word(data[2*size:])) {
+				return
 			}
 		}
 	}
-	return 0
 }

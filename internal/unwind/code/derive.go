@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
+	"sync"
 
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/insn"
@@ -44,7 +46,7 @@ func Derive(t *symfmt.CFITable, files []object.Companion) (size uint64) {
 	if !Wanted(f.File, described) {
 		return 0
 	}
-	d := deriver{file: f.File, in: input{cpu: cpus[f.Arch], data: bytesOf(f.File), pointer: f.Pointer}}
+	d := newDeriver(f.File)
 	d.described(t)
 	d.starts(files)
 	if len(d.in.begins) == 0 && !d.in.unnamed {
@@ -63,6 +65,36 @@ type deriver struct {
 	in    input
 	kinds []execcode.Kind // of in.parts
 	never map[uint64]bool // functions that do not return
+}
+
+func newDeriver(f *object.File) *deriver {
+	d := &deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f)}}
+	pointers := sync.OnceValue(func() map[uint64]uint64 {
+		all := map[uint64]uint64{}
+		f.Pointers(func(addr, value uint64) { all[addr] = value })
+		return all
+	})
+	d.in.pointer = func(addr uint64) uint64 { return pointers()[addr] }
+	d.in.words = func() []uint64 { return d.words(pointers()) }
+	return d
+}
+
+// words returns the addresses of code in data: those that the loader stores and, in a file for fixed addresses, words that
+// may be such.
+func (d *deriver) words(pointers map[uint64]uint64) []uint64 {
+	all := slices.Collect(maps.Values(pointers))
+	for _, s := range d.file.Sections {
+		if d.file.Kind != object.Executable || !s.Alloc || s.Exec || !s.HasData() {
+			continue
+		}
+		data, _ := s.Data() // damage is reported when the file is opened
+		for ; len(data) >= 8; data = data[8:] {
+			if to := binary.LittleEndian.Uint64(data); d.in.follows(to) {
+				all = append(all, to)
+			}
+		}
+	}
+	return all
 }
 
 // described notes the code that has rules.

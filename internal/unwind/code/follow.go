@@ -124,6 +124,10 @@ func (e *follower) reach(a uint64, s *state, p path) {
 	}
 	at := e.at(a)
 	n := *at - 1
+	if n >= 0 && e.fns[p.fn].guessed && e.leads[n].fn != p.fn {
+		e.wrong(p.fn) // functions do not share code
+		return
+	}
 	if n < 0 || e.leads[n].addr != a {
 		if n >= 0 {
 			e.enqueue(n) // its block ends here from now on
@@ -195,7 +199,7 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 	case indirect:
 		e.indirect(in, next, s, p)
 	case ret:
-		if s.regs[e.in.cpu.sp].base != unknown && !e.in.cpu.leaves(s) {
+		if (s.regs[e.in.cpu.sp].base != unknown || e.fns[p.fn].guessed) && !e.in.cpu.leaves(s) {
 			e.wrong(p.fn)
 		}
 		e.returns(p.fn)

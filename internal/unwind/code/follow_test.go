@@ -26,6 +26,7 @@ func codeIn(a *arch.Arch, code []byte, begins ...uint64) *input {
 		parts:    []codePart{{codeAddr, code}},
 		data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 		pointer:  func(uint64) uint64 { return 0 },
+		words:    func() []uint64 { return nil },
 		imported: func(uint64) (uint64, bool) { return 0, false },
 		never:    func(uint64) bool { return false },
 	}
@@ -131,6 +132,27 @@ func TestColdPart(t *testing.T) {
 	}
 }
 
+// In a file without symbols, functions begin where data lead, if they return as functions do: not at the cases of a
+// computed goto, nor where others go on.
+func TestGuessedFunctions(t *testing.T) {
+	code := bytes.Repeat([]byte{0xcc}, 64)
+	for at, of := range map[int]string{
+		0:  "\xc3",                 // ret
+		16: "\x53\x31\xdb\x5b\xc3", // push %rbx; xor %ebx, %ebx; pop %rbx; ret
+		32: "\xff\xe0",             // jmp *%rax
+		48: "\xeb\xdf",             // jmp to 17
+	} {
+		copy(code[at:], of)
+	}
+	in := codeIn(arch.X86_64, code, 0)
+	in.unnamed = true
+	in.words = func() []uint64 { return []uint64{codeAddr + 16, codeAddr + 32, codeAddr + 48} }
+	const want = "INIT 0 15 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n11 .cfa: $rsp 16 +\n13 $rbx: .cfa -16 + ^\n14 .cfa: $rsp 8 + $rbx: $rbx\n"
+	if got := rulesIn(in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 // Code that is made to be followed again and again ends, too.
 func TestHostileCode(t *testing.T) {
 	const size = 1 << 20
@@ -200,6 +222,7 @@ func FuzzDerivedRules(f *testing.F) {
 			parts: []codePart{{codeAddr, code}}, begins: []uint64{codeAddr}, unnamed: true,
 			data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 			pointer:  func(addr uint64) uint64 { return addr },
+			words:    func() []uint64 { return []uint64{codeAddr + 16, codeAddr + 32} },
 			imported: func(slot uint64) (uint64, bool) { return slot, false },
 			never:    func(addr uint64) bool { return addr%64 == 1 },
 		}

@@ -8,7 +8,8 @@ type functions struct {
 	by      map[uint64]int32 // their indexes, by address
 	stops   map[uint64]bool  // the return addresses of calls that turned out not to return
 	again   []int32          // functions to follow again
-	guesses bool             // they were made
+	guesses []uint64         // addresses at which a function may begin, in order
+	guessed bool             // they are known
 	lazy    int32            // the function of linker, plus 1
 }
 
@@ -53,20 +54,26 @@ func (e *follower) linker() int32 {
 	return e.lazy - 1
 }
 
-// guess begins functions at addresses in code that instructions take, such as those of callbacks, if functions have no
-// symbols. It reports whether there were any.
+// guess begins a function at an address of code that instructions or data have, such as that of a callback, if functions
+// have no symbols and nothing has come there yet. It reports whether there was one.
 func (e *follower) guess() bool {
-	if !e.in.unnamed || e.guesses {
+	if !e.in.unnamed {
 		return false
 	}
-	e.guesses = true
-	e.label()
-	for _, a := range e.labels {
+	if !e.guessed {
+		e.guessed = true
+		e.label()
+		e.guesses = sorted(append(slices.Clone(e.labels), e.in.words()...))
+	}
+	for len(e.guesses) > 0 {
+		a := e.guesses[0]
+		e.guesses = e.guesses[1:]
 		if a%e.in.cpu.alignment == 0 && e.in.follows(a) && *e.at(a) == 0 {
 			e.fns[e.begin(a)].guessed = true
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // wrong notes that a function contradicts the calling convention, so that nothing about it is certain.

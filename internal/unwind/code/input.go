@@ -29,6 +29,8 @@ type input struct {
 	// where the file has zeros, or 0.
 	data    func(addr uint64) []byte
 	pointer func(addr uint64) uint64
+	// words returns the addresses of code that data have as words.
+	words func() []uint64
 	// imported returns what the word at an address, which the linker fills, points to: a function of this binary, or
 	// one of another module, and whether that is known not to return.
 	imported func(slot uint64) (addr uint64, noReturn bool)

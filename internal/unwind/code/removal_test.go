@@ -165,7 +165,7 @@ func subject(t *testing.T, f *object.File) (d *deriver, stripped bool) {
 
 // bare returns what a file says itself.
 func bare(f *object.File) *deriver {
-	d := &deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f), pointer: f.Pointer}}
+	d := newDeriver(f)
 	d.starts([]object.Companion{{File: f}})
 	d.imports()
 	return d

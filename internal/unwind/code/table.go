@@ -41,6 +41,7 @@ func (e *follower) indirect(in *step, next uint64, s *state, p path) {
 	switch t := in.table; {
 	case in.slot != 0:
 		e.stub(in.slot, s, p.fn)
+	case t.size == 0 && e.fns[p.fn].guessed: // as behind a label of computed goto
 	case t.size == 0:
 		e.exit(0, s, p.fn)
 	case t.n == openEnd:
