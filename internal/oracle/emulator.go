@@ -15,23 +15,21 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Emulator is qemu's arm64, which runs single instructions in a process whose memory is one segment.
+// Emulator is qemu, which runs single instructions of arm64 or RISC-V in a process whose memory is one segment.
 type Emulator struct {
-	conn net.Conn
-	in   *bufio.Reader
-	tail []byte // of what qemu says about registers, behind those of ARM64Registers and the flags
+	conn  net.Conn
+	in    *bufio.Reader
+	flags bool   // there are some
+	tail  []byte // of what qemu says about registers, behind those of EmulatorRegisters and the flags
 
-	Flags uint32 // PSTATE, of which the upper 4 bits are N, Z, C and V
+	Flags uint32 // arm64's PSTATE, of which the upper 4 bits are N, Z, C and V
 }
 
-// ARM64Registers are x0 to x30, SP and PC.
-type ARM64Registers [33]uint64
+// EmulatorRegisters are x0 to x30, SP and PC of arm64, or x0 to x31 and PC of RISC-V.
+type EmulatorRegisters [33]uint64
 
-// The numbers of registers in ARM64Registers.
-const (
-	ARM64SP = 31
-	ARM64PC = 32
-)
+// EmulatorPC is the number of PC in EmulatorRegisters.
+const EmulatorPC = 32
 
 // The memory of an emulator's process. There are two megabytes of code, and more of data behind them.
 const (
@@ -41,15 +39,15 @@ const (
 	EmulatorHigh = 0x700000
 )
 
-// StartEmulator starts qemu, which ends with the test.
-func StartEmulator(t testing.TB) *Emulator {
+// StartEmulator starts the qemu of a CPU, "aarch64" or "riscv64", which ends with the test.
+func StartEmulator(t testing.TB, cpu string) *Emulator {
 	t.Helper()
 	dir := t.TempDir()
 	program, socket := filepath.Join(dir, "program"), filepath.Join(dir, "gdb")
-	if err := os.WriteFile(program, oneSegment(), 0o777); err != nil {
+	if err := os.WriteFile(program, oneSegment(machines[cpu]), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), testenv.Tool(t, "qemu-aarch64-static"), "-cpu", "max", "-g", socket, program)
+	c := exec.CommandContext(t.Context(), testenv.Tool(t, "qemu-"+cpu+"-static"), "-cpu", features[cpu], "-g", socket, program)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +55,7 @@ func StartEmulator(t testing.TB) *Emulator {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	})
-	e := new(Emulator)
+	e := &Emulator{flags: cpu == "aarch64"}
 	for tries := 0; ; tries++ {
 		conn, err := net.Dial("unix", socket)
 		if err == nil {
@@ -71,22 +69,28 @@ func StartEmulator(t testing.TB) *Emulator {
 	}
 	t.Cleanup(func() { _ = e.conn.Close() })
 	e.ask(t, "?")
-	e.registers(t, new(ARM64Registers))
+	e.registers(t, new(EmulatorRegisters))
 	return e
 }
 
+// The numbers of CPUs in ELF, and their models with the most features.
+var (
+	machines = map[string]uint16{"aarch64": 183, "riscv64": 243}
+	features = map[string]string{"aarch64": "max", "riscv64": "rv64,v=true,zba=true,zbb=true,zbs=true"}
+)
+
 // oneSegment returns a program of one segment.
-func oneSegment() []byte {
+func oneSegment(machine uint16) []byte {
 	const (
-		header, phdr      = 64, 56
-		executable, arm64 = 2, 183
-		all               = 7 // permissions
+		header, phdr = 64, 56
+		executable   = 2
+		all          = 7 // permissions
 	)
 	le := binary.LittleEndian
 	b := make([]byte, header+phdr)
 	copy(b, "\x7fELF\x02\x01\x01")
 	le.PutUint16(b[16:], executable)
-	le.PutUint16(b[18:], arm64)
+	le.PutUint16(b[18:], machine)
 	le.PutUint32(b[20:], 1)
 	le.PutUint64(b[24:], emulatorLow+header+phdr)
 	le.PutUint64(b[32:], header)
@@ -141,13 +145,16 @@ func (e *Emulator) Load(t testing.TB, code []uint32) {
 }
 
 // Run executes the instruction at PC, and reads the registers behind it. It reports whether it ran to its end.
-func (e *Emulator) Run(t testing.TB, r *ARM64Registers) bool {
+func (e *Emulator) Run(t testing.TB, r *EmulatorRegisters) bool {
 	t.Helper()
 	b := make([]byte, 0, 1024)
 	for _, v := range r {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	if answer := e.ask(t, "G"+hex.EncodeToString(append(binary.LittleEndian.AppendUint32(b, e.Flags), e.tail...))); answer != "OK" {
+	if e.flags {
+		b = binary.LittleEndian.AppendUint32(b, e.Flags)
+	}
+	if answer := e.ask(t, "G"+hex.EncodeToString(append(b, e.tail...))); answer != "OK" {
 		t.Fatalf("registers: %q", answer)
 	}
 	stop := e.ask(t, "s")
@@ -155,19 +162,22 @@ func (e *Emulator) Run(t testing.TB, r *ARM64Registers) bool {
 	return len(stop) > 2 && stop[1:3] == "05"
 }
 
-func (e *Emulator) registers(t testing.TB, r *ARM64Registers) {
+func (e *Emulator) registers(t testing.TB, r *EmulatorRegisters) {
 	t.Helper()
 	b, err := hex.DecodeString(e.ask(t, "g"))
-	if err != nil || len(b) < 8*len(r)+4 {
+	if err != nil || len(b) < 8*len(r) {
 		t.Fatal(len(b), err)
 	}
 	for i := range r {
 		r[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
 	b = b[8*len(r):]
-	e.Flags = binary.LittleEndian.Uint32(b)
+	if e.flags {
+		e.Flags = binary.LittleEndian.Uint32(b)
+		b = b[4:]
+	}
 	if e.tail == nil {
-		e.tail = append([]byte{}, b[4:]...)
+		e.tail = append([]byte{}, b...)
 	}
 }
 

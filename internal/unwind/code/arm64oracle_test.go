@@ -29,7 +29,7 @@ func instructionsARM64(r *rand.Rand, n int) (code []uint32) {
 }
 
 // prepareARM64 returns a state and registers that it describes, and writes memory.
-func prepareARM64(t *testing.T, e *oracle.Emulator, r *rand.Rand) (s state, regs oracle.ARM64Registers, c concrete) {
+func prepareARM64(t *testing.T, e *oracle.Emulator, r *rand.Rand) (s state, regs oracle.EmulatorRegisters, c concrete) {
 	t.Helper()
 	const apart = 128 << 10
 	c = concrete{word: func(at uint64) uint64 { return e.Word(t, at) }, cfa: oracle.EmulatorHigh - apart}
@@ -42,9 +42,9 @@ func prepareARM64(t *testing.T, e *oracle.Emulator, r *rand.Rand) (s state, regs
 		s.regs[i], regs[i] = c.pick(r, i, n)
 	}
 	off := -16 * int64(r.IntN(20))
-	s.regs[armSP], regs[oracle.ARM64SP] = value{base: cfa, off: off}, c.cfa+uint64(off)
+	s.regs[armSP], regs[armSP] = value{base: cfa, off: off}, c.cfa+uint64(off)
 	if r.IntN(8) == 0 {
-		s.regs[armSP], regs[oracle.ARM64SP] = value{base: aligned, off: 64}, c.aligned+64
+		s.regs[armSP], regs[armSP] = value{base: aligned, off: 64}, c.aligned+64
 	}
 	stack := c.stack(r, &s, n)
 	e.Write(t, c.cfa-uint64(len(stack)), stack)
@@ -102,7 +102,7 @@ func undefinedARM64(w uint32) bool {
 // TestOracleEmulatedSteps lets qemu execute single instructions of arm64 in a state that an abstract state describes, and
 // looks whether the state behind describes what it did.
 func TestOracleEmulatedSteps(t *testing.T) {
-	e := oracle.StartEmulator(t)
+	e := oracle.StartEmulator(t, "aarch64")
 	n := 10_000
 	if os.Getenv("SYMTOOL_ORACLE") == "full" {
 		n = 200_000
@@ -117,7 +117,7 @@ func TestOracleEmulatedSteps(t *testing.T) {
 		}
 		s, regs, c := prepareARM64(t, e, r)
 		addr := oracle.EmulatorCode + 4*uint64(i)
-		regs[oracle.ARM64PC] = addr
+		regs[oracle.EmulatorPC] = addr
 		before := s.regs[armSP]
 		in := stepARM64(binary.LittleEndian.AppendUint32(nil, w), addr, &s)
 		if !e.Run(t, &regs) {
@@ -125,7 +125,7 @@ func TestOracleEmulatedSteps(t *testing.T) {
 		}
 		ran++
 		what := ""
-		switch pc := regs[oracle.ARM64PC]; in.flow {
+		switch pc := regs[oracle.EmulatorPC]; in.flow {
 		case next:
 			if pc != addr+4 && pc != addr { // one that is repeated
 				what = fmt.Sprintf("goes on at %+d", int64(pc-addr))
@@ -147,7 +147,7 @@ func TestOracleEmulatedSteps(t *testing.T) {
 				s.slots = nil
 			}
 			if sp := (value{base: aligned}); s.regs[armSP] == sp && before != sp {
-				c.aligned = regs[oracle.ARM64SP]
+				c.aligned = regs[armSP]
 			}
 			what = c.unsound(&s, regs[:32])
 			if f := s.flags; what == "" && f.size != 0 && f.reg >= 0 && f.other == 0 {

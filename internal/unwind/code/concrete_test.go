@@ -30,7 +30,10 @@ func (c *concrete) holds(v value, have uint64) bool {
 	case below:
 		return have <= uint64(v.n)
 	case scaled:
-		return have%uint64(v.off) == 0 && have/uint64(v.off) <= uint64(v.n)
+		return have%uint64(v.off) == 0 && (have/uint64(v.off) <= uint64(v.n) || v.n == openEnd)
+	case cell:
+		have -= uint64(v.off)
+		return have%uint64(v.size) == 0 && (have/uint64(v.size) <= uint64(v.n) || v.n == openEnd)
 	case linked:
 		return have == c.word(uint64(v.off))
 	case word, entry:

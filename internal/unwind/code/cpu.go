@@ -7,7 +7,7 @@ import (
 )
 
 // maxRegs is how many registers of a CPU may be followed.
-const maxRegs = 40
+const maxRegs = 44
 
 // regSet is a set of registers.
 type regSet uint64
@@ -39,7 +39,7 @@ type cpu struct {
 }
 
 // cpus has the CPUs whose code is followed.
-var cpus = map[*arch.Arch]*cpu{arch.X86_64: &cpuAMD64, arch.ARM64: &cpuARM64}
+var cpus = map[*arch.Arch]*cpu{arch.X86_64: &cpuAMD64, arch.ARM64: &cpuARM64, arch.RISCV64: &cpuRISCV64}
 
 // leaves reports whether a function may return in a state, or go on in another: the stack pointer, the return address
 // and the registers that functions must restore are as they were at its start.

@@ -22,7 +22,7 @@ const sparse = 50
 const maxSize = 16 << 20
 
 // Wanted reports whether rules are derived from the instructions of a binary of which so many bytes have rules: ELF
-// files for x86-64 (not x32) that are linked, but for Linux's kernel, much of whose code is not called.
+// files for these CPUs (not x32) that are linked, but for Linux's kernel, much of whose code is not called.
 func Wanted(f *object.File, described uint64) bool {
 	if cpus[f.Arch] == nil || f.Order != binary.LittleEndian || f.AddrSize != 8 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
 		return false

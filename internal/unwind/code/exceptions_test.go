@@ -23,6 +23,7 @@ var wrongTables = []struct{ file, code, reason string }{
 	{"libgcrypt.so", "\xf3\x53\xbf\xa9\xf5\x5b\xbf\xa9", "registers are described as saved where the stack pointer is, which moves on"},
 	{"libgcrypt.so", "\x03\x10\x40\x29\x05\x18\x41\x29", "the same"},
 	{"ld-linux-aarch64.so", "\x1f\x20\x03\xd5\xff\xc3\x07\xd1", "_dl_runtime_profile: the return address is described as in x30 behind calls"},
+	{"ld-linux-riscv64", "\x75\x71\x86\xe4\x2a\xe4\x2e\xe8", "_dl_runtime_resolve: its frame is not described"},
 }
 
 // tableIsWrong reports whether the table of a function that begins with code is known to be wrong.

@@ -185,6 +185,18 @@ func TestHostileCode(t *testing.T) {
 		}
 	}
 	for name, code := range map[string][]byte{
+		"branches":        words(0x00050263),                                                 // beqz a0, .+4
+		"branches apart":  words(0x00050863, 0xfe050ee3),                                     // forth and back
+		"pushes in loops": words(0xe4221141, 0xfe051ee3, 0x01416422),                         // c.addi sp, -16; c.sdsp s0, 8(sp); bnez a0 to it; c.ldsp s0, 8(sp); c.addi sp, 16
+		"calls of calls":  words(0x008000ef, 0x00008067),                                     // jal .+8; ret
+		"switches":        words(0x00000597, 0x00a58533, 0x00052503, 0x00b50533, 0x00050067), // auipc a1, 0; add a0, a1, a0; lw a0, (a0); add a0, a0, a1; jr a0
+		"random":          random,
+	} {
+		if text := rulesIn(codeIn(arch.RISCV64, code, 0)); len(text) > 32*size {
+			t.Errorf("riscv64: %s: %d bytes of rules for %d of code", name, len(text), size)
+		}
+	}
+	for name, code := range map[string][]byte{
 		"branches":        bytes.Repeat([]byte{0x75, 0}, size/2),
 		"branches apart":  bytes.Repeat([]byte{0x75, 0x10, 0x74, 0xee}, size/4), // forth and back
 		"pushes":          bytes.Repeat([]byte{0x50}, size),
@@ -204,19 +216,20 @@ func TestHostileCode(t *testing.T) {
 // Any code ends soon, and rows are in order within it.
 func FuzzDerivedRules(f *testing.F) {
 	for _, code := range []string{"\x55\x48\x89\xe5\xc9\xc3", "\xeb\xff\xc0\xc3", "\x83\xff\x05\x77\x10\x48\x8d\x15\x00\x00\x00\x00\x48\x63\x04\xba\x48\x01\xd0\xff\xe0"} {
-		f.Add([]byte(code), false)
+		f.Add([]byte(code), uint8(0))
 	}
 	for _, code := range []string{"\xfd\x7b\xbf\xa9\xfd\x03\x00\x91\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6", "\x01\x00\x00\x10\x22\x48\x60\x38\x20\x88\x22\x8b\x00\x00\x1f\xd6"} {
-		f.Add([]byte(code), true)
+		f.Add([]byte(code), uint8(1))
 	}
-	f.Fuzz(func(t *testing.T, code []byte, arm bool) {
+	for _, code := range []string{"\x41\x11\x06\xe4\xa2\x60\x41\x01\x82\x80", "\x97\x05\x00\x00\x33\x85\xa5\x00\x03\x25\x05\x00\x33\x05\xb5\x00\x67\x00\x05\x00"} {
+		f.Add([]byte(code), uint8(2))
+	}
+	all := [...]*arch.Arch{arch.X86_64, arch.ARM64, arch.RISCV64}
+	f.Fuzz(func(t *testing.T, code []byte, cpu uint8) {
 		if len(code) == 0 {
 			return
 		}
-		a := arch.X86_64
-		if arm {
-			a = arch.ARM64
-		}
+		a := all[int(cpu)%len(all)]
 		in := &input{
 			cpu:   cpus[a],
 			parts: []codePart{{codeAddr, code}}, begins: []uint64{codeAddr}, unnamed: true,

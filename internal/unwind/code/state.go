@@ -13,6 +13,7 @@ const (
 	constant       // off
 	below          // at most n, without a sign
 	scaled         // a value of at most n, times off
+	cell           // the address of a word in the table at off, by an index of at most n
 	word           // a word from the table at off, by an index of at most n
 	entry          // the same, with its sign extended
 	target         // the same, plus the table's address
