@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -77,5 +78,23 @@ func TestLineStart(t *testing.T) {
 		if f := walkFirst(a.Regs("$rip", pc, "$rsp", "sp"), Config{}).Frames[0]; f.LineStart != want || f.Start != 0x400100 {
 			t.Errorf("%#x: line at %#x, function at %#x, want %#x", pc, f.LineStart, f.Start, want)
 		}
+	}
+}
+
+// BenchmarkCodeInMemory walks frames whose rules are derived from the code in the dump: two functions, and a recursion.
+func BenchmarkCodeInMemory(b *testing.B) {
+	for _, depth := range []int{1, 10_000} {
+		b.Run(fmt.Sprint(depth), func(b *testing.B) {
+			d := recursion(b, depth, "").Build()
+			frames := 0
+			for b.Loop() {
+				res, err := NewWalker(NewSymbolSet(nil, nil), Config{}).Walk(b.Context(), d)
+				if err != nil {
+					b.Fatal(err)
+				}
+				frames += len(res.Stacks[0].Frames)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
+		})
 	}
 }

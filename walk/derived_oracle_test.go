@@ -58,6 +58,7 @@ func TestOracleDerivedCrashes(t *testing.T) {
 	}
 	t.Logf("%d crashes, %d frames: %d equal, %d missing, %d that are not there; %d by rules from instructions",
 		c.crashes, c.frames, c.equal, c.frames-c.equal, c.bogus, c.derived)
+	t.Logf("without binaries, %d frames: %d by rules from instructions in the dump, %d otherwise", c.inDump.frames, c.inDump.derived, c.inDump.others)
 	if c.bogus > 0 || c.equal*100 < c.frames*99 || c.derived*2 < c.frames {
 		t.Error("want 99 % equal, and none that is not there")
 	}
@@ -68,6 +69,8 @@ type derivedCrashes struct {
 	bare string // the folder of binaries without call frame information
 
 	crashes, frames, equal, bogus, derived int
+
+	inDump struct{ frames, derived, others, bogus int } // found without binaries
 }
 
 // program compares the crashes of a program.
@@ -85,6 +88,7 @@ func (c *derivedCrashes) program(t *testing.T, source string, build []string) {
 		}
 		c.crash(t, fmt.Sprintf("place %d", place), file.Dump, with, without)
 		file.Close()
+		c.alone(t, fmt.Sprintf("place %d", place), core, file.Dump, with)
 		os.Remove(core)
 	}
 }
@@ -146,16 +150,65 @@ func (c *derivedCrashes) crash(t *testing.T, what string, d *dump.Dump, with, wi
 	}
 }
 
+// alone compares the stacks of a crash that are found by the code in the dump alone.
+func (c *derivedCrashes) alone(t *testing.T, what, core string, d *dump.Dump, with *walk.Walker) {
+	t.Helper()
+	var binaries []string
+	for i := range d.Modules {
+		binaries = append(binaries, d.Modules[i].Path)
+	}
+	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: binaries}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	want, err := with.Walk(t.Context(), file.Dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := walk.NewWalker(walk.NewSymbolSet(nil, nil), walk.Config{}).Walk(t.Context(), file.Dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Stacks {
+		there := placesOf(&want.Stacks[i])
+		c.inDump.frames += len(want.Stacks[i].Frames)
+		was := true
+		for k := range got.Stacks[i].Frames {
+			f := &got.Stacks[i].Frames[k]
+			is := there[place{f.PC, f.SP}]
+			switch {
+			case f.By != walk.ByCode && is:
+				c.inDump.others++
+			case f.By != walk.ByCode:
+			case is:
+				c.inDump.derived++
+			case was:
+				c.inDump.bogus++
+				t.Errorf("%s, thread %d: frame %d, %#x, is not there", what, i, k, f.PC)
+			}
+			was = is
+		}
+	}
+}
+
+// place is where a frame is.
+type place struct{ pc, sp uint64 }
+
+func placesOf(s *walk.Stack) map[place]bool {
+	there := map[place]bool{}
+	for i := range s.Frames {
+		there[place{s.Frames[i].PC, s.Frames[i].SP}] = true
+	}
+	return there
+}
+
 // compare compares a stack with that by call frame information.
 func (c *derivedCrashes) compare(t *testing.T, what string, want, got *walk.Stack) {
 	if !want.End.Clean() {
 		t.Errorf("%s: with call frame information, it ends by %v: %s", what, want.End, want.Why)
 	}
-	type place struct{ pc, sp uint64 }
-	there := map[place]bool{}
-	for i := range want.Frames {
-		there[place{want.Frames[i].PC, want.Frames[i].SP}] = true
-	}
+	there := placesOf(want)
 	c.frames += len(want.Frames)
 	equal, bogus := 0, 0
 	var list []string

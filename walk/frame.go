@@ -222,6 +222,7 @@ type Result struct {
 
 	generated      []generated           // what JIT compilers say about code
 	soughtJIT      bool                  // generated is set
+	code           *memoryCode           // rules derived from the dump's memory
 	problems       []symfmt.Problem      // of files about such code
 	running        []goroutine.Goroutine // all goroutines that threads run; see goroutineOf
 	readGoroutines bool                  // running is set

@@ -124,6 +124,7 @@ type moduleState struct {
 	vars    onceCtx[moduleVars]
 	runtime onceCtx[moduleGlobals]
 	sourced onceCtx[describedBy]
+	coded   onceCtx[describedBy] // for rules derived from the binary
 }
 
 type moduleSymbols struct {

@@ -206,7 +206,7 @@ func (u *unwinder) locate(f *Frame) {
 // stepsOf returns the functions of a CPU's techniques.
 func stepsOf(c *cpu.CPU) []technique {
 	functions := [...]technique{
-		cpu.BySignalFrame: bySignalFrame, cpu.ByGoStack: byGoStack, cpu.BySymbols: bySymbols, cpu.ByEHFrame: byEHFrame, cpu.BySFrame: bySFrame, cpu.ByWin: byWin,
+		cpu.BySignalFrame: bySignalFrame, cpu.ByGoStack: byGoStack, cpu.BySymbols: bySymbols, cpu.ByEHFrame: byEHFrame, cpu.BySFrame: bySFrame, cpu.ByCode: byCode, cpu.ByWin: byWin,
 		cpu.ByLeaf: byLeaf, cpu.ByReturn: byReturn, cpu.ByFramePointer: byFramePointer, cpu.ByScan: byScan,
 	}
 	steps := make([]technique, len(c.Techniques))

@@ -6,7 +6,7 @@
 //
 //   - inspect.go, sourcefile.go, variables.go, tailcall.go: what is asked about frames after a walk
 //   - walk.go: a walk, from the thread's registers to the end of the stack
-//   - return.go, stackwin.go, scan.go, start.go, gostack.go, goroutines.go, rules.go, framepointer.go: techniques, and
+//   - return.go, stackwin.go, scan.go, start.go, gostack.go, goroutines.go, derived.go, rules.go, framepointer.go: techniques, and
 //     where stacks begin and end
 //   - prologue.go, step.go: one step, without a walk
 //   - nowhere.go, signal.go, code.go, overflow.go, lacking.go: what is known about addresses, code and stacks

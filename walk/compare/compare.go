@@ -229,8 +229,8 @@ func compareFrames(a, b *OutlineFrame) (result string, what []string) {
 	known("file", a.File != "", b.File != "", a.File != b.File)
 	known("line", a.Line != 0, b.Line != 0, a.Line != b.Line)
 	known("inlines", len(a.Inlines) > 0, len(b.Inlines) > 0, !sameInlines(a.Inlines, b.Inlines))
-	if a.Trust != b.Trust {
-		better, worse = better || b.Trust > a.Trust, worse || b.Trust < a.Trust
+	if x, y := a.rank(), b.rank(); x != y {
+		better, worse = better || y > x, worse || y < x
 		what = append(what, "trust")
 	}
 	switch {
@@ -259,7 +259,7 @@ func sameInlines(a, b []outlineInline) bool {
 func shown(frames []OutlineFrame, i int) *Shown {
 	f := &frames[i]
 	x := &Shown{Frame: i, Addr: walk.Address(f.Addr), SP: walk.Address(f.SP), Module: f.Module, Offset: walk.Address(f.Offset),
-		Function: f.Function, File: f.File, Line: f.Line, Trust: f.Trust.String()}
+		Function: f.Function, File: f.File, Line: f.Line, Trust: f.trust()}
 	for _, in := range f.Inlines {
 		x.Inlines = append(x.Inlines, withPlace(in.Function, in.File, in.Line))
 	}

@@ -38,11 +38,28 @@ type OutlineFrame struct {
 	SP       uint64 // 0 in other programs' documents
 	Offset   uint64 // Addr relative to the module
 	Trust    walk.Trust
+	Code     bool // by rules derived from instructions, with TrustCFI
 	Line     uint32
 	Module   string // without folders
 	Function string
 	File     string
 	Inlines  []outlineInline // innermost first
+}
+
+// rank orders frames by their trust: rules that were derived are less than those that a compiler wrote.
+func (f *OutlineFrame) rank() int {
+	if f.Code {
+		return 2*int(f.Trust) - 1
+	}
+	return 2 * int(f.Trust)
+}
+
+// trust returns the name of the frame's trust.
+func (f *OutlineFrame) trust() string {
+	if f.Code {
+		return walk.ByCode.String()
+	}
+	return f.Trust.String()
 }
 
 // outlineInline is a function inlined into a frame's function.
@@ -74,7 +91,7 @@ func outlineFrom(r *walk.Result, name string) *outline {
 }
 
 func outlineFrame(r *walk.Result, f *walk.Frame) OutlineFrame {
-	x := OutlineFrame{Addr: f.Inst, SP: f.SP, Trust: f.Trust}
+	x := OutlineFrame{Addr: f.Inst, SP: f.SP, Trust: f.Trust, Code: f.By == walk.ByCode}
 	if f.Module >= 0 {
 		m := &r.Dump.Modules[f.Module]
 		x.Module, x.Offset = r.Dump.System.OS.Base(m.Path), f.Inst-m.Addr

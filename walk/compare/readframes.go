@@ -34,7 +34,8 @@ type jsonFrame struct {
 	Trust        string          `json:"trust"`
 	Inlines      []outlineInline `json:"inlines"`
 	Symtool      struct {
-		SP jsonAddress `json:"sp"`
+		SP        jsonAddress `json:"sp"`
+		Technique string      `json:"technique"`
 	} `json:"symtool"`
 }
 
@@ -74,7 +75,7 @@ func (d *Reader) frame(dec *jsontext.Decoder, to *OutlineFrame) error {
 	if err := d.keep(dec, &f); err != nil {
 		return err
 	}
-	*to = OutlineFrame{Addr: uint64(f.Offset), SP: uint64(f.Symtool.SP), Offset: uint64(f.ModuleOffset), Trust: walk.TrustNamed(f.Trust), Line: f.Line,
+	*to = OutlineFrame{Addr: uint64(f.Offset), SP: uint64(f.Symtool.SP), Offset: uint64(f.ModuleOffset), Trust: walk.TrustNamed(f.Trust), Code: f.Symtool.Technique == walk.ByCode.String(), Line: f.Line,
 		Module: d.once(f.Module), Function: d.once(f.Function), File: d.once(f.File), Inlines: f.Inlines}
 	return nil
 }

@@ -108,7 +108,7 @@ func (v *verifier) caller(u *walk.Inspector, s *walk.Stack, f, next *walk.Frame,
 	}
 	m := v.module(f.Module)
 	m.Counts.add(next)
-	weak := next.Trust < walk.TrustCFI
+	weak := next.Trust < walk.TrustCFI || next.By == walk.ByCode && !v.result.Modules[f.Module].Binary // a symbol file has no such rules
 	if weak && v.isClone(f, steps) && u.Call(next.PC) != walk.CallNo {
 		return // no source could do better
 	}
@@ -119,7 +119,7 @@ func (v *verifier) caller(u *walk.Inspector, s *walk.Stack, f, next *walk.Frame,
 		return
 	}
 	v.verdict.Counted++
-	if next.Trust == walk.TrustCFI {
+	if next.Trust == walk.TrustCFI && !weak {
 		v.verdict.CountedCFI++
 	}
 	if next.Trust == walk.TrustScan {

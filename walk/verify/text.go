@@ -52,8 +52,12 @@ func Write(w io.Writer, v *Verdict) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "Verdict on the symbols\n")
 	fmt.Fprintf(b, "  stacks: %d, %d of them broken\n", v.Threads, v.Broken)
-	fmt.Fprintf(b, "  caller frames: %d, by CFI %d, with scanning %d, by frame pointer %d, by scanning %d\n",
-		v.Counts.Callers, v.Counts.CFI, v.Counts.CFIScan, v.Counts.FramePointer, v.Counts.Scan)
+	derived := ""
+	if n := v.Counts.Code; n > 0 {
+		derived = fmt.Sprintf(", from instructions %d", n)
+	}
+	fmt.Fprintf(b, "  caller frames: %d, by CFI %d%s, with scanning %d, by frame pointer %d, by scanning %d\n",
+		v.Counts.Callers, v.Counts.CFI, derived, v.Counts.CFIScan, v.Counts.FramePointer, v.Counts.Scan)
 	if line := v.Counts.byText(); line != "" {
 		fmt.Fprintf(b, "  techniques: %s\n", line)
 	}

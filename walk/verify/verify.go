@@ -55,7 +55,8 @@ func (e *patternError) Unwrap() error { return e.err }
 // Counts counts callers by how they were found. Topmost frames are not callers.
 type Counts struct {
 	Callers      int            `json:"callers"`
-	CFI          int            `json:"cfi"`           // TrustCFI
+	CFI          int            `json:"cfi"`           // TrustCFI, but for Code
+	Code         int            `json:"code"`          // by rules derived from instructions
 	CFIScan      int            `json:"cfi_scan"`      // TrustCFIScan
 	FramePointer int            `json:"frame_pointer"` // TrustFramePtr
 	Scan         int            `json:"scan"`          // TrustScan
@@ -68,14 +69,16 @@ func (c *Counts) add(f *walk.Frame) {
 	}
 	c.Callers++
 	c.By[f.By.String()]++
-	switch f.Trust {
-	case walk.TrustCFI:
+	switch {
+	case f.By == walk.ByCode:
+		c.Code++
+	case f.Trust == walk.TrustCFI:
 		c.CFI++
-	case walk.TrustCFIScan:
+	case f.Trust == walk.TrustCFIScan:
 		c.CFIScan++
-	case walk.TrustFramePtr:
+	case f.Trust == walk.TrustFramePtr:
 		c.FramePointer++
-	case walk.TrustScan:
+	case f.Trust == walk.TrustScan:
 		c.Scan++
 	}
 }

@@ -71,8 +71,10 @@ const effort = 64
 // followAll follows the functions of a binary.
 func followAll(in *input) *follower {
 	e := &follower{in: in, pages: map[uint64]*page{}, functions: functions{by: map[uint64]int32{}, stops: map[uint64]bool{}}, switches: switches{known: map[uint64]int{}}}
-	for _, p := range in.parts {
-		e.left += effort * len(p.bytes)
+	if e.left = in.effort; e.left == 0 {
+		for _, p := range in.parts {
+			e.left += effort * len(p.bytes)
+		}
 	}
 	for _, s := range in.begins {
 		e.begin(s)

@@ -17,7 +17,7 @@ var cpuARM64 = newCPU(CPU{
 	Mask:       addressMask,
 	Result:     "x0",
 	TLS:        afterTCB("tpidr_el0", 16),
-	Techniques: []Technique{BySignalFrame, ByGoStack, BySymbols, ByEHFrame, BySFrame, ByReturn, ByFramePointer, ByScan},
+	Techniques: []Technique{BySignalFrame, ByGoStack, BySymbols, ByEHFrame, BySFrame, ByCode, ByReturn, ByFramePointer, ByScan},
 	calls:      callCode.arm64,
 	Layouts:    []Layout{{Reg: "x29", FP: 0, RA: 1, SP: 2}},
 	MakesFrame: arm64Frame,

@@ -73,6 +73,7 @@ const (
 	BySymbols                      // STACK CFI
 	ByEHFrame                      // .eh_frame and .debug_frame of binaries
 	BySFrame                       // .sframe of binaries
+	ByCode                         // rules derived from instructions
 	ByWin                          // STACK WIN
 	ByLeaf                         // a function of Windows without unwind information
 	ByReturn                       // the return address where the call left it

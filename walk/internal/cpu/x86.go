@@ -34,7 +34,7 @@ var cpuX86_64 = newCPU(CPU{
 	Align:       1,
 	Result:      "$rax",
 	TLS:         TLS{Pointer: "$fs.base"},
-	Techniques:  []Technique{ByGoStack, BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByLeaf, ByReturn, ByFramePointer, ByScan},
+	Techniques:  []Technique{ByGoStack, BySymbols, ByEHFrame, BySFrame, ByCode, BySignalFrame, ByLeaf, ByReturn, ByFramePointer, ByScan},
 	calls:       func(c callCode) CallAnswer { return c.x86(64) },
 	Layouts:     []Layout{{Reg: "$rbp", FP: 0, RA: 1, SP: 2}},
 	NoWindowsFP: true, // there, the frame register may point anywhere into the frame

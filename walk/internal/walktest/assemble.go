@@ -28,7 +28,7 @@ import (
 //
 // A value is a number or the name of a label, which may be marked later.
 type Assembler struct {
-	T       *testing.T
+	T       testing.TB
 	Arch    *arch.Arch
 	Dump    *dump.Dump
 	Regions []*asmRegion
@@ -61,7 +61,7 @@ type AsmPart struct {
 }
 
 // Assemble begins a dump.
-func Assemble(t *testing.T, a *arch.Arch, os dump.OS) *Assembler {
+func Assemble(t testing.TB, a *arch.Arch, os dump.OS) *Assembler {
 	t.Helper()
 	var order asmOrder = binary.LittleEndian
 	switch a {
