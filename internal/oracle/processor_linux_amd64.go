@@ -23,8 +23,13 @@ type Processor struct {
 // StartProcessor starts a process, which ends with the test.
 func StartProcessor(t testing.TB) *Processor {
 	t.Helper()
+	return startTraced(t, "/bin/true")
+}
+
+func startTraced(t testing.TB, program string, args ...string) *Processor {
+	t.Helper()
 	runtime.LockOSThread()
-	c := exec.Command("/bin/true")
+	c := exec.Command(program, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}
 	if err := c.Start(); err != nil {
 		t.Skip("processes can't be traced here: ", err)
@@ -177,5 +182,27 @@ func (p *Processor) Write(t testing.TB, at uint64, data []byte) {
 	t.Helper()
 	if _, err := syscall.PtracePokeData(p.pid, uintptr(at), data); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Trace runs a program, and calls fn before each instruction until it ends, or fn returns false. A program without a fixed
+// address has its registers' values as they are.
+func Trace(t testing.TB, fn func(p *Processor, r *syscall.PtraceRegs) bool, program string, args ...string) {
+	t.Helper()
+	p := startTraced(t, program, args...)
+	for r := p.Start; fn(p, &r); {
+		if err := syscall.PtraceSingleStep(p.pid); err != nil {
+			t.Fatal(err)
+		}
+		var ws syscall.WaitStatus
+		if _, err := syscall.Wait4(p.pid, &ws, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		if ws.Exited() {
+			return
+		}
+		if err := syscall.PtraceGetRegs(p.pid, &r); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -3,12 +3,12 @@ package code
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"syscall"
 	"testing"
 
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/oracle"
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // The CFA is cpuCFA bytes below the top of the processor's stack, and other memory that registers point to is around cpuScratch
@@ -108,9 +108,10 @@ func indexed(code []byte) bool {
 // TestOracleProcessor lets the processor execute single instructions in a state that an abstract state describes, and
 // looks whether the state behind describes what it did.
 func TestOracleProcessor(t *testing.T) {
+	testenv.Oracle(t)
 	p := oracle.StartProcessor(t)
 	n := 50_000
-	if os.Getenv("SYMTOOL_ORACLE") == "full" {
+	if testenv.OracleFull() {
 		n = 500_000
 	}
 	r := rand.New(rand.NewPCG(1, 2))

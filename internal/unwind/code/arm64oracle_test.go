@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/symtool/symtool/internal/oracle"
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // instructionsARM64 returns random words, and different instructions of libraries.
@@ -104,7 +104,7 @@ func undefinedARM64(w uint32) bool {
 func TestOracleEmulatedSteps(t *testing.T) {
 	e := oracle.StartEmulator(t, "aarch64")
 	n := 10_000
-	if os.Getenv("SYMTOOL_ORACLE") == "full" {
+	if testenv.OracleFull() {
 		n = 200_000
 	}
 	r := rand.New(rand.NewPCG(1, 2))
