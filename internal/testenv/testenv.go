@@ -398,6 +398,7 @@ var packages = map[string]string{
 	"qemu-ppc-static":             "qemu-user-static",
 	"qemu-ppc64-static":           "qemu-user-static",
 	"qemu-ppc64le-static":         "qemu-user-static",
+	"qemu-riscv64-static":         "qemu-user-static",
 	"qemu-s390x-static":           "qemu-user-static",
 	"qemu-x86_64-static":          "qemu-user-static",
 	"powerpc64le-linux-gnu-gcc":   "gcc-powerpc64le-linux-gnu",
