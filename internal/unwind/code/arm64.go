@@ -179,6 +179,9 @@ func (x *arm64) branchRegister() {
 		} else if n := x.n(); n < 31 {
 			x.s.regs[armLR] = x.s.regs[n]
 		}
+		if x.s.regs[armLR].base == constant {
+			x.flow = astray
+		}
 	default:
 		x.flow = stop // eret, drps
 	}
@@ -254,6 +257,9 @@ func (x *arm64) hint() {
 // sign signs the return address.
 func (x *arm64) sign(key uint32) {
 	v := value{}
+	if x.s.regs[armLR].base == constant {
+		x.flow = astray
+	}
 	if x.s.regs[armLR] == initially(armLR) {
 		v = value{base: initial, off: armLR, n: key}
 	}

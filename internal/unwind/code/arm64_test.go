@@ -33,13 +33,15 @@ func TestDerivedRulesARM64(t *testing.T) {
 		{"return address elsewhere", "e9031eaa 1e0080d2 20015fd6", // mov x9, x30; mov x30, #0; ret x9
 			"INIT 0 c .cfa: sp 0 + .ra: x30; 8 .ra: x9; "},
 		{"return address lost", "02000094 c0035fd6 c0035fd6", // bl .+8; ret; ret
-			"INIT 8 4 .cfa: sp 0 + .ra: x30; "},
+			"INIT 0 4 .cfa: sp 0 + .ra: x30; INIT 8 4 .cfa: sp 0 + .ra: x30; "},
 		{"scalable frame", "fd7bbfa9 fd030091 ff573f04 e04380e5 3f503f04 fd7bc1a8 c0035fd6", // stp x29, x30, [sp, #-16]!; mov x29, sp; addvl sp, sp, #-1; str z0, [sp]; addvl sp, sp, #1; ldp x29, x30, [sp], #16; ret
 			"INIT 0 18 .cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 +; 8 x29: .cfa -16 + ^; c .cfa: x29 16 +; "},
 		{"clone", "881b80d2 010000d4 c0035fd6", // mov x8, #220; svc #0; ret
 			"INIT 0 8 .cfa: sp 0 + .ra: x30; "},
 		{"streaming", "7f4703d5 c0035fd6", // smstart; ret
 			""},
+		{"another function behind a call that does not return", "fd7bbfa9 00fcff97 fd7bbea9 fd7bc2a8 c0035fd6", // stp x29, x30, [sp, #-16]!; bl .-4096; stp x29, x30, [sp, #-32]!; ldp x29, x30, [sp], #32; ret
+			"INIT 0 8 .cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 +; "},
 		{"trap", "ff4300d1 200020d4 c0035fd6", // sub sp, sp, #16; brk #1; ret
 			"INIT 0 8 .cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 +; "},
 		{"switch by bytes", "1f080071 08010054 01010010 21486038 60000010 0188218b 20001fd6 ff4300d1 ff430091 c0035fd6 00020000", // cmp w0, #2; b.hi .+32; adr x1, .+32; ldrb w1, [x1, w0, uxtw]; adr x0, .+12; add x1, x0, w1, sxtb #2; br x1; sub sp, sp, #16; add sp, sp, #16; ret; .byte 0, 2, 0, 0

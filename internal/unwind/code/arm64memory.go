@@ -64,6 +64,9 @@ func (x *arm64) access(r uint8, vector, load bool, size int64, at value) {
 	case load:
 		x.load(r, size, at)
 	default:
+		if r == armLR && size == 8 && at.onStack() && x.s.regs[armLR].base == constant {
+			x.flow = astray
+		}
 		x.store(at, x.reg(r), size)
 	}
 }

@@ -12,6 +12,7 @@ const (
 	indirect
 	ret
 	stop
+	astray // takes what a call left in the register of the return address for that of the function
 )
 
 // step is an instruction.
@@ -192,6 +193,10 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 	switch in.flow {
 	case bad:
 		e.wrong(p.fn)
+	case astray: // as where a function begins, behind a call that does not return
+		if !e.stop(p) {
+			e.wrong(p.fn)
+		}
 	case call:
 		e.call(in, next, s, p.fn)
 	case jump:
@@ -211,6 +216,9 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 // call goes on behind a call.
 func (e *follower) call(in *step, next uint64, s *state, fn int32) {
 	s.called(e.in.cpu.changed, e.in.cpu.sp)
+	if c := e.in.cpu; c.entry.regs[c.ra].base != unknown {
+		s.regs[c.ra] = value{base: constant, off: int64(next)}
+	}
 	if e.in.cold(next) || e.in.starts(next) && next != e.fns[fn].start {
 		return
 	}

@@ -145,6 +145,12 @@ func (e *follower) blame(l *lead, s *state, p path) bool {
 	if p.via == 0 || l.via == l.addr || p.via != l.addr && l.via != 0 && have.off < sp.off {
 		p = l.path
 	}
+	return e.stop(p)
+}
+
+// stop notes that the call does not return that a path is behind. It reports whether the function is followed again
+// without what is behind the call.
+func (e *follower) stop(p path) bool {
 	f := &e.fns[p.fn]
 	if p.via == 0 || e.stops[p.via] || f.resets == maxResets {
 		return false

@@ -13,7 +13,7 @@ func neverReturning(name string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(name, "_ZSt") && strings.Contains(name[:min(len(name), 10)], "__throw_")
+	return strings.HasPrefix(name, "_ZSt") && strings.Contains(name[:min(len(name), 16)], "__throw_")
 }
 
 // exits reports whether the function of a name never returns in any binary that has one.

@@ -152,6 +152,9 @@ func (e *follower) openTables() bool {
 // taken only if they lead into the function, or if all up to the next address lead to code.
 func (e *follower) openTable(i int) {
 	t := e.open[i]
+	if t.size < 4 && e.in.unnamed {
+		return // any byte leads to code, and where the function ends is not known
+	}
 	end := e.labelBehind(t.at)
 	var all []uint64
 	own, at := 0, t.at
