@@ -47,6 +47,7 @@ type coroutines struct {
 	makers  map[uint64]uint64            // by the function that resumes: clang's function that makes the coroutine
 	points  map[uint64]*suspensions      // by the function that resumes
 	running map[int]*Frame               // the frames of those that a thread runs
+	inUse   map[uint64]uint64            // by the address of a region that is a stack: the lowest stack pointer of a thread
 
 	follower *coroutine.Follower
 	u        *unwinder     // of the stack that is being made
@@ -67,6 +68,7 @@ func (c *coroutines) find() {
 		c.all = append(c.all, co)
 	}
 	c.findRunning()
+	c.findInUse()
 	n := len(c.all)
 	if c.all = slices.DeleteFunc(c.all, c.isSpill); len(c.all) < n {
 		c.findRunning() // their indices have changed
@@ -86,14 +88,29 @@ func (c *coroutines) isCopy(co *coroutine.Coroutine) bool {
 // isSpill reports whether the two functions are on a thread's stack and nothing else speaks for a frame: code that makes
 // coroutines may keep the addresses there.
 func (c *coroutines) isSpill(co coroutine.Coroutine) bool {
+	region := c.res.Dump.Memory.Find(co.Addr)
+	if region == nil {
+		return false
+	}
+	sp, ok := c.inUse[region.Addr]
+	return ok && co.Addr >= sp && co.Thread < 0 && c.follower.Point(&co.Frame, co.Layout) == nil
+}
+
+// findInUse finds the regions of memory that threads use as stacks.
+func (c *coroutines) findInUse() {
 	d := c.res.Dump
-	region := d.Memory.Find(co.Addr)
+	c.inUse = map[uint64]uint64{}
 	for i := range d.Threads {
-		if r := d.Registers(i); r != nil && region != nil && r.SP()-region.Addr < uint64(len(region.Data)) && co.Addr >= r.SP() {
-			return co.Thread < 0 && c.follower.Point(&co.Frame, co.Layout) == nil
+		r := d.Registers(i)
+		if r == nil {
+			continue
+		}
+		if region := d.Memory.Find(r.SP()); region != nil {
+			if sp, ok := c.inUse[region.Addr]; !ok || r.SP() < sp {
+				c.inUse[region.Addr] = r.SP()
+			}
 		}
 	}
-	return false
 }
 
 // function returns what the function that begins at an address does with a coroutine.

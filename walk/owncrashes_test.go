@@ -252,3 +252,22 @@ func TestStacksOtherBuild(t *testing.T) {
 		t.Error("no frame in the library")
 	}
 }
+
+// A frame whose size depends on the length of vectors is left by its rules, which need vg from the core's note.
+func TestVectorFrames(t *testing.T) {
+	sources := &SymbolSet{Binaries: walktest.Binaries(t, testenv.Input(t, "crashes", "vectors-aarch64.elf"))}
+	defer sources.Close()
+	d := walktest.Opened(t, testenv.Unpacked(t, testenv.Input(t, "crashes", "vectors-aarch64.core.gz")))
+	res, err := NewWalker(sources, Config{}).Walk(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var frames []string
+	for i := range res.Stacks[0].Frames {
+		f := &res.Stacks[0].Frames[i]
+		frames = append(frames, f.Function()+" "+f.By.String())
+	}
+	if want := []string{"crash context", "middle eh_frame", "outer eh_frame", "_start eh_frame"}; !slices.Equal(frames, want) {
+		t.Errorf("%q, want %q", frames, want)
+	}
+}

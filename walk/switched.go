@@ -103,6 +103,9 @@ func (w *Walker) findSwitched(ctx context.Context, res *Result) (list []Stack, l
 		return nil, 0
 	}
 	m := w.machine(d.Arch)
+	own := *d // with a thread about which nothing is known, for the stacks
+	own.Threads = append(slices.Clip(d.Threads), dump.Thread{Context: dump.NewContext(d.Arch)})
+	d = &own
 	s := &switched{
 		unwinder: &unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: d, in: m.regs[0], out: m.regs[1], entry: entryOf(d)},
 		cpu:      how, size: uint64(d.Arch.PtrSize), kinds: map[uint64]coroutine.Kind{}, after: map[uint64]coroutine.Kind{},
@@ -362,7 +365,7 @@ func (s *switched) walkFrom(addr uint64, kind coroutine.Kind) {
 		return
 	}
 	co := &coroutine.Coroutine{Frame: coroutine.Frame{Addr: addr}, Kind: kind, Awaiter: -1, Thread: -1}
-	out := savedStack{Stack: Stack{Coroutine: co}}
+	out := savedStack{Stack: Stack{Thread: len(s.d.Threads) - 1, Coroutine: co}}
 	s.stack, s.frame, s.callee, s.jumps, s.callback = &out.Stack, nil, nil, 0, 0
 	pc, _ := s.in.Get(s.machine.cpu.PC)
 	out.sp, _ = s.in.Get(s.machine.cpu.SP)

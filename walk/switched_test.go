@@ -163,3 +163,16 @@ func TestFiberDamaged(t *testing.T) {
 		}
 	}
 }
+
+// A dump without threads has the stacks, too, and that of a context whose stack is missing costs nothing else.
+func TestFibersWithoutThreads(t *testing.T) {
+	d := walktest.Opened(t, testenv.Unpacked(t, testenv.Input(t, "crashes", "fibers-ucontext.core.gz")))
+	want, _ := fiberFacts(t, testenv.ReadInput(t, "crashes", "fibers-ucontext.txt"))
+	d.Threads, d.Crash = nil, nil
+	poke(d, slices.Min(slices.Collect(maps.Keys(want)))+0xa0, 3) // rsp
+	res := walkFibers(t, d, walktest.Binaries(t, testenv.Input(t, "crashes", "fibers-ucontext.elf")), testenv.Input(t, "crashes", "fibers-libc.sym"))
+	// One of the program's is missing, and the one that had run is as it was before.
+	if all, first := fibersOf(t, res); len(all) != len(want) || first != "ucontext resume" {
+		t.Errorf("%d fibers, want %d; the first stack: %q", len(all), len(want), first)
+	}
+}

@@ -104,6 +104,18 @@ if test "$what" = dumps; then
 	(cd "$here" && go run ../../../cmd/symtool dump /lib/x86_64-linux-gnu/libc.so.6 2>/dev/null) | grep -E '^MODULE|^(FUNC|PUBLIC) .* (swapcontext|__start_context)$' >fibers-libc.sym
 fi
 
+# --- vectors.c: vector registers in notes ---------------------------------------------------------------------------------
+flags="-g -O1 -ffreestanding -fno-stack-protector -fasynchronous-unwind-tables -ffile-prefix-map=$work=/src -static -nostdlib -Wl,--build-id=sha1"
+gcc $flags -fcf-protection=none vectors.c -o vectors-x86_64.elf # it runs on a processor with AVX-512
+clang-22 $flags --target=aarch64-linux-gnu -march=armv8-a+sve -fdebug-compilation-dir=/src --ld-path="$(command -v ld.lld-22)" -Wl,-z,max-page-size=4096 vectors.c -o vectors-aarch64.elf
+if test "$what" = dumps; then
+	run "setarch -R env -i ./vectors-x86_64.elf"
+	mv core* vectors-x86_64.core
+	# QEMU's cores lack the note: gdb's have it.
+	run "env -i qemu-aarch64-static -cpu max,sve-max-vq=2 -seed 1 -s 65536 -g 3210 ./vectors-aarch64.elf & sleep 1; timeout 20 $gdb -ex 'target remote :3210' -ex c -ex 'gcore vectors-aarch64.core' -ex k vectors-aarch64.elf </dev/null >/dev/null 2>&1"
+	gzip -9nf vectors-x86_64.core vectors-aarch64.core
+fi
+
 for f in *.elf *.core.gz *.dmp.gz *.jitdump *.map *.sym *.txt stacks libnet.so.1 old/libnet.so.1; do
 	test -e "$f" || continue
 	if { case $f in *.gz) gzip -dc "$f" ;; *) cat "$f" ;; esac; } | grep -aqE "$work|$here|/root/|/home/|/tmp/"; then

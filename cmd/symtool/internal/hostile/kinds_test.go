@@ -65,6 +65,8 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"archives": hostileArchives,
 	"streams":  hostileStreams,
 	"dies":     hostileDIEs,
+	"regsets":  hostileRegsets,
+	"jit":      hostileJIT,
 }
 
 // Limits for a command that reads a hostile input. From n to 4n, the processor

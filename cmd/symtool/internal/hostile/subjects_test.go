@@ -55,11 +55,14 @@ var hostileSubjects = []hostileSubject{
 	}},
 	{"dumps", []string{
 		"mini-linux.dmp", "mini-linux-be.dmp", "mini-windows.dmp", "mini-hostile.dmp", "walk-sources.core", "stacks.dmp", "win.dmp", "qemu-mips.core", "calls-arm.core", "calls-s390x.core",
+		"vectors-x86_64.core", "vectors-aarch64.core",
 	}, []string{
 		"inspect --registers --memory --streams IN", "inspect --format json IN", "walk --no-debuginfod -s FILES/gcc.sym IN", "walk --no-debuginfod --format json --binaries FILES IN",
 		"walk --no-debuginfod --verify --binaries FILES IN", "walk --no-debuginfod --trace --stack-bytes IN", "walk --no-debuginfod --format machine -o out.txt IN",
 		"convert --to core -o out.core IN", "convert --to minidump -o out.dmp IN", "doctor --no-debuginfod --binaries FILES IN",
 	}},
+	{"jit", []string{"jitcode.jitdump", "jitcode.map"}, []string{"walk --no-debuginfod --jit IN --binaries FILES FILES/jitcode.core", "walk --no-debuginfod --format json --jit IN FILES/jitcode.core"}},
+	{"fibers", []string{"fibers-fcontext.core", "fibers-ucontext.core"}, []string{"walk --no-debuginfod --coroutines --binaries FILES --symbols FILES/fibers-libc.sym IN"}},
 	{"symbols", []string{"gcc.sym", "gcc.sym.gz", "gcc.sym.zst", "win.sym", "rust.sym", "i686.sym"}, []string{
 		"lint IN", "lint --format json IN", "lint --format html IN", "lint --binary FILES/gcc-dwarf5.elf IN", "diff --detail IN WHOLE", "diff --format html -o out.html WHOLE IN",
 		"resolve --no-debuginfod -s IN 1100 401136 0x10100", "resolve --no-debuginfod --index-dir out -s IN 1100", "doctor --no-debuginfod IN",
@@ -102,7 +105,7 @@ var hostileMade = []string{
 func hostileWholes(t *testing.T, program string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, pattern := range []string{"*.elf", "pe-*", "macho-*", "*.pdb.gz", "*.dmp", "*.sframe", "*.core.gz", "crashes/stacks.dmp.gz", "crashes/win.*", "crashes/calls-*.core.gz"} {
+	for _, pattern := range []string{"*.elf", "pe-*", "macho-*", "*.pdb.gz", "*.dmp", "*.sframe", "*.core.gz", "crashes/stacks.dmp.gz", "crashes/win.*", "crashes/calls-*.core.gz", "crashes/vectors-*.core.gz", "crashes/jitcode.*", "crashes/fibers-*"} {
 		paths, err := filepath.Glob(filepath.Join(testenv.Input(t), pattern))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(paths), err)
