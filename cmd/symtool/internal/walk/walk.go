@@ -101,7 +101,7 @@ type walkCall struct {
 	verify     *verify.Thresholds // nil without --verify
 	compare    bool
 	config     walk.Config
-	jit        []string           // of --jit
+	jit        []string // of --jit
 	batch      fleet.Runner
 	resume     bool // --resume
 	resumed    int  // number of dumps that an earlier call has walked
