@@ -31,7 +31,6 @@ type tracer struct {
 	without map[uint64]int
 	wrong   map[string]int
 	called  bool // the last instruction was a call
-	jumped  uint64
 }
 
 // TestOracleTrace runs a program of musl, which has next to no call frame information, instruction by instruction. The rules

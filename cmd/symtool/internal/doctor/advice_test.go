@@ -100,7 +100,7 @@ func TestDoctorAdvisesGo(t *testing.T) {
 func TestDoctorAdvisesLines(t *testing.T) {
 	for file, why := range map[string]string{
 		testenv.Input(t, "lang-swift.elf"):                                 "the line tables have no lines of its functions",
-		withoutCode(t, testenv.Input(t, "lang-pascal.elf"), elf.EM_RISCV):  "FDEs are of code that the linker dropped",
+		withoutCode(t, testenv.Input(t, "lang-pascal.elf"), elf.EM_PPC64):  "FDEs are of code that the linker dropped",
 		withoutCode(t, testenv.Input(t, "lang-pascal.elf"), elf.EM_X86_64): "STACK CFI     from its instructions",
 	} {
 		if _, stdout, _ := doctored(t, file); !strings.Contains(stdout, why) {
