@@ -24,19 +24,27 @@ func labelAMD64(code []byte, addr uint64) (size int, label uint64) {
 		return n, 0
 	}
 	i := 0
-	for i < n-4 && (code[i] == 0x66 || code[i] == 0xf2 || code[i] == 0xf3) {
+	for i < n-4 && (code[i] == 0x66 || code[i] == 0xf2 || code[i] == 0xf3 || code[i] == 0x3e) {
 		i++
 	}
 	if code[i]>>4 == 4 { // REX
 		i++
 	}
 	switch op := code[i]; {
+	case op == 0xc5: // VEX
+		i += 2
+	case op == 0xc4:
+		i += 3
+	case op == 0x62: // EVEX
+		i += 4
 	case op>>3 == 0xb8>>3 && n == i+5: // mov
 		return n, uint64(binary.LittleEndian.Uint32(code[i+1:]))
 	case op>>4 == 7, op>>4 == 0xe, op == 0x68, op>>4 == 0xb:
 		return n, 0
 	case op == 0x0f:
-		i++
+		if i++; code[i] == 0x38 || code[i] == 0x3a {
+			i++
+		}
 	}
 	if i+6 > n {
 		return n, 0

@@ -153,6 +153,32 @@ func TestGuessedFunctions(t *testing.T) {
 	}
 }
 
+func TestLabelsAMD64(t *testing.T) {
+	for code, want := range map[string]uint64{
+		"488d0510000000":       codeAddr + 0x17, // lea 16(%rip), %rax
+		"be00204000":           0x402000,        // mov $0x402000, %esi
+		"48c7c700204000":       0x402000,        // mov $0x402000, %rdi
+		"ff24c500204000":       0x402000,        // jmp *0x402000(, %rax, 8)
+		"3eff24c500204000":     0x402000,        // notrack jmp *0x402000(, %rax, 8)
+		"660f6f0510000000":     codeAddr + 0x18, // movdqa 16(%rip), %xmm0
+		"660f38000510000000":   codeAddr + 0x19, // pshufb 16(%rip), %xmm0
+		"c5fd6f0510000000":     codeAddr + 0x18, // vmovdqa 16(%rip), %ymm0
+		"c4e27d000510000000":   codeAddr + 0x19, // vpshufb 16(%rip), %ymm0, %ymm0
+		"62f1fd486f0510000000": codeAddr + 0x1a, // vmovdqa64 16(%rip), %zmm0
+		"e810000000":           0,               // call
+		"0f8410000000":         0,               // je
+		"488b4424104889c3":     0,               // mov 16(%rsp), %rax
+	} {
+		b, err := hex.DecodeString(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got := labelAMD64(b, codeAddr); got != want {
+			t.Errorf("%s: %#x, want %#x", code, got, want)
+		}
+	}
+}
+
 // Code that is made to be followed again and again ends, too.
 func TestHostileCode(t *testing.T) {
 	const size = 1 << 20
