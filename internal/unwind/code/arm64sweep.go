@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // labelsARM64 calls fn with the addresses that pairs of adrp and add, or adrp and ldr, have as operands. Those of adr are
 // left out: they are where the targets of switches are counted from.
-func labelsARM64(code []byte, addr uint64, fn func(label uint64)) {
+func labelsARM64(code []byte, addr uint64, fn func(label uint64, absolute bool)) {
 	var pages [32]uint64
 	for off := 0; off+4 <= len(code); off += 4 {
 		w := binary.LittleEndian.Uint32(code[off:])
@@ -16,9 +16,9 @@ func labelsARM64(code []byte, addr uint64, fn func(label uint64)) {
 		if page := pages[x.n()]; page != 0 {
 			switch w >> 22 {
 			case 0x91 << 2: // add
-				fn(page + uint64(x.field(10, 12)))
+				fn(page+uint64(x.field(10, 12)), false)
 			case 0xf9<<2 | 1: // ldr
-				fn(page + uint64(x.field(10, 12))*8)
+				fn(page+uint64(x.field(10, 12))*8, false)
 			}
 		}
 		pages[x.d()] = 0

@@ -22,8 +22,9 @@ type cpu struct {
 	longest uint64
 	calls   insn.Step
 	skip    execcode.Padding
-	// labels calls fn with the addresses that the instructions of code have as operands.
-	labels func(code []byte, addr uint64, fn func(label uint64))
+	// labels calls fn with the addresses that the instructions of code have as operands, and whether these may be other
+	// numbers in a file that can be loaded at any address.
+	labels func(code []byte, addr uint64, fn func(label uint64, absolute bool))
 	// stubs returns the offsets of the stubs in a procedure linkage table.
 	stubs func(code []byte) []int
 	// alignment is that of functions, but for those optimized for size.

@@ -68,7 +68,7 @@ type deriver struct {
 }
 
 func newDeriver(f *object.File) *deriver {
-	d := &deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f)}}
+	d := &deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f), fixed: f.Kind == object.Executable}}
 	pointers := sync.OnceValue(func() map[uint64]uint64 {
 		all := map[uint64]uint64{}
 		f.Pointers(func(addr, value uint64) { all[addr] = value })
@@ -84,7 +84,7 @@ func newDeriver(f *object.File) *deriver {
 func (d *deriver) words(pointers map[uint64]uint64) []uint64 {
 	all := slices.Collect(maps.Values(pointers))
 	for _, s := range d.file.Sections {
-		if d.file.Kind != object.Executable || !s.Alloc || s.Exec || !s.HasData() {
+		if !d.in.fixed || !s.Alloc || s.Exec || !s.HasData() {
 			continue
 		}
 		data, _ := s.Data() // damage is reported when the file is opened

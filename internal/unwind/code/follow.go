@@ -127,8 +127,10 @@ func (e *follower) reach(a uint64, s *state, p path) {
 	}
 	at := e.at(a)
 	n := *at - 1
-	if n >= 0 && e.fns[p.fn].guessed && e.leads[n].fn != p.fn {
-		e.wrong(p.fn) // functions do not share code
+	if n >= 0 && e.leads[n].fn != p.fn && e.misguessed(e.leads[n].fn, p.fn) {
+		n = *at - 1
+	}
+	if e.fns[p.fn].dropped {
 		return
 	}
 	if n < 0 || e.leads[n].addr != a {

@@ -153,6 +153,21 @@ func TestGuessedFunctions(t *testing.T) {
 	}
 }
 
+// A guess that turns out to be in the middle of a function does no harm to it.
+func TestWrongGuess(t *testing.T) {
+	code := bytes.Repeat([]byte{0xcc}, 64)
+	copy(code, "\xc3")
+	copy(code[8:], "\x53\x90\x90\x90\x90\x90\x90\x90\x31\xdb\x5b\xc3") // push %rbx; nops; at 16: xor %ebx, %ebx; pop %rbx; ret
+	copy(code[32:], "\xe8\xe3\xff\xff\xff\xc3")                        // call of 8; ret
+	in := codeIn(arch.X86_64, code, 0)
+	in.unnamed = true
+	in.words = func() []uint64 { return []uint64{codeAddr + 16, codeAddr + 32} }
+	const want = "INIT 0 26 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n9 .cfa: $rsp 16 +\n12 $rbx: .cfa -16 + ^\n13 .cfa: $rsp 8 + $rbx: $rbx\n"
+	if got := rulesIn(in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestLabelsAMD64(t *testing.T) {
 	for code, want := range map[string]uint64{
 		"488d0510000000":       codeAddr + 0x17, // lea 16(%rip), %rax
@@ -173,7 +188,7 @@ func TestLabelsAMD64(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, got := labelAMD64(b, codeAddr); got != want {
+		if _, got, _ := labelAMD64(b, codeAddr); got != want {
 			t.Errorf("%s: %#x, want %#x", code, got, want)
 		}
 	}

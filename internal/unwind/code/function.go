@@ -23,6 +23,7 @@ type function struct {
 	leads   []int32  // that it reached first
 	resets  int      // how often it was followed again
 	guessed bool     // nothing calls it: it is a function only if it returns as one
+	dropped bool     // and turned out to be none
 }
 
 // waiter is a path that goes on at an address if a call returns.
@@ -39,6 +40,13 @@ func (e *follower) begin(start uint64) int32 {
 		fn = int32(len(e.fns))
 		e.fns = append(e.fns, function{start: start})
 		e.by[start] = fn
+		e.reach(start, &e.in.cpu.entry, path{fn: fn})
+		return fn
+	}
+	f := &e.fns[fn]
+	f.guessed = false // something calls it
+	if f.dropped {
+		f.wrong, f.dropped = false, false
 		e.reach(start, &e.in.cpu.entry, path{fn: fn})
 	}
 	return fn
@@ -74,6 +82,29 @@ func (e *follower) guess() bool {
 		}
 	}
 	return false
+}
+
+// misguessed drops a guessed function that another one shares code with, as functions do not: the other one, if it is not
+// guessed.
+func (e *follower) misguessed(have, by int32) bool {
+	switch {
+	case e.fns[by].guessed:
+		e.drop(by)
+	case e.fns[have].guessed:
+		e.drop(have)
+		return true
+	}
+	return false
+}
+
+// drop forgets a guessed function.
+func (e *follower) drop(fn int32) {
+	f := &e.fns[fn]
+	f.wrong, f.dropped = true, true
+	for _, n := range f.leads {
+		e.forget(n)
+	}
+	f.leads = nil
 }
 
 // wrong notes that a function contradicts the calling convention, so that nothing about it is certain.

@@ -26,6 +26,7 @@ type input struct {
 	unnamed bool
 	entry   uint64 // where the program begins, or 0
 	effort  int    // how many instructions may be followed; 0 for a number by the size of the code
+	fixed   bool   // the code is loaded at fixed addresses
 	// data returns the file's bytes from an address on, or nil. pointer returns what the loader stores at an address
 	// where the file has zeros, or 0.
 	data    func(addr uint64) []byte

@@ -3,7 +3,7 @@ package code
 import "encoding/binary"
 
 // labelsRISCV64 calls fn with the addresses that pairs of auipc and addi, or auipc and ld, have as operands.
-func labelsRISCV64(code []byte, addr uint64, fn func(label uint64)) {
+func labelsRISCV64(code []byte, addr uint64, fn func(label uint64, absolute bool)) {
 	var pages [32]uint64
 	for off := 0; off+2 <= len(code); {
 		x := riscv64{w: uint32(binary.LittleEndian.Uint16(code[off:])), addr: addr + uint64(off)}
@@ -24,7 +24,7 @@ func labelsRISCV64(code []byte, addr uint64, fn func(label uint64)) {
 			continue
 		}
 		if page := pages[x.n()]; page != 0 && (x.w&0x707f == 0x13 || x.w&0x707f == 0x3003) { // addi, ld
-			fn(page + uint64(x.immI()))
+			fn(page+uint64(x.immI()), false)
 		}
 		pages[x.d()] = 0
 	}

@@ -201,7 +201,11 @@ func (e *follower) label() {
 	}
 	e.labeled = true
 	for _, p := range e.in.parts {
-		e.in.cpu.labels(p.bytes, p.lo, func(label uint64) { e.labels = append(e.labels, label) })
+		e.in.cpu.labels(p.bytes, p.lo, func(label uint64, absolute bool) {
+			if !absolute || e.in.fixed {
+				e.labels = append(e.labels, label)
+			}
+		})
 	}
 	slices.Sort(e.labels)
 	e.labels = slices.Compact(e.labels)
