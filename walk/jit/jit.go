@@ -64,7 +64,7 @@ func (f *Finder) candidates(d *dump.Dump) (list []candidate) {
 	for _, path := range f.Files {
 		list = append(list, candidate{path: path, shown: path, named: true})
 	}
-	if !f.AtPaths {
+	if !f.AtPaths || !d.System.OS.IsLinux() {
 		return list
 	}
 	at, pid, began := "", int(d.Process.ID), d.Process.Started

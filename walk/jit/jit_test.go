@@ -55,13 +55,18 @@ func TestMapped(t *testing.T) {
 	if err := os.WriteFile(path, testenv.ReadInput(t, "crashes", "jitcode.jitdump"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	d := &dump.Dump{Arch: arch.X86_64}
+	d := &dump.Dump{Arch: arch.X86_64, System: dump.System{OS: dump.Linux}}
 	for _, p := range []string{path, path, filepath.Join(folder, "jit-8.dump"), filepath.Join(folder, "jit-x.dump"), "jit-7.dump", filepath.Join(folder, "libjit-7.dump")} {
 		d.Maps = append(d.Maps, dump.Mapping{Path: p})
 	}
 	if all, problems := (&Finder{AtPaths: true}).Find(t.Context(), d); len(all) != 1 || all[0].Path != path || len(problems) > 0 {
 		t.Errorf("%v, problems %v", all, problems)
 	}
+	d.System.OS = dump.Windows // where such a path means nothing
+	if all, problems := (&Finder{AtPaths: true}).Find(t.Context(), d); len(all)+len(problems) > 0 {
+		t.Errorf("%v, problems %v, want nothing", all, problems)
+	}
+	d.System.OS = dump.Linux
 	if all, problems := (&Finder{}).Find(t.Context(), d); len(all)+len(problems) > 0 {
 		t.Errorf("%v, problems %v, want nothing", all, problems)
 	}

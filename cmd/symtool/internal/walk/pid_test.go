@@ -168,3 +168,34 @@ func TestOracleJIT(t *testing.T) {
 		}
 	}
 }
+
+const nodeSource = `
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+let sum = 0;
+for (let i = 0; i < 50; i++) sum += fib(20); // optimized
+console.log("ready");
+for (;;) sum += fib(20);
+`
+
+// TestOracleNode checks that the function that Node runs has the name that Node wrote to its perf map, in the running
+// process and in its core, and that the interpreter's frames below it are there.
+func TestOracleNode(t *testing.T) {
+	if !testenv.OracleFull() {
+		t.Skip("make oracle-full runs Node")
+	}
+	dir := testenv.WriteFiles(t, "fib.js", nodeSource)
+	cmd, _ := testenv.StartReady(t, testenv.Tool(t, "node"), "--perf-basic-prof", filepath.Join(dir, "fib.js"))
+	pid := strconv.Itoa(cmd.Process.Pid)
+	t.Cleanup(func() { os.Remove("/tmp/perf-" + pid + ".map") })
+	core := filepath.Join(dir, "node.core")
+	if out, err := exec.Command(testenv.Tool(t, "gdb"), "-nx", "-batch", "-p", pid, "-ex", "gcore "+core).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want := regexp.MustCompile(` perf-` + pid + `.map!JS:\S?fib \S+/fib.js:2:13 \+ 0x[0-9a-f]+\n(.*\n)*.*node!`)
+	for _, from := range [][]string{{"--pid", pid}, {core}} {
+		text, err := exec.Command(testenv.Symtool(t), append([]string{"walk", "--brief", "--registers=false", "--no-debuginfod"}, from...)...).Output()
+		if !want.Match(text) {
+			t.Errorf("%q: %v, want %v\n%s", from, err, want, text)
+		}
+	}
+}
