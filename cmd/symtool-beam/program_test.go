@@ -74,7 +74,7 @@ func TestProgram(t *testing.T) {
 		{"symtool-beam --output o --jobs -1 dumps", statusUsage, "", "--jobs, --max-frames or --symbol-memory is negative, want 0 or more\n"},
 		{"symtool-beam --output o --debuginfod http://localhost dumps", statusUsage, "", "--debuginfod is for --binaries\n"},
 		{"symtool-beam --output o --symbol-cache x dumps", statusUsage, "", "--symbol-cache is for --symbol-url\n"},
-		{"symtool-beam --output o --techniques guess dumps", statusUsage, "", "--techniques has \"guess\", want some of win-program, win-fpo, symbols, eh_frame, sframe, signal-frame, go-stack, frame-pointer, return, scan\n"},
+		{"symtool-beam --output o --techniques guess dumps", statusUsage, "", "--techniques has \"guess\", want some of win-program, win-fpo, symbols, eh_frame, sframe, code, signal-frame, go-stack, frame-pointer, return, scan\n"},
 		{"symtool-beam --output o --symbols none dumps", statusInput, "", "--symbols: none: no such file or directory\n"},
 		{"symtool-beam --output o --binaries none dumps", statusInput, "", ""},
 	} {

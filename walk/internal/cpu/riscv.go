@@ -34,7 +34,7 @@ var cpuRISCV64 = newCPU(CPU{
 	Clean:      withoutISABit,
 	Result:     "a0",
 	TLS:        afterTCB("tp", 0),
-	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByFramePointer, ByScan},
+	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, ByCode, BySignalFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      func(c callCode) CallAnswer { return c.riscv(false) },
 	Layouts:    riscvLayouts,
 	Order:      littleEndian,
