@@ -16,10 +16,12 @@ type suspensions struct {
 // line returns the file and line of the expression at which a coroutine is suspended; Line is 0 if they are not certain.
 // The code at which it goes on may begin with the next statement, so its line counts only if it takes the result of
 // the expression, and otherwise the line counts at which the number of the suspension point is set. GCC gives some of
-// these the last line of the function.
+// these the last line of the function. p is nil if that code is not known, as on other CPUs than x86-64.
 func (c *coroutines) line(co *coroutine.Coroutine, p *coroutine.Point) resolve.Frame {
-	if names := c.namesAt(p.PC); len(names) > 1 && takesResult(names[len(names)-2].Function) {
-		return names[len(names)-1]
+	if p != nil {
+		if names := c.namesAt(p.PC); len(names) > 1 && takesResult(names[len(names)-2].Function) {
+			return names[len(names)-1]
+		}
 	}
 	index, ok := c.follower.Index(&co.Frame, co.Layout)
 	if !ok {
@@ -29,6 +31,9 @@ func (c *coroutines) line(co *coroutine.Coroutine, p *coroutine.Point) resolve.F
 	gcc := co.Layout.IndexStep > 1
 	if at := s.lines[index]; at.Line != 0 && !(gcc && at.Line == s.end) {
 		return at
+	}
+	if p == nil {
+		return resolve.Frame{}
 	}
 	if at, target, ok := c.follower.FirstCall(p.PC); ok {
 		called, own := c.namesAt(target), c.namesAt(at)

@@ -357,10 +357,7 @@ func (c *coroutines) push(i int) {
 	if n := len(f.Names); n > 0 {
 		f.Names = f.Names[n-1:] // what was inlined where it goes on has not been called
 		if c.running[i] == nil {
-			line := resolve.Frame{}
-			if point != nil {
-				line = c.line(co, point)
-			}
+			line := c.line(co, point)
 			f.Names, f.LineStart = []resolve.Frame{{Function: f.Names[0].Function, File: line.File, Line: line.Line}}, f.PC
 		}
 	}

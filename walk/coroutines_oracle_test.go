@@ -13,12 +13,11 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// A scheduler with 1,000 tasks prints the truth about its 3,000 coroutines before it crashes; every row is found in its
-// core, and in a minidump made of it, by GCC and clang at each level of optimization.
-func TestOracleCoroutines(t *testing.T) {
-	testenv.Oracle(t)
-	source := string(testenv.ReadInput(t, "crashes", "src", "coroutines.cpp"))
-	flags := []string{"-std=c++20", "-g"}
+// schedulerSource returns coroutines.cpp, and the flags with which compilers make it.
+func schedulerSource(t *testing.T) (source string, flags []string) {
+	t.Helper()
+	source = string(testenv.ReadInput(t, "crashes", "src", "coroutines.cpp"))
+	flags = []string{"-std=c++20", "-g"}
 	for i, line := range strings.Split(source, "\n") {
 		for _, function := range []string{"leaf", "middle", "top"} {
 			if strings.HasPrefix(line, "Task<") && strings.Contains(line, "> "+function+"(") {
@@ -26,6 +25,14 @@ func TestOracleCoroutines(t *testing.T) {
 			}
 		}
 	}
+	return source, flags
+}
+
+// A scheduler with 1,000 tasks prints the truth about its 3,000 coroutines before it crashes; every row is found in its
+// core, and in a minidump made of it, by GCC and clang at each level of optimization.
+func TestOracleCoroutines(t *testing.T) {
+	testenv.Oracle(t)
+	source, flags := schedulerSource(t)
 	for _, compiler := range []string{"g++", "clang++-22"} {
 		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
 			t.Run(compiler+level, func(t *testing.T) {
@@ -39,6 +46,33 @@ func TestOracleCoroutines(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// allocation is the part of C++'s library that coroutines.cpp needs, which Debian's cross compiler of C lacks.
+const allocation = `
+extern "C" { void *malloc(unsigned long); void free(void *); }
+void *operator new(unsigned long n) { return malloc(n); }
+void operator delete(void *p) noexcept { free(p); }
+void operator delete(void *p, unsigned long) noexcept { free(p); }
+`
+
+// The same program on arm64, by clang: the lines are those at which the number of the suspension point is set.
+func TestOracleCoroutinesARM64(t *testing.T) {
+	testenv.Oracle(t)
+	source, flags := schedulerSource(t)
+	lld := testenv.Tool(t, "ld.lld-22")
+	flags = append(flags, strings.Fields("--target=aarch64-linux-gnu -fno-exceptions -fno-rtti -static -nostdlib++ -Wl,--build-id -isystem /usr/include/c++/12 "+
+		"-isystem /usr/include/x86_64-linux-gnu/c++/12 -isystem /usr/aarch64-linux-gnu/include --ld-path="+lld)...)
+	for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
+		t.Run(level, func(t *testing.T) {
+			program := testenv.Compile(t, "clang++-22", source+allocation, ".cpp", append(flags, level)...)
+			core, truth := coreByQEMU(t, program, "qemu-aarch64-static", "1000")
+			res := compareCoroutines(t, program, core, truth)
+			if n := len(coroutinesOf(t, res)); n < 2000 {
+				t.Errorf("%d coroutines", n)
+			}
+		})
 	}
 }
 

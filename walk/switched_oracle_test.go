@@ -84,7 +84,14 @@ func coreOfFibers(t *testing.T, program, qemu string) (core string, truth []byte
 		truth, _ = os.ReadFile(printed)
 		return core, truth
 	}
-	cmd := exec.Command("sh", "-c", "ulimit -c unlimited && exec "+testenv.Tool(t, qemu)+" -s 65536 ./prog")
+	return coreByQEMU(t, program, qemu, "")
+}
+
+// coreByQEMU lets a program crash in QEMU, and returns its core and what it printed.
+func coreByQEMU(t *testing.T, program, qemu, argument string) (core string, truth []byte) {
+	t.Helper()
+	dir := filepath.Dir(program)
+	cmd := exec.Command("sh", "-c", "ulimit -c unlimited && exec "+testenv.Tool(t, qemu)+" -s 65536 ./prog "+argument)
 	cmd.Dir = dir
 	truth, err := cmd.Output()
 	cores, _ := filepath.Glob(filepath.Join(dir, "qemu_prog_*.core"))

@@ -20,7 +20,12 @@ const maxFunction = 1 << 20
 // which the coroutine goes on begins with the next line. They may be in the function that resumes, and in the one that
 // makes the coroutine.
 func (w *Follower) Stores(start, size uint64, l *Layout, each func(addr uint64)) (all []Store) {
-	if w.d.Arch != arch.X86_64 || l == nil || l.Index.Size == 0 {
+	switch {
+	case l == nil || l.Index.Size == 0:
+		return nil
+	case w.d.Arch == arch.ARM64:
+		return w.storesARM64(start, min(size, maxFunction), l, each)
+	case w.d.Arch != arch.X86_64:
 		return nil
 	}
 	m := &machine{d: w.d, code: w.code, decoded: w.decoded}
