@@ -128,7 +128,7 @@ func lookUpEach(t *testing.T, name string, image []byte, o Options) (byIndexAlon
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := funcAt(l, want.RVA), describeFunc(want, want.Name); got != want {
+		if got, want := funcAt(t, l, want.RVA), describeFunc(want, want.Name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 		if l.unitIndex.Load().Origin == lookup.Listed && l.index != nil {
@@ -145,13 +145,13 @@ func describeFunc(f *symfmt.Func, name string) string {
 }
 
 // funcAt looks up the function that starts at an address.
-func funcAt(l *Lookup, rva symfmt.RVA) string {
+func funcAt(t *testing.T, l *Lookup, rva symfmt.RVA) string {
 	for {
-		areas := l.Areas(rva, rva)
+		areas := l.Areas(t.Context(), rva, rva)
 		if len(areas) == 0 {
 			return "none"
 		}
-		if m, ok := l.Read(areas[0].Group); ok {
+		if m, ok := l.Read(t.Context(), areas[0].Group); ok {
 			if want := l.Module(); m.ID != want.ID || m.Arch != want.Arch {
 				return "another MODULE"
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/once"
 	"github.com/symtool/symtool/internal/unwind/code"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -27,7 +28,8 @@ import (
 // Lookup reads from a binary only what single addresses need. Its results for an address match the Module of Read:
 // see "Single addresses" in the package documentation.
 //
-// All methods except Close may be called concurrently.
+// All methods except Close may be called concurrently. When the context of one ends, reading ends between two units; its
+// result is then incomplete, and is not kept for later calls.
 type Lookup struct {
 	r       *reader
 	opts    Options
@@ -52,10 +54,10 @@ type Lookup struct {
 
 	sources sources
 
-	frames     func() *unwind.Index // made by the first call
-	declared   func() *lookup.Index // of the code that units declare, made by the first call
-	undeclared func() bool          // reports whether units that declare no code have some, found by the first call
-	costly     sync.Once            // reports names that stay mangled
+	frames     once.Value[*unwind.Index]
+	declared   once.Value[*lookup.Index] // of the code that units declare
+	undeclared once.Value[bool]          // units that declare no code have some
+	costly     sync.Once                 // reports names that stay mangled
 
 	damageMu sync.Mutex
 	damage   []symfmt.Problem
@@ -73,10 +75,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	}
 	r.partly = true
 	l.sources.kept.Limit = heldSources
-	l.r, l.frames = r, sync.OnceValue(l.readFrames)
-	l.sources.variables = sync.OnceValue(l.readVariables)
-	l.declared = sync.OnceValue(l.declaredIndex)
-	l.undeclared = sync.OnceValue(l.findUndeclared)
+	l.r = r
 	if err := r.checkTypes(); err != nil {
 		return nil, err
 	}
@@ -91,7 +90,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 		l.d = r.openDebugData()
 	}
 	if l.d != nil {
-		l.openUnits()
+		l.openUnits(ctx)
 	} else {
 		l.mapped = !o.NoFuncs && len(r.debugMap()) > 0
 		l.unitIndex.Store(lookup.New(lookup.Exact, nil, nil))
@@ -193,14 +192,14 @@ type Group struct{ g *lookup.Group }
 
 // Areas returns the code in [first, last] that may have functions, in order of address. Unless first equals last, the
 // caller may rely only on the functions: their lines and inlined functions may be left out.
-func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
+func (l *Lookup) Areas(ctx context.Context, first, last symfmt.RVA) (out []Area) {
 	lo, hi := l.r.code.Addr(first), l.r.code.Addr(last)
 	o := l.unitIndex.Load()
 	if !o.Exact() && l.worthIndex(0) {
-		o = l.makeExact()
+		o = l.makeExact(ctx)
 	}
-	for !o.Exact() && !o.Covers(lo, hi) && l.r.code.Touches(lo, hi) {
-		o = l.better(o)
+	for !o.Exact() && !o.Covers(lo, hi) && l.r.code.Touches(lo, hi) && ctx.Err() == nil {
+		o = l.better(ctx, o)
 	}
 	for code, g := range o.Areas(lo, hi) {
 		out = append(out, Area{l.r.code.RVA(code.Lo), l.r.code.RVA(code.Hi - 1), Group{g}})
@@ -210,11 +209,11 @@ func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 
 // Detail reports whether there are functions, and whether any of them has a source file, as in the result of Read. It
 // reads units until one has.
-func (l *Lookup) Detail() (functions, files bool) {
+func (l *Lookup) Detail(ctx context.Context) (functions, files bool) {
 	for {
 		o := l.unitIndex.Load()
 		for _, g := range l.bySize(o.Groups()) {
-			m, ok := l.Read(Group{g})
+			m, ok := l.Read(ctx, Group{g})
 			if !ok {
 				break
 			}
@@ -223,10 +222,10 @@ func (l *Lookup) Detail() (functions, files bool) {
 				return true, true
 			}
 		}
-		if o.Exact() {
+		if o.Exact() || ctx.Err() != nil {
 			return functions, false
 		}
-		l.better(o)
+		l.better(ctx, o)
 	}
 }
 
@@ -247,24 +246,26 @@ func (l *Lookup) bySize(groups []*lookup.Group) []*lookup.Group {
 
 // Order returns the indices of addresses in the order in which they should be looked up, one slice for each group. If
 // there are many addresses, later calls read only what these need.
-func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
+func (l *Lookup) Order(ctx context.Context, at []symfmt.RVA) (pieces [][]int) {
 	o, addrs := l.unitIndex.Load(), make([]uint64, len(at))
 	for i, rva := range at {
 		addrs[i] = l.r.code.Addr(rva)
 	}
 	if !o.Exact() && l.worthIndex(o.Size(addrs)) {
-		o = l.makeExact()
+		o = l.makeExact(ctx)
 	}
 	return o.Order(addrs)
 }
 
 // Last returns the last address that any record of Read covers.
-func (l *Lookup) Last() (last symfmt.RVA) {
-	if end := l.makeExact().End(); end > 0 {
+func (l *Lookup) Last(ctx context.Context) (last symfmt.RVA) {
+	if end := l.makeExact(ctx).End(); end > 0 {
 		last = l.r.code.RVA(end - 1)
 	}
-	if end, ok := l.frames().Last(); ok {
-		last = max(last, end)
+	if x := l.rules(ctx); x != nil {
+		if end, ok := x.Last(); ok {
+			last = max(last, end)
+		}
 	}
 	if s, ok := l.symbolUpTo(math.MaxUint64); ok {
 		last = max(last, s.RVA)
@@ -274,10 +275,10 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 
 // Read returns a Module with MODULE, INFO, the FUNCs of the areas of a group, and the files and origins that they use.
 // It reports false if the areas turned out to differ from those that Areas returned: the caller must then call Areas
-// again.
-func (l *Lookup) Read(from Group) (*symfmt.Module, bool) {
+// again, unless the context has ended.
+func (l *Lookup) Read(ctx context.Context, from Group) (*symfmt.Module, bool) {
 	o, g := l.unitIndex.Load(), from.g
-	if !l.ready(o, g) {
+	if !l.ready(ctx, o, g) {
 		return nil, false
 	}
 	w := l.idleWorker()
@@ -285,12 +286,12 @@ func (l *Lookup) Read(from Group) (*symfmt.Module, bool) {
 	for p, filter := range g.Filters() {
 		first := len(w.Funcs)
 		w.Filter = filter
-		if !l.readPortion(w, &o.Portions[p]) {
+		if ctx.Err() != nil || !l.readPortion(w, &o.Portions[p]) {
 			return nil, false
 		}
 		for i := first; i < len(w.Funcs) && !o.Exact(); i++ {
 			if !o.Has(l.codeOf(&w.Funcs[i]), p) {
-				l.better(o)
+				l.better(ctx, o)
 				return nil, false
 			}
 		}
@@ -300,12 +301,12 @@ func (l *Lookup) Read(from Group) (*symfmt.Module, bool) {
 }
 
 // ready reports whether a group of o can be read. If not, Areas must be called again.
-func (l *Lookup) ready(o *lookup.Index, g *lookup.Group) bool {
+func (l *Lookup) ready(ctx context.Context, o *lookup.Index, g *lookup.Group) bool {
 	if !g.In(o) {
 		return false
 	}
 	if !l.confirm(o, g) {
-		l.better(o)
+		l.better(ctx, o)
 		return false
 	}
 	return true
@@ -384,25 +385,39 @@ func (l *Lookup) Name(raw string) string {
 
 // Block returns a table whose only block of STACK CFI is the one that contains rva. It reports false if there is
 // none.
-func (l *Lookup) Block(rva symfmt.RVA) (symfmt.CFITable, bool) {
-	x := l.frames()
+func (l *Lookup) Block(ctx context.Context, rva symfmt.RVA) (symfmt.CFITable, bool) {
+	x := l.rules(ctx)
+	if x == nil {
+		return symfmt.CFITable{}, false
+	}
 	defer func() { l.note(x.Problems()) }()
 	return x.Block(rva)
 }
 
 // Begins reports whether a block of STACK CFI begins after first, and at or before last.
-func (l *Lookup) Begins(first, last symfmt.RVA) bool {
-	x := l.frames()
+func (l *Lookup) Begins(ctx context.Context, first, last symfmt.RVA) bool {
+	x := l.rules(ctx)
+	if x == nil {
+		return false
+	}
 	defer func() { l.note(x.Problems()) }()
 	return x.Begins(first, last)
 }
 
 // HasRules reports whether there is any call frame information.
-func (l *Lookup) HasRules() bool { return l.frames().HasBlocks() }
+func (l *Lookup) HasRules(ctx context.Context) bool {
+	x := l.rules(ctx)
+	return x != nil && x.HasBlocks()
+}
+
+// rules returns the index of call frame information, or nil if the context has ended.
+func (l *Lookup) rules(ctx context.Context) *unwind.Index {
+	return *l.frames.Do(ctx, func(x **unwind.Index) { *x = l.readFrames(ctx) })
+}
 
 // readFrames builds the index of call frame information. SFrame, which is used where DWARF has no rules, is read as a
 // whole, and so is a file whose rules come from instructions.
-func (l *Lookup) readFrames() *unwind.Index {
+func (l *Lookup) readFrames(ctx context.Context) *unwind.Index {
 	r := l.r
 	cpu := r.file.Arch
 	if cpu == nil {
@@ -414,8 +429,10 @@ func (l *Lookup) readFrames() *unwind.Index {
 		l.note(problems)
 		return x
 	}
-	c := callframe.Read(context.Background(), cpu, r.files, CFIAuto.sources())
-	l.note(c.Problems)
+	c := callframe.Read(ctx, cpu, r.files, CFIAuto.sources())
+	if ctx.Err() == nil {
+		l.note(c.Problems)
+	}
 	return unwind.NewTableIndex(&c.Table)
 }
 

@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
@@ -12,7 +13,7 @@ import (
 
 // openUnits prepares for reading units. If .debug_info is inflated on demand and there is an index of the units'
 // code, units are found as they are needed, otherwise all at once.
-func (l *Lookup) openUnits() {
+func (l *Lookup) openUnits(ctx context.Context) {
 	l.readIndex()
 	if l.index != nil {
 		l.r.readGradually(l.d)
@@ -23,7 +24,7 @@ func (l *Lookup) openUnits() {
 	l.d.Allow(cmp.Or(l.r.effortBase, units.EffortBase))
 	if l.d.Gradual {
 		l.split = &funcs.Split{}
-		l.unitIndex.Store(l.newUnitIndex(lookup.Listed, l.indexedPortions()))
+		l.unitIndex.Store(l.newUnitIndex(ctx, lookup.Listed, l.indexedPortions()))
 		return
 	}
 	l.split = l.r.findSplit(l.d)
@@ -31,7 +32,7 @@ func (l *Lookup) openUnits() {
 	if l.index != nil {
 		first = lookup.Listed
 	}
-	l.unitIndex.Store(l.newUnitIndex(first, l.portionsOf(l.d.Units)))
+	l.unitIndex.Store(l.newUnitIndex(ctx, first, l.portionsOf(l.d.Units)))
 }
 
 // readIndex reads the index of the units' code. If it is damaged, lookups only take longer.
@@ -97,19 +98,24 @@ func (l *Lookup) unitsOf(p *lookup.Portion) []uint64 {
 	return l.split.Jobs[p.Job].Units(l.d)
 }
 
-// declaredIndex returns the index of the code that units declare.
-func (l *Lookup) declaredIndex() *lookup.Index {
-	if o := l.unitIndex.Load(); o.Origin == lookup.Declared {
-		return o
-	}
-	return l.newUnitIndex(lookup.Declared, l.allPortions())
+// declaredIndex returns the index of the code that units declare, or nil if the context has ended.
+func (l *Lookup) declaredIndex(ctx context.Context) *lookup.Index {
+	return *l.declared.Do(ctx, func(x **lookup.Index) {
+		if *x = l.unitIndex.Load(); (*x).Origin != lookup.Declared {
+			*x = l.newUnitIndex(ctx, lookup.Declared, l.allPortions())
+		}
+	})
 }
 
-// newUnitIndex returns the index of the code that units declare or, with lookup.Listed, that the index lists for them.
-func (l *Lookup) newUnitIndex(origin lookup.Origin, portions []lookup.Portion) *lookup.Index {
+// newUnitIndex returns the index of the code that units declare or, with lookup.Listed, that the index lists for them. It
+// is incomplete if the context ends.
+func (l *Lookup) newUnitIndex(ctx context.Context, origin lookup.Origin, portions []lookup.Portion) *lookup.Index {
 	w := l.newWorker(l.d.Effort)
 	var all []lookup.Extent
 	for i := range portions {
+		if ctx.Err() != nil {
+			break
+		}
 		for _, off := range l.unitsOf(&portions[i]) {
 			spans, ok := []dwarf.Span(nil), false
 			if origin == lookup.Listed {

@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/lookup"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/internal/lru"
+	"github.com/symtool/symtool/internal/once"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -21,7 +23,7 @@ type sources struct {
 	mu   sync.Mutex
 	kept lru.Cache[sourceKey, *sourceIndex]
 
-	variables func() []srcread.Variable // sorted by address; made by the first call
+	variables once.Value[[]srcread.Variable] // sorted by address
 }
 
 // sourceIndex is an index that is filled as addresses are looked up in it.
@@ -39,44 +41,58 @@ type sourceKey struct {
 // Source returns the functions at an address, innermost first, with what the debug information says about them. A
 // frame without names gives the position of code that is in no function. What was read from units is cached for
 // later addresses. Code that a unit has but does not declare is found only if the unit declares no code at all.
-func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
+func (l *Lookup) Source(ctx context.Context, rva symfmt.RVA) []symfmt.SourceFrame {
 	if l.d == nil {
 		return nil
 	}
 	addr := l.r.code.Addr(rva)
-	for {
+	for ctx.Err() == nil {
 		o := l.unitIndex.Load()
 		g := o.At(addr)
 		if g == nil {
-			if l.extend(o, addr) {
+			if l.extend(ctx, o, addr) {
 				continue
 			}
-			o = l.declared() // code between functions may have lines
+			if o = l.declaredIndex(ctx); o == nil { // code between functions may have lines
+				return nil
+			}
 			if g = o.At(addr); g == nil {
 				return nil
 			}
 		}
-		if frames, ok := l.readSource(o, g, rva); ok {
+		if frames, ok := l.readSource(ctx, o, g, rva); ok {
 			return frames
 		}
 	}
+	return nil
 }
 
 // extend replaces o, which does not have an address, by an index that may have it. It reports false if there is
 // none.
-func (l *Lookup) extend(o *lookup.Index, addr uint64) bool {
-	if o.Exact() || !l.r.code.Touches(addr, addr) || o.Origin == lookup.Declared && !l.undeclared() {
+func (l *Lookup) extend(ctx context.Context, o *lookup.Index, addr uint64) bool {
+	if o.Exact() || !l.r.code.Touches(addr, addr) || o.Origin == lookup.Declared && !l.haveUndeclared(ctx) {
 		return false
 	}
-	l.better(o)
+	l.better(ctx, o)
 	return true
 }
 
-// findUndeclared reports whether a unit that declares no code has some.
-func (l *Lookup) findUndeclared() bool {
+// haveUndeclared reports whether a unit that declares no code has some.
+func (l *Lookup) haveUndeclared(ctx context.Context) bool {
+	return *l.undeclared.Do(ctx, func(is *bool) { *is = l.findUndeclared(ctx) })
+}
+
+func (l *Lookup) findUndeclared(ctx context.Context) bool {
+	declared := l.declaredIndex(ctx)
+	if declared == nil {
+		return false
+	}
 	w := l.newWorker(&dwarf.Effort{Limit: l.d.Effort.Limit})
 	w.Wants, w.Indexing = func(dwarf.Span) bool { return false }, true
-	for _, p := range l.declared().Silent() {
+	for _, p := range declared.Silent() {
+		if ctx.Err() != nil {
+			break
+		}
 		l.read(w, p)
 		if len(w.Funcs) > 0 || w.Effort.Over() {
 			return true
@@ -88,8 +104,8 @@ func (l *Lookup) findUndeclared() bool {
 
 // readSource looks up rva in the portions of a group of o, for Source. It reports false if Areas must be called
 // again.
-func (l *Lookup) readSource(o *lookup.Index, g *lookup.Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
-	if !l.ready(o, g) {
+func (l *Lookup) readSource(ctx context.Context, o *lookup.Index, g *lookup.Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
+	if !l.ready(ctx, o, g) {
 		return nil, false
 	}
 	for _, p := range g.Portions() {
@@ -139,11 +155,11 @@ func (l *Lookup) addSource(p *lookup.Portion, key sourceKey, x *sourceIndex, add
 
 // Declared returns where the variable that begins at an address is declared. Line is 0 if no variable begins
 // there, or if the debug information does not give a line. The first call reads the variables of all units.
-func (l *Lookup) Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32) {
+func (l *Lookup) Declared(ctx context.Context, rva symfmt.RVA) (file symfmt.SourceFile, line uint32) {
 	if l.d == nil {
 		return file, 0
 	}
-	all, addr := l.sources.variables(), l.r.code.Addr(rva)
+	all, addr := *l.sources.variables.Do(ctx, func(v *[]srcread.Variable) { *v = l.readVariables(ctx) }), l.r.code.Addr(rva)
 	i, found := slices.BinarySearchFunc(all, addr, func(v srcread.Variable, addr uint64) int { return cmp.Compare(v.Addr, addr) })
 	if !found {
 		return file, 0
@@ -153,9 +169,12 @@ func (l *Lookup) Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32) 
 
 // readVariables returns the variables of all units, sorted by address. If several have the same address, the first
 // unit's is used.
-func (l *Lookup) readVariables() (all []srcread.Variable) {
+func (l *Lookup) readVariables(ctx context.Context) (all []srcread.Variable) {
 	portions := l.allPortions()
 	for i := range portions {
+		if ctx.Err() != nil {
+			break
+		}
 		w := l.idleWorker()
 		w.ReadData()
 		ok := l.readPortion(w, &portions[i])

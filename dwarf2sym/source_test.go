@@ -32,7 +32,7 @@ func TestSource(t *testing.T) {
 	} {
 		l := openSource(t, c.file)
 		var got []string
-		for _, f := range l.Source(c.rva) {
+		for _, f := range l.Source(t.Context(), c.rva) {
 			got = append(got, fmt.Sprintf("%s %s:%d:%d, declared at %s:%d", f.FullName(), f.File.Path, f.Line, f.Column, f.StartFile.Relative, f.StartLine))
 		}
 		if text := strings.Join(got, " | "); text != c.want {
@@ -52,7 +52,7 @@ func TestDeclared(t *testing.T) {
 		{"clang-dwarf5.elf", 0x3718, "/src/nest.c:3"}, {"clang-dwarf5.elf", 0x3719, ":0"}, {"gcc-dwarf4.elf", 0x2008, "/src/nest.c:3"},
 		{"split-clang5.elf", 0x38e0, "/src/nest.c:3"}, {"nodebug.elf", 0x2008, ":0"},
 	} {
-		file, line := openSource(t, c.file).Declared(c.rva)
+		file, line := openSource(t, c.file).Declared(t.Context(), c.rva)
 		if got := fmt.Sprintf("%s:%d", file.Path, line); got != c.want {
 			t.Errorf("%s, %#x: %s, want %s", c.file, c.rva, got, c.want)
 		}
@@ -123,9 +123,9 @@ func TestSourceOfCode(t *testing.T) {
 	for _, name := range []string{"clang-dwarf5.elf", "gcc-dwarf4.elf", "lto-clang.elf", "split-gcc5.elf"} {
 		l := openSource(t, name)
 		checked := 0
-		for _, a := range l.Areas(0, 1<<20) {
+		for _, a := range l.Areas(t.Context(), 0, 1<<20) {
 			for rva := a.First; rva <= a.Last; rva++ {
-				frames := l.Source(rva)
+				frames := l.Source(t.Context(), rva)
 				if len(frames) == 0 {
 					t.Errorf("%s, %#x: nothing", name, rva)
 					continue
@@ -206,11 +206,11 @@ func TestSourceKeepsAbbreviations(t *testing.T) {
 // Only the function with the address is read from a unit, and another one when it is needed.
 func TestSourceReadsFunctions(t *testing.T) {
 	l := openSource(t, "clang-dwarf5.elf")
-	first := l.Source(0x15d8)
+	first := l.Source(t.Context(), 0x15d8)
 	unit := l.done.Load()
-	areas := l.Areas(0, 1<<20)
+	areas := l.Areas(t.Context(), 0, 1<<20)
 	for _, a := range areas {
-		l.Source(a.First)
+		l.Source(t.Context(), a.First)
 	}
 	sizes := int64(0)
 	for _, p := range l.unitIndex.Load().Portions {
@@ -226,10 +226,10 @@ func TestSourceReadsFunctions(t *testing.T) {
 
 // Functions are also found in units that do not declare their code.
 func TestSourceUndeclared(t *testing.T) {
-	want := openSource(t, "clang-dwarf5.elf").Source(0x15d8)
+	want := openSource(t, "clang-dwarf5.elf").Source(t.Context(), 0x15d8)
 	l := openSource(t, "clang-dwarf5.elf")
 	l.unitIndex.Store(lookup.New(lookup.Declared, l.allPortions(), nil))
-	if got := l.Source(0x15d8); len(want) == 0 || !reflect.DeepEqual(got, want) {
+	if got := l.Source(t.Context(), 0x15d8); len(want) == 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -246,11 +246,11 @@ func TestNoFuncs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if areas := l.Areas(0, 1<<20); len(areas) > 0 || l.Source(0x15d8) != nil {
-		t.Errorf("%d areas, frames %+v, want none", len(areas), l.Source(0x15d8))
+	if areas := l.Areas(t.Context(), 0, 1<<20); len(areas) > 0 || l.Source(t.Context(), 0x15d8) != nil {
+		t.Errorf("%d areas, frames %+v, want none", len(areas), l.Source(t.Context(), 0x15d8))
 	}
-	if s, ok := l.Public(0x15d8); !ok || s.Name == "" || !l.HasRules() {
-		t.Errorf("symbol %+v, rules %t, want both", s, l.HasRules())
+	if s, ok := l.Public(0x15d8); !ok || s.Name == "" || !l.HasRules(t.Context()) {
+		t.Errorf("symbol %+v, rules %t, want both", s, l.HasRules(t.Context()))
 	}
 }
 
@@ -260,11 +260,11 @@ func TestSourceReadsUnitsOnce(t *testing.T) {
 	for _, name := range []string{"clang-dwarf5.elf", "split-gcc5.elf"} {
 		kept, read := openSource(t, name), openSource(t, name)
 		read.sources.kept.Limit = 1 // of several indexes, only the last one is kept
-		kept.Source(kept.Last())
-		areas, first := kept.Areas(0, 1<<20), int64(0)
+		kept.Source(t.Context(), kept.Last(t.Context()))
+		areas, first := kept.Areas(t.Context(), 0, 1<<20), int64(0)
 		for pass := range 2 {
 			for _, a := range areas {
-				want, got := read.Source(a.First), kept.Source(a.First)
+				want, got := read.Source(t.Context(), a.First), kept.Source(t.Context(), a.First)
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("%s, %#x: %+v, want %+v", name, a.First, got, want)
 				}

@@ -31,26 +31,32 @@ func (l *Lookup) extended(s dwarf.Span, to publics.Symbol) dwarf.Span {
 	return s
 }
 
-// better returns an index with more code than the inexact index than.
-func (l *Lookup) better(than *lookup.Index) *lookup.Index {
+// better returns an index with more code than the inexact index than, or that index if the context ends.
+func (l *Lookup) better(ctx context.Context, than *lookup.Index) *lookup.Index {
 	if than.Origin != lookup.Listed {
-		return l.makeExact()
+		return l.makeExact(ctx)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.unitIndex.Load()
 	if o.Origin == lookup.Listed {
-		o = l.newUnitIndex(lookup.Declared, l.allPortions())
+		declared := l.newUnitIndex(ctx, lookup.Declared, l.allPortions())
+		if ctx.Err() != nil {
+			return o
+		}
+		o = declared
 		l.unitIndex.Store(o)
 	}
 	return o
 }
 
-// makeExact returns the index of all functions. It is made only once.
-func (l *Lookup) makeExact() *lookup.Index {
+// makeExact returns the index of all functions, which is made only once. If the context ends meanwhile, the index stays
+// what it is.
+func (l *Lookup) makeExact(ctx context.Context) *lookup.Index {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if o := l.unitIndex.Load(); o.Exact() {
+	o := l.unitIndex.Load()
+	if o.Exact() || ctx.Err() != nil {
 		return o
 	}
 	if t, ok := (*l.symbols.Load()).(*publics.Table); ok {
@@ -60,7 +66,7 @@ func (l *Lookup) makeExact() *lookup.Index {
 	effort := &dwarf.Effort{Limit: l.d.Effort.Limit}
 	workers := make([]*funcs.Worker, l.r.jobs)
 	all := lookup.NewBuilder(portions)
-	err := par.Ordered(context.Background(), len(workers), len(portions), func(_ context.Context, worker, p int) (found indexedUnits, _ error) {
+	err := par.Ordered(ctx, len(workers), len(portions), func(_ context.Context, worker, p int) (found indexedUnits, _ error) {
 		w := workers[worker]
 		if w == nil {
 			w = l.newWorker(effort)
@@ -81,13 +87,16 @@ func (l *Lookup) makeExact() *lookup.Index {
 		}
 		return nil
 	})
+	if ctx.Err() != nil {
+		return o
+	}
 	if effort.Over() {
 		return l.giveUp()
 	}
 	if err != nil {
 		l.note([]symfmt.Problem{{Lost: "all functions", Err: err}})
 	}
-	o := all.Index()
+	o = all.Index()
 	l.unitIndex.Store(o)
 	return o
 }

@@ -141,7 +141,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			benchLookups(b, len(c.addrs), func() {
 				for _, rva := range c.addrs {
-					if _, err := r.Find(rva, &at); err != nil {
+					if _, err := r.Find(b.Context(), rva, &at); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -199,7 +199,7 @@ func BenchmarkFirst(b *testing.B) {
 		}
 		b.StartTimer()
 		for i := range r.x.funcs.len() {
-			if _, err := r.Find(r.x.funcs.start(i), &at); err != nil {
+			if _, err := r.Find(b.Context(), r.x.funcs.start(i), &at); err != nil {
 				b.Fatal(err)
 			}
 		}

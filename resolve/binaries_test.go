@@ -40,7 +40,7 @@ func compareModule(t *testing.T, r *Resolver, m *symfmt.Module) (asked int) {
 	same := func(rva symfmt.RVA, want Location, ok bool) {
 		t.Helper()
 		asked++
-		found, err := r.Nearest(rva, &at)
+		found, err := r.Nearest(t.Context(), rva, &at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +101,8 @@ func checkBinary(t *testing.T, path string) (asked int) {
 	r := openFile(t, file)
 	for i := range m.Funcs {
 		rva := m.Funcs[i].RVA
-		r.Nearest(rva, &at)
-		if _, err := indexed.Nearest(rva, &again); err != nil || !sameLocation(&at, &again) {
+		r.Nearest(t.Context(), rva, &at)
+		if _, err := indexed.Nearest(t.Context(), rva, &again); err != nil || !sameLocation(&at, &again) {
 			t.Fatalf("%#x through the index: %+v, %v; want %+v", uint64(rva), again, err, at)
 		}
 	}

@@ -23,7 +23,7 @@ func TestDeepInlines(t *testing.T) {
 	for _, depth := range []int{1, maxInlined, maxInlined + 1, 100_000} {
 		r := openFile(t, writeFile(t, "x.sym", []byte(nested(depth))))
 		var at Location
-		_, err := r.Find(0x1000, &at)
+		_, err := r.Find(t.Context(), 0x1000, &at)
 		if depth <= maxInlined {
 			if err != nil || len(at.Frames) != depth+1 {
 				t.Errorf("%d: %v, %d frames", depth, err, len(at.Frames))
@@ -31,7 +31,7 @@ func TestDeepInlines(t *testing.T) {
 		} else if err == nil || !strings.Contains(err.Error(), "more than 256 functions are inlined into one another") {
 			t.Errorf("%d: %v", depth, err)
 		}
-		if found, err := r.Find(0x2000, &at); !found || err != nil || at.Frames[0].Function != "other" {
+		if found, err := r.Find(t.Context(), 0x2000, &at); !found || err != nil || at.Frames[0].Function != "other" {
 			t.Errorf("%d: %v, %v", depth, err, at)
 		}
 	}
@@ -54,12 +54,12 @@ func TestRefusedOnce(t *testing.T) {
 	counted := &countingSource{recordSource: r.source}
 	r.source = counted
 	var at Location
-	_, first := r.Find(0x1000, &at)
+	_, first := r.Find(t.Context(), 0x1000, &at)
 	reads := counted.reads
 	if first == nil || reads == 0 {
 		t.Fatalf("error %v after %d reads", first, reads)
 	}
-	if _, again := r.Find(0x1001, &at); again == nil || again.Error() != first.Error() || counted.reads != reads {
+	if _, again := r.Find(t.Context(), 0x1001, &at); again == nil || again.Error() != first.Error() || counted.reads != reads {
 		t.Errorf("error %v and %d more reads, want %v and none", again, counted.reads-reads, first)
 	}
 }
@@ -79,14 +79,14 @@ func TestFunctionText(t *testing.T) {
 	}
 	defer r.Close()
 	var at Location
-	if _, err := r.Find(0x1000, &at); err == nil || !strings.Contains(err.Error(), "bytes of lines and inlined functions, more than the limit of 1048576") {
+	if _, err := r.Find(t.Context(), 0x1000, &at); err == nil || !strings.Contains(err.Error(), "bytes of lines and inlined functions, more than the limit of 1048576") {
 		t.Error(err)
 	}
-	if found, err := r.Find(0x2000, &at); !found || err != nil || at.Frames[0].Line != 2 {
+	if found, err := r.Find(t.Context(), 0x2000, &at); !found || err != nil || at.Frames[0].Line != 2 {
 		t.Errorf("%v, %v", err, at)
 	}
 	r = openFile(t, path)
-	if found, err := r.Find(0x1000, &at); !found || err != nil {
+	if found, err := r.Find(t.Context(), 0x1000, &at); !found || err != nil {
 		t.Errorf("%v, %v", found, err)
 	}
 	many := writeFile(t, "y.sym", []byte("MODULE Linux x86_64 ABC0 a\n"+strings.Repeat("FUNC 1000 10 0 f\n", 100_000)))

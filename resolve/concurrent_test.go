@@ -47,15 +47,15 @@ func TestConcurrent(t *testing.T) {
 					if i < n {
 						want = fmt.Sprintf("inlined%d file%d:%d < function%d file%d:%d", n-1-i, i, i+7, i, i, i+1)
 					}
-					if ok, err := r.Find(rva, &at); !ok || err != nil || text2line(&at) != want {
+					if ok, err := r.Find(t.Context(), rva, &at); !ok || err != nil || text2line(&at) != want {
 						t.Errorf("%#x: %q, %v, want %q", uint64(rva), text2line(&at), err, want)
 						return
 					}
-					if start, ok, err := r.LineStart(rva); err != nil || ok != (i < n) || ok && start != rva {
+					if start, ok, err := r.LineStart(t.Context(), rva); err != nil || ok != (i < n) || ok && start != rva {
 						t.Errorf("%#x: line at %#x, %v, %v", uint64(rva), uint64(start), ok, err)
 						return
 					}
-					if b, err := r.Rules(rva, cfi.NewNames(nil)); i < n && (err != nil || b.Row.String() != fmt.Sprintf(".cfa: $rsp %d +", i)) {
+					if b, err := r.Rules(t.Context(), rva, cfi.NewNames(nil)); i < n && (err != nil || b.Row.String() != fmt.Sprintf(".cfa: $rsp %d +", i)) {
 						t.Errorf("%#x: CFI %+v, %v", uint64(rva), b, err)
 						return
 					}
@@ -74,10 +74,10 @@ func TestCacheLimit(t *testing.T) {
 	var most, cleared int64
 	before := int64(0)
 	for i := range 300 {
-		if _, err := r.Find(symfmt.RVA(0x1000+16*i), &at); err != nil {
+		if _, err := r.Find(t.Context(), symfmt.RVA(0x1000+16*i), &at); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, err := r.LineStart(symfmt.RVA(0x1000 + 16*i)); !ok || err != nil {
+		if _, ok, err := r.LineStart(t.Context(), symfmt.RVA(0x1000+16*i)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 		held := r.cache.Load().held

@@ -22,7 +22,7 @@ func ExampleOpen() {
 	defer r.Close()
 	var at resolve.Location // reused for each address: nothing is allocated
 	for _, rva := range []symfmt.RVA{0x1010, 0x6004, 0x100} {
-		found, err := resolve.Find(r, rva, &at)
+		found, err := resolve.Find(context.Background(), r, rva, &at)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func ExampleFromModule() {
 	}
 	r := resolve.FromModule(result.Module, resolve.ModuleOptions{Extents: &result.Extents})
 	var at resolve.Location
-	if _, err := r.Find(0x1be, &at); err != nil {
+	if _, err := r.Find(context.Background(), 0x1be, &at); err != nil {
 		log.Fatal(err)
 	}
 	for _, f := range at.Frames {
@@ -59,54 +59,53 @@ func ExampleFromModule() {
 	// crash /src/walk_sources.c:20 inlined=false
 }
 
-// perfMap is the map of code that a JIT compiler writes for perf, as Symbols: names are all that it has.
-type perfMap struct {
+// kernelNames are the names of /proc/kallsyms as Symbols: names are all that it has.
+type kernelNames struct {
 	resolve.NamesOnly
-	code []perfCode // in order of address
+	starts []uint64 // in order
+	names  []string
 }
 
-type perfCode struct {
-	start, size uint64
-	name        string
-}
-
-// Nearest implements resolve.Symbols.
-func (p *perfMap) Nearest(rva symfmt.RVA, at *resolve.Location) (bool, error) {
+// Nearest implements resolve.Symbols. How far a name extends is a guess.
+func (k *kernelNames) Nearest(_ context.Context, rva symfmt.RVA, at *resolve.Location) (bool, error) {
 	*at = resolve.Location{Frames: at.Frames[:0]}
-	i := sort.Search(len(p.code), func(i int) bool { return p.code[i].start > uint64(rva) }) - 1
-	if i < 0 || uint64(rva)-p.code[i].start >= p.code[i].size {
+	i := sort.Search(len(k.starts), func(i int) bool { return k.starts[i] > uint64(rva) }) - 1
+	if i < 0 {
 		return false, nil
 	}
-	c := &p.code[i]
-	at.Source, at.Start, at.Offset, at.Size = resolve.Func, symfmt.RVA(c.start), uint64(rva)-c.start, c.size
-	at.Frames = append(at.Frames, resolve.Frame{Function: c.name})
+	at.Source, at.Start, at.Offset = resolve.Public, symfmt.RVA(k.starts[i]), uint64(rva)-k.starts[i]
+	at.Guess = at.Offset >= 4096
+	at.Frames = append(at.Frames, resolve.Frame{Function: k.names[i]})
 	return true, nil
 }
 
 // Names from a source of your own: one method is left to write.
 func ExampleNamesOnly() {
-	p := &perfMap{NamesOnly: resolve.NamesOnly{Module: resolve.Identity{Name: "perf-4711.map"}}}
-	for line := range strings.Lines("7f0000001000 40 LazyCompile:~parse app.js:3\n7f0000001080 20 Builtin:Add\n") {
-		var c perfCode
-		start, rest, _ := strings.Cut(line, " ")
-		size, name, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		c.start, _ = strconv.ParseUint(start, 16, 64)
-		c.size, _ = strconv.ParseUint(size, 16, 64)
-		c.name = name
-		p.code = append(p.code, c)
+	k := &kernelNames{NamesOnly: resolve.NamesOnly{Module: resolve.Identity{Name: "vmlinux"}}}
+	for line := range strings.Lines("ffffffff81000000 T _stext\nffffffff81000040 T do_one_initcall\n") {
+		field := strings.Fields(line)
+		start, err := strconv.ParseUint(field[0], 16, 64)
+		if err != nil {
+			log.Fatal(err)
+		}
+		k.starts, k.names = append(k.starts, start), append(k.names, field[2])
 	}
-	var symbols resolve.Symbols = p
+	var symbols resolve.Symbols = k
 	defer symbols.Close()
 	var at resolve.Location
-	for _, pc := range []symfmt.RVA{0x7f0000001004, 0x7f0000001060, 0x7f0000001088} {
-		if found, err := resolve.Find(symbols, pc, &at); !found || err != nil {
+	for _, pc := range []symfmt.RVA{0xffffffff81000004, 0xffffffff81000058, 0xffffffffa0000000} {
+		found, err := resolve.Find(context.Background(), symbols, pc, &at)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if !found {
 			fmt.Printf("%x: unknown\n", pc)
 			continue
 		}
 		fmt.Printf("%x: %s + %#x\n", pc, at.Frames[0].Function, at.Offset)
 	}
 	// Output:
-	// 7f0000001004: LazyCompile:~parse app.js:3 + 0x4
-	// 7f0000001060: unknown
-	// 7f0000001088: Builtin:Add + 0x8
+	// ffffffff81000004: _stext + 0x4
+	// ffffffff81000058: do_one_initcall + 0x18
+	// ffffffffa0000000: unknown
 }

@@ -60,7 +60,7 @@ var extentRules = []struct {
 	{"rules", "call frame information begins or ends between a symbol without a size and the address", func(a *extentAnswer) bool {
 		var at Location
 		base, _ := a.r.Base()
-		found, _ := a.r.Nearest(symfmt.RVA(a.addr-base), &at)
+		found, _ := a.r.Nearest(context.Background(), symfmt.RVA(a.addr-base), &at)
 		return a.got == "??" && found && at.Guess && at.Frames[0].Function == a.want
 	}},
 	{"clone", "LLVM prints the suffix that the compiler gave a clone", func(a *extentAnswer) bool {
@@ -135,7 +135,7 @@ func compareExtents(t *testing.T, path string) {
 	places := symbolPlaces(f)
 	for i, addr := range addrs {
 		got, want := "??", "??"
-		if found, err := r.Find(symfmt.RVA(addr-f.Base), &at); err != nil {
+		if found, err := r.Find(t.Context(), symfmt.RVA(addr-f.Base), &at); err != nil {
 			t.Fatal(err)
 		} else if found {
 			got = at.Frames[len(at.Frames)-1].Function
@@ -184,7 +184,7 @@ func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64) {
 	both, bad := 0, 0
 	var at Location
 	for i, addr := range addrs {
-		found, err := Find(r, symfmt.RVA(addr-f.Base), &at)
+		found, err := Find(t.Context(), r, symfmt.RVA(addr-f.Base), &at)
 		if err != nil {
 			t.Fatal(err)
 		}

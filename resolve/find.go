@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -9,11 +10,13 @@ import (
 )
 
 // Find is the function Find of r. It does not allocate for functions that were looked up before.
-func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) { return Find(r, rva, at) }
+func (r *Resolver) Find(ctx context.Context, rva symfmt.RVA, at *Location) (bool, error) {
+	return Find(ctx, r, rva, at)
+}
 
 // Nearest implements Symbols. Breakpad and rust-minidump also return the nearest PUBLIC.
 // Package extent says how far one extends.
-func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
+func (r *Resolver) Nearest(_ context.Context, rva symfmt.RVA, at *Location) (bool, error) {
 	*at = Location{Frames: at.Frames[:0]}
 	base := r.x.funcs.below(rva) - 1
 	if base >= 0 && r.known(base, rva, at) {

@@ -57,8 +57,8 @@ func FuzzIndexFile(f *testing.F) {
 		r := newTextResolver("test.sym", x, memoryText{bytes.NewReader([]byte(overlap))}, nil)
 		var at Location
 		for rva := symfmt.RVA(0x7f0); rva < 0x3000; rva += 7 {
-			r.Nearest(rva, &at)
-			r.Rules(rva, cfi.NewNames(nil))
+			r.Nearest(t.Context(), rva, &at)
+			r.Rules(t.Context(), rva, cfi.NewNames(nil))
 			r.Win(rva)
 		}
 	})

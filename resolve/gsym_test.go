@@ -165,7 +165,7 @@ func compareGSYM(t *testing.T, m *symfmt.Module, r *Resolver, o gsym.Options, ad
 	var at Location
 	shown := 0
 	askGSYM(t, file, o.Base, addrs, func(rva symfmt.RVA, frames []gsymFrame) {
-		if _, err := r.Nearest(rva, &at); err != nil {
+		if _, err := r.Nearest(t.Context(), rva, &at); err != nil {
 			t.Fatal(err)
 		}
 		if sameGSYM(frames, &at, rva) {

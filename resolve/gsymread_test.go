@@ -40,7 +40,7 @@ func TestOracleGSYMRead(t *testing.T) {
 			asked, shown := 0, 0
 			var at Location
 			askGSYM(t, file, imageBase(t, file), gsymAddresses(m), func(rva symfmt.RVA, frames []gsymFrame) {
-				if _, err := r.Nearest(rva, &at); err != nil {
+				if _, err := r.Nearest(t.Context(), rva, &at); err != nil {
 					t.Fatal(err)
 				}
 				asked++

@@ -193,7 +193,7 @@ func TestIndexFileAtOnce(t *testing.T) {
 					return
 				}
 				var at Location
-				if _, err := r.Find(0x1008, &at); err != nil || text2line(&at) != smallAnswer {
+				if _, err := r.Find(t.Context(), 0x1008, &at); err != nil || text2line(&at) != smallAnswer {
 					t.Error(text2line(&at), err)
 				}
 				r.Close()

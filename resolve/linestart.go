@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"sort"
@@ -19,7 +20,7 @@ const (
 // LineStart returns the start of the line record that contains an address, if Find returns a line
 // for it. A function's line records are read when one of its addresses is first looked up here,
 // as Find does not need their starts.
-func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
+func (r *Resolver) LineStart(_ context.Context, rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
 	i := r.x.funcs.find(rva)
 	if i < 0 || uint64(rva-r.x.funcs.span(i).rva) > math.MaxUint32 {
 		return 0, false, nil

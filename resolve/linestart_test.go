@@ -34,10 +34,10 @@ func TestManyLineStarts(t *testing.T) {
 	r.source.(*textSource).text = counter
 	for i := range n {
 		rva := symfmt.RVA(0x1000 + 16*i)
-		if start, ok, err := r.LineStart(rva + 7); start != rva || !ok || err != nil {
+		if start, ok, err := r.LineStart(t.Context(), rva+7); start != rva || !ok || err != nil {
 			t.Fatalf("%#x: %#x, %v, %v", uint64(rva+7), uint64(start), ok, err)
 		}
-		if _, ok, err := r.LineStart(rva + 8); ok || err != nil {
+		if _, ok, err := r.LineStart(t.Context(), rva+8); ok || err != nil {
 			t.Fatalf("%#x: %v, %v", uint64(rva+8), ok, err)
 		}
 	}
@@ -55,7 +55,7 @@ func TestLineStartOrder(t *testing.T) {
 	text := head + "FILE 0 a\nFUNC 1000 100 0 f\n1020 10 1 0\n1000 40 2 0\n1020 4 3 0\nff0 40 4 0\n1080 0 5 0\n1060 200 6 0\n10f0 1x 7 0\n"
 	r := openString(t, text)
 	for rva, want := range map[symfmt.RVA]symfmt.RVA{0x1000: 0x1000, 0x101f: 0x1000, 0x1020: 0x1020, 0x1023: 0x1020, 0x1024: 0, 0x1050: 0, 0x1060: 0x1060, 0x10ff: 0x1060, 0x1100: 0, 0xfff: 0} {
-		start, ok, err := r.LineStart(rva)
+		start, ok, err := r.LineStart(t.Context(), rva)
 		if err != nil || ok != (want != 0) || ok && start != want {
 			t.Errorf("%#x: %#x, %v, %v; want %#x", uint64(rva), uint64(start), ok, err, uint64(want))
 		}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/symtool/symtool/symfmt"
@@ -25,9 +26,9 @@ func OtherModules(tried []symfmt.Tried) []string {
 
 // OtherDebugFiles returns the debug files of tried that do not belong to the binary whose symbols were found, if the
 // symbols lack something for that reason.
-func OtherDebugFiles(found Symbols, tried []symfmt.Tried) (others []symfmt.Tried) {
+func OtherDebugFiles(ctx context.Context, found Symbols, tried []symfmt.Tried) (others []symfmt.Tried) {
 	for _, t := range tried {
-		if found != nil && (t.Kind == symfmt.OtherSupplement || (t.Kind == symfmt.OtherDebug || t.Kind == symfmt.OtherPDB) && found.Detail() == PublicDetail) {
+		if found != nil && (t.Kind == symfmt.OtherSupplement || (t.Kind == symfmt.OtherDebug || t.Kind == symfmt.OtherPDB) && found.Detail(ctx) == PublicDetail) {
 			others = append(others, t)
 		}
 	}

@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"context"
+
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/symfmt/vars"
@@ -179,14 +181,14 @@ func indexModule(m *symfmt.Module, binary bool) *index {
 
 // ContentsOf returns what s knows about the contents of a source file of the functions at an address. The result is
 // zero if s knows nothing, as for symbol files.
-func ContentsOf(s Symbols, rva symfmt.RVA, file string) symfmt.Contents {
+func ContentsOf(ctx context.Context, s Symbols, rva symfmt.RVA, file string) symfmt.Contents {
 	switch s := s.(type) {
 	case *Resolver:
 		if m, ok := s.source.(moduleSource); ok {
 			return m.m.Contents[file]
 		}
 	case SourceSymbols:
-		for _, f := range s.Source(rva) {
+		for _, f := range s.Source(ctx, rva) {
 			if symfmt.CleanName(f.File.Path, symfmt.NoFile) == file {
 				return f.File.Contents
 			}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"math"
 
 	"github.com/symtool/symtool/symfmt"
@@ -20,25 +21,27 @@ type NamesOnly struct {
 func (n *NamesOnly) Identity() Identity { return n.Module }
 
 // LineStart implements Symbols: line records are not known.
-func (*NamesOnly) LineStart(symfmt.RVA) (start symfmt.RVA, ok bool, err error) { return 0, false, nil }
+func (*NamesOnly) LineStart(context.Context, symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
+	return 0, false, nil
+}
 
 // Detail implements Symbols.
-func (*NamesOnly) Detail() Detail { return FuncDetail }
+func (*NamesOnly) Detail(context.Context) Detail { return FuncDetail }
 
 // Rules implements Symbols: there are none.
-func (*NamesOnly) Rules(symfmt.RVA, *cfi.Names) (*Rules, error) { return nil, nil }
+func (*NamesOnly) Rules(context.Context, symfmt.RVA, *cfi.Names) (*Rules, error) { return nil, nil }
 
 // Win implements Symbols: there are none.
 func (*NamesOnly) Win(symfmt.RVA) (*symfmt.StackWin, error) { return nil, nil }
 
 // HasRules implements Symbols.
-func (*NamesOnly) HasRules() bool { return false }
+func (*NamesOnly) HasRules(context.Context) bool { return false }
 
 // InCode implements Symbols: there may be code anywhere.
 func (*NamesOnly) InCode(symfmt.RVA) bool { return true }
 
 // Last implements Symbols: there may be code anywhere.
-func (*NamesOnly) Last() symfmt.RVA { return math.MaxUint64 }
+func (*NamesOnly) Last(context.Context) symfmt.RVA { return math.MaxUint64 }
 
 // Base implements Symbols: it is not known.
 func (*NamesOnly) Base() (base uint64, known bool) { return 0, false }

@@ -140,7 +140,7 @@ func compareAnswers(t *testing.T, r Symbols, addrs []symfmt.RVA, answers [][]Fra
 	var at, other Location
 	elsewhere := func(is func([]Frame) bool) bool {
 		for rva := at.Start; rva < at.Start+symfmt.RVA(at.Size); rva++ {
-			if _, err := Find(r, rva, &other); err != nil {
+			if _, err := Find(t.Context(), r, rva, &other); err != nil {
 				t.Fatal(err)
 			}
 			if is(other.Frames) {
@@ -152,7 +152,7 @@ func compareAnswers(t *testing.T, r Symbols, addrs []symfmt.RVA, answers [][]Fra
 	frames, unexplained := 0, 0
 	counts := map[string]int{}
 	for i, rva := range addrs {
-		if _, err := Find(r, rva, &at); err != nil {
+		if _, err := Find(t.Context(), r, rva, &at); err != nil {
 			t.Fatal(err)
 		}
 		frames += len(answers[i])

@@ -69,7 +69,7 @@ func TestShapes(t *testing.T) {
 			text := shaped(c.size, c.lines, c.files, c.inlines, c.line, c.param)
 			r := openString(t, text)
 			var at Location
-			if _, err := r.Find(0x1000, &at); err != nil {
+			if _, err := r.Find(t.Context(), 0x1000, &at); err != nil {
 				t.Fatal(err)
 			}
 			if got := r.cache.Load().slot(0).shape; got != c.want {
@@ -124,7 +124,7 @@ func TestKnownAndAround(t *testing.T) {
 	}
 	for rva, want := range map[symfmt.RVA]string{0x110f: "inner a:2", 0x1110: "outer a:1", 0x100008000: "huge"} {
 		var at Location
-		if _, err := r.Find(rva, &at); err != nil || text2line(&at) != want {
+		if _, err := r.Find(t.Context(), rva, &at); err != nil || text2line(&at) != want {
 			t.Errorf("%#x: %q, %v, want %q", uint64(rva), text2line(&at), err, want)
 		}
 	}

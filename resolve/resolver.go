@@ -20,6 +20,7 @@
 package resolve
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -83,7 +84,7 @@ func (r *Resolver) Close() error {
 }
 
 // Detail implements Symbols. If there are source files, there may be lines.
-func (r *Resolver) Detail() Detail {
+func (r *Resolver) Detail(context.Context) Detail {
 	switch {
 	case r.x.files.len() > 0:
 		return LineDetail
@@ -94,7 +95,9 @@ func (r *Resolver) Detail() Detail {
 }
 
 // HasRules implements Symbols.
-func (r *Resolver) HasRules() bool { return r.x.blocks.len()+r.x.wins.len()+r.x.fpos.len() > 0 }
+func (r *Resolver) HasRules(context.Context) bool {
+	return r.x.blocks.len()+r.x.wins.len()+r.x.fpos.len() > 0
+}
 
 // Identity implements Symbols.
 func (r *Resolver) Identity() Identity {
@@ -124,7 +127,7 @@ func (r *Resolver) Base() (base uint64, known bool) {
 }
 
 // Last returns the last address of the records in the symbol file.
-func (r *Resolver) Last() symfmt.RVA { return r.extent.Last }
+func (r *Resolver) Last(context.Context) symfmt.RVA { return r.extent.Last }
 
 var _ Symbols = (*Resolver)(nil)
 

@@ -45,12 +45,12 @@ func openBytes(data []byte) (*Resolver, error) {
 func show(t testing.TB, r *Resolver, rva symfmt.RVA) string {
 	t.Helper()
 	var at Location
-	ok, err := r.Nearest(rva, &at)
+	ok, err := r.Nearest(t.Context(), rva, &at)
 	if err != nil {
 		t.Fatalf("%#x: %v", uint64(rva), err)
 	}
 	var sure Location
-	if found, err := r.Find(rva, &sure); err != nil || found != (ok && !at.Guess) || found && !sameLocation(&at, &sure) || !found && len(sure.Frames) > 0 {
+	if found, err := r.Find(t.Context(), rva, &sure); err != nil || found != (ok && !at.Guess) || found && !sameLocation(&at, &sure) || !found && len(sure.Frames) > 0 {
 		t.Errorf("Find(%#x): %v %+v, %v; Nearest: %v %+v", uint64(rva), found, sure, err, ok, at)
 	}
 	if !ok {
@@ -185,22 +185,22 @@ func compareWritten(t testing.TB, n *naive) {
 	names := cfi.NewNames(n.names().Arch())
 	var want, got Location
 	for _, rva := range n.edges() {
-		wantOK, wantErr := written.Nearest(rva, &want)
+		wantOK, wantErr := written.Nearest(t.Context(), rva, &want)
 		for i := range want.Frames {
 			if want.Frames[i].File == symfmt.NoFile {
 				want.Frames[i].File = "" // the text cannot leave it empty
 			}
 		}
-		ok, err := r.Nearest(rva, &got)
+		ok, err := r.Nearest(t.Context(), rva, &got)
 		if ok != wantOK || (err == nil) != (wantErr == nil) || !sameLocation(&got, &want) {
 			t.Fatalf("%#x: module %v %+v %v, its text %v %+v %v", uint64(rva), ok, got, err, wantOK, want, wantErr)
 		}
-		wantStart, wantOK, _ := written.LineStart(rva)
-		if start, ok, err := r.LineStart(rva); start != wantStart || ok != wantOK || err != nil {
+		wantStart, wantOK, _ := written.LineStart(t.Context(), rva)
+		if start, ok, err := r.LineStart(t.Context(), rva); start != wantStart || ok != wantOK || err != nil {
 			t.Fatalf("%#x: line at %#x %v in the module, at %#x %v in its text", uint64(rva), uint64(start), ok, uint64(wantStart), wantOK)
 		}
-		wantRules, wantErr := written.Rules(rva, names)
-		rules, err := r.Rules(rva, names)
+		wantRules, wantErr := written.Rules(t.Context(), rva, names)
+		rules, err := r.Rules(t.Context(), rva, names)
 		if rules != nil && wantRules != nil {
 			rules.Records = wantRules.Records // rows at the same address are one in the module
 		}
@@ -212,8 +212,8 @@ func compareWritten(t testing.TB, n *naive) {
 			t.Fatalf("%#x: STACK WIN of the module %+v, of its text %+v", uint64(rva), win, wantWin)
 		}
 	}
-	if r.CodeFile() != written.CodeFile() || r.Last() != written.Last() {
-		t.Errorf("%q up to %#x, its text %q up to %#x", r.CodeFile(), uint64(r.Last()), written.CodeFile(), uint64(written.Last()))
+	if r.CodeFile() != written.CodeFile() || r.Last(t.Context()) != written.Last(t.Context()) {
+		t.Errorf("%q up to %#x, its text %q up to %#x", r.CodeFile(), uint64(r.Last(t.Context())), written.CodeFile(), uint64(written.Last(t.Context())))
 	}
 }
 
@@ -223,7 +223,7 @@ func compareNaive(t testing.TB, r *Resolver, n *naive) (asked int) {
 	var at Location
 	for _, rva := range n.edges() {
 		asked++
-		ok, err := r.Nearest(rva, &at)
+		ok, err := r.Nearest(t.Context(), rva, &at)
 		if err != nil {
 			t.Fatalf("%#x: %v", uint64(rva), err)
 		}
@@ -231,11 +231,11 @@ func compareNaive(t testing.TB, r *Resolver, n *naive) (asked int) {
 		if ok != wantOK || !sameLocation(&at, &want) {
 			t.Fatalf("%#x: %v %+v, want %v %+v", uint64(rva), ok, at, wantOK, want)
 		}
-		start, known, err := r.LineStart(rva)
+		start, known, err := r.LineStart(t.Context(), rva)
 		if err != nil || known != (n.line != nil) || known && start != n.line.RVA {
 			t.Fatalf("LineStart(%#x): %#x %v, %v; want %+v", uint64(rva), start, known, err, n.line)
 		}
-		if rules, err := r.Rules(rva, cfi.NewNames(n.names().Arch())); !n.sameRules(rules, err, rva) {
+		if rules, err := r.Rules(t.Context(), rva, cfi.NewNames(n.names().Arch())); !n.sameRules(rules, err, rva) {
 			want, wantErr := n.rules(rva)
 			t.Fatalf("Rules(%#x): %+v, %v; want %+v, %v", uint64(rva), rules, err, want, wantErr)
 		}
@@ -277,12 +277,12 @@ STACK WIN 7 2008 4 0 0 14 0 0 0 0 0
 	for rva, want := range map[symfmt.RVA]string{
 		0x100: ".cfa: $rsp 8 + .ra: .cfa -8 + ^", 0x101: ".cfa: $rsp 16 + .ra: .cfa -8 + ^", 0x11f: ".cfa: $rsp 8 + .ra: .cfa -8 + ^",
 	} {
-		rules, err := r.Rules(rva, names)
+		rules, err := r.Rules(t.Context(), rva, names)
 		if err != nil || rules.Start != 0x100 || rules.Size != 0x20 || rules.Records != 3 || rules.Row.String() != want {
 			t.Errorf("Rules(%#x): %+v %v, %v; want %s", uint64(rva), rules, &rules.Row, err, want)
 		}
 	}
-	if rules, err := r.Rules(0x120, names); rules != nil || err != nil {
+	if rules, err := r.Rules(t.Context(), 0x120, names); rules != nil || err != nil {
 		t.Errorf("Rules after a block: %+v, %v", rules, err)
 	}
 	for rva, want := range map[symfmt.RVA]uint64{0xfff: 0, 0x1000: 8, 0x1048: 8, 0x1080: 0x10, 0x10a0: 8, 0x1100: 0, 0x2008: 0x14} {
@@ -445,11 +445,11 @@ func TestChangedFile(t *testing.T) {
 		}
 		var at Location
 		for _, rva := range []symfmt.RVA{0x1008, 0x2000} {
-			if _, err := r.Find(rva, &at); err == nil || !strings.Contains(err.Error(), errChanged.Error()) && !strings.Contains(err.Error(), "where the index has one") {
+			if _, err := r.Find(t.Context(), rva, &at); err == nil || !strings.Contains(err.Error(), errChanged.Error()) && !strings.Contains(err.Error(), "where the index has one") {
 				t.Errorf("%s: %#x: %q, error %v", name, uint64(rva), text2line(&at), err)
 			}
 		}
-		if _, err := r.Rules(0x1000, cfi.NewNames(nil)); err == nil && name != "other" {
+		if _, err := r.Rules(t.Context(), 0x1000, cfi.NewNames(nil)); err == nil && name != "other" {
 			t.Errorf("%s: Rules: no error", name)
 		}
 	}
@@ -460,7 +460,7 @@ func TestFindAllocates(t *testing.T) {
 	r := openString(t, small)
 	var at Location
 	for _, rva := range []symfmt.RVA{0x1008, 0x2000, 0x10} {
-		if n := testenv.Allocations(100, func() { r.Find(rva, &at) }); n != 0 {
+		if n := testenv.Allocations(100, func() { r.Find(t.Context(), rva, &at) }); n != 0 {
 			t.Errorf("%#x: %v allocations", uint64(rva), n)
 		}
 	}

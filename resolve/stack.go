@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -14,7 +15,7 @@ import (
 //
 // An unreadable record is an error: the address from which its rules apply is unknown, so none of
 // its STACK CFI INIT can be trusted.
-func (r *Resolver) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
+func (r *Resolver) Rules(_ context.Context, rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	i := r.x.blocks.find(rva)
 	if i < 0 {
 		return nil, nil

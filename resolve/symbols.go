@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"io"
 
 	"github.com/symtool/symtool/symfmt"
@@ -11,35 +12,36 @@ import (
 // index over the text of a symbol file, or from a Module in memory, with the same results. Other programs have Symbols
 // of their own by embedding NamesOnly, which leaves one method to write.
 //
-// The methods, except Close, may be called concurrently. Their errors come from reading the
-// records, and name the file.
+// The methods, except Close, may be called concurrently. Their errors come from reading the records, and name the file.
+// Those with a context may read much when they are first called. If it ends, they return its error, or what is known so
+// far if they return no error; what was read in part is not kept for later calls.
 type Symbols interface {
 	Identity() Identity
 
 	// Nearest looks up an address and sets at, whose Frames are reused. It reports whether there is a FUNC that
 	// contains the address, or a PUBLIC before it, with at.Guess set if that may well end before the address: Find is
 	// for addresses that may not be in the module.
-	Nearest(rva symfmt.RVA, at *Location) (bool, error)
+	Nearest(ctx context.Context, rva symfmt.RVA, at *Location) (bool, error)
 
 	// LineStart returns the start of the line record that contains an address, if Find returns a
 	// line for it. ok is false otherwise.
-	LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error)
+	LineStart(ctx context.Context, rva symfmt.RVA) (start symfmt.RVA, ok bool, err error)
 
 	// Detail ranks symbols by how much they say about an address.
-	Detail() Detail
+	Detail(ctx context.Context) Detail
 
 	// Rules returns the rules of STACK CFI in force at an address, and Win the STACK WIN record that
 	// contains it, or nil.
-	Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error)
+	Rules(ctx context.Context, rva symfmt.RVA, names *cfi.Names) (*Rules, error)
 	Win(rva symfmt.RVA) (*symfmt.StackWin, error)
 
 	// HasRules reports whether there are rules for unwinding at all. A debug file without its binary has none.
-	HasRules() bool
+	HasRules(ctx context.Context) bool
 
 	// InCode reports whether there may be code at an address.
 	InCode(rva symfmt.RVA) bool
 	// Last returns the last address of the records.
-	Last() symfmt.RVA
+	Last(ctx context.Context) symfmt.RVA
 	// Base returns the link-time address of RVA 0, if it is known.
 	Base() (base uint64, known bool)
 
@@ -61,10 +63,11 @@ type Symbols interface {
 // file: columns, discriminators, mangled names of inlined functions, and where functions and variables are declared.
 type SourceSymbols interface {
 	// Source returns the functions at an address, innermost first, as the debug information describes them,
-	// or none if it does not. It may be called concurrently.
-	Source(rva symfmt.RVA) []symfmt.SourceFrame
-	// Declared returns where the variable that begins at an address is declared; line 0 if that is unknown.
-	Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32)
+	// or none if it does not or if the context ends. It may be called concurrently.
+	Source(ctx context.Context, rva symfmt.RVA) []symfmt.SourceFrame
+	// Declared returns where the variable that begins at an address is declared; line 0 if that is unknown or if the
+	// context ends.
+	Declared(ctx context.Context, rva symfmt.RVA) (file symfmt.SourceFile, line uint32)
 }
 
 // TableSymbols is implemented by Symbols of binaries, which know more about a symbol than a PUBLIC
@@ -93,23 +96,23 @@ type Identity struct {
 
 // Find is like Nearest of s, but does not guess: it reports false unless a FUNC contains the address or a PUBLIC extends
 // to it.
-func Find(s Symbols, rva symfmt.RVA, at *Location) (bool, error) {
-	found, err := s.Nearest(rva, at)
+func Find(ctx context.Context, s Symbols, rva symfmt.RVA, at *Location) (bool, error) {
+	found, err := s.Nearest(ctx, rva, at)
 	return found && at.sure(), err
 }
 
 // OrderedSymbols is implemented by Symbols that look up addresses faster in some orders.
 type OrderedSymbols interface {
 	// Order is as the function Order.
-	Order(at []symfmt.RVA) [][]int
+	Order(ctx context.Context, at []symfmt.RVA) [][]int
 }
 
 // Order returns the indices of addresses in the order in which s looks them up fastest, and with
 // the least memory. Callers with many addresses at once should use it. Different slices may be
 // looked up concurrently.
-func Order(s Symbols, at []symfmt.RVA) [][]int {
+func Order(ctx context.Context, s Symbols, at []symfmt.RVA) [][]int {
 	if o, ok := s.(OrderedSymbols); ok && len(at) > 1 {
-		return o.Order(at)
+		return o.Order(ctx, at)
 	}
 	order := make([]int, len(at))
 	for i := range order {

@@ -150,7 +150,7 @@ func moduleResolver(t *testing.T, m *symfmt.Module) *Resolver {
 
 func find(t *testing.T, r *Resolver, rva symfmt.RVA, at *Location) bool {
 	t.Helper()
-	known, err := r.Nearest(rva, at)
+	known, err := r.Nearest(t.Context(), rva, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func TestOracleSymelf(t *testing.T) {
 			bad := 0
 			var at Location
 			for i, rva := range asked {
-				if _, err := r.Nearest(symfmt.RVA(rva), &at); err != nil {
+				if _, err := r.Nearest(t.Context(), symfmt.RVA(rva), &at); err != nil {
 					t.Fatal(err)
 				}
 				total++

@@ -71,7 +71,7 @@ func (s *suspensions) add(c *coroutines, start uint64, l *coroutine.Layout) {
 	}
 	names := c.moduleState(c.res, i).names(c.ctx)
 	var at resolve.Location
-	if ok, err := resolve.Find(names, rva(start-c.res.Dump.Modules[i].Addr), &at); !ok || err != nil {
+	if ok, err := resolve.Find(c.ctx, names, rva(start-c.res.Dump.Modules[i].Addr), &at); !ok || err != nil {
 		return
 	}
 	stores := c.follower.Stores(start, at.Size, l, func(addr uint64) {
@@ -102,7 +102,7 @@ func (c *coroutines) namesAt(addr uint64) []resolve.Frame {
 	if names == nil {
 		return nil
 	}
-	if p := c.u.places.find(names, rva(addr-c.res.Dump.Modules[i].Addr)); p.found && p.err == nil {
+	if p := c.u.places.find(c.ctx, names, rva(addr-c.res.Dump.Modules[i].Addr)); p.found && p.err == nil {
 		return p.at.Frames
 	}
 	return nil

@@ -124,7 +124,7 @@ func (c *coroutines) function(addr uint64) (coroutine.Role, coroutine.Function) 
 		return coroutine.NoRole, coroutine.Function{}
 	}
 	var l resolve.Location
-	if ok, err := resolve.Find(names, at, &l); !ok || err != nil || l.Offset != 0 || len(l.Frames) == 0 {
+	if ok, err := resolve.Find(c.ctx, names, at, &l); !ok || err != nil || l.Offset != 0 || len(l.Frames) == 0 {
 		return coroutine.NoRole, coroutine.Function{}
 	}
 	role, of := coroutine.RoleOf(l.Frames[len(l.Frames)-1].Function)

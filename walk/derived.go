@@ -17,7 +17,7 @@ func byCode(u *unwinder, f *Frame) outcome {
 		return nothing
 	}
 	if u.module != nil && u.frame.Module >= 0 {
-		if r := u.module.derived(u.ctx); r != nil && u.rows.at(r, u.rva).derived {
+		if r := u.module.derived(u.ctx); r != nil && u.rows.at(u.ctx, r, u.rva).derived {
 			return u.byRules(f, r, ByCode)
 		}
 	}
@@ -154,7 +154,7 @@ func (u *unwinder) functionStart() uint64 {
 // that start. The caller of a function whose symbol says where it begins may have jumped there from another one.
 func (u *unwinder) calls(start uint64) bool {
 	m := u.result.code
-	row := u.rows.at(m.function(start), rva(u.frame.Inst)).row
+	row := u.rows.at(u.ctx, m.function(start), rva(u.frame.Inst)).row
 	u.out.Reset()
 	if row == nil || row.Caller(u.in, u, u.out) != nil {
 		return false

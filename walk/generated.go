@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"context"
 	"slices"
 
 	"github.com/symtool/symtool/resolve"
@@ -50,7 +51,7 @@ func (u *unwinder) findGenerated() {
 func (r *Result) generatedAt(addr uint64) *generated {
 	var at resolve.Location
 	i := slices.IndexFunc(r.generated, func(g generated) bool {
-		ok, err := resolve.Find(g.Symbols, rva(addr), &at)
+		ok, err := resolve.Find(context.Background(), g.Symbols, rva(addr), &at)
 		return ok && err == nil
 	})
 	if i < 0 {

@@ -104,7 +104,7 @@ func (w *Walker) isSystem(ctx context.Context, res *Result, g *goroutine.Gorouti
 		return false
 	}
 	var at resolve.Location
-	if ok, err := resolve.Find(names, symfmt.RVA(g.Start-res.Dump.Modules[i].Addr), &at); !ok || err != nil || len(at.Frames) == 0 {
+	if ok, err := resolve.Find(ctx, names, symfmt.RVA(g.Start-res.Dump.Modules[i].Addr), &at); !ok || err != nil || len(at.Frames) == 0 {
 		return false
 	}
 	name := at.Frames[len(at.Frames)-1].Function

@@ -50,7 +50,7 @@ func (u *unwinder) mappedBelow(addr uint64) bool {
 func (u *unwinder) isData(module int, pc uint64) bool {
 	st, at := u.stateOf(module), pc-u.d.Modules[module].Addr
 	if r := st.resolver(u.ctx); r != nil {
-		if p := u.places.find(r, rva(at-u.cpu.Call)); p.found && p.err == nil && !p.at.Guess && p.at.Source != resolve.Public {
+		if p := u.places.find(u.ctx, r, rva(at-u.cpu.Call)); p.found && p.err == nil && !p.at.Guess && p.at.Source != resolve.Public {
 			return false
 		}
 	}
@@ -103,7 +103,7 @@ func (u *unwinder) isReturn(pc uint64) bool {
 	}
 	base := u.d.Modules[i].Addr
 	if r := u.stateOf(i).resolver(u.ctx); r != nil {
-		if ok, err := r.Nearest(rva(pc-u.cpu.Call-base), &u.at); !ok && err == nil {
+		if ok, err := r.Nearest(u.ctx, rva(pc-u.cpu.Call-base), &u.at); !ok && err == nil {
 			return false
 		}
 	}

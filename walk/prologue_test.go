@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"context"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -145,8 +146,8 @@ func (o *framePointerOracle) call(addr uint64) {
 	if i < 0 || o.sets[o.starts[i]] == 0 || at < o.starts[i]+uint64(o.sets[o.starts[i]]) {
 		return
 	}
-	row := o.rows.at(o.rules, rva(at))
-	block, _ := o.rules.Rules(rva(at), o.names)
+	row := o.rows.at(context.Background(), o.rules, rva(at))
+	block, _ := o.rules.Rules(context.Background(), rva(at), o.names)
 	if row.row == nil || uint64(block.Start) != o.starts[i] {
 		return // a function without a symbol
 	}

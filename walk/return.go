@@ -86,7 +86,7 @@ func (u *unwinder) startOf(module int, addr uint64) uint64 {
 	if r == nil {
 		return 0
 	}
-	if ok, err := r.Nearest(rva(addr-base), &u.at); !ok || err != nil {
+	if ok, err := r.Nearest(u.ctx, rva(addr-base), &u.at); !ok || err != nil {
 		return 0
 	}
 	return base + uint64(u.at.Start)

@@ -1,6 +1,8 @@
 package walk
 
 import (
+	"context"
+
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -45,7 +47,7 @@ func newRowCache(names *cfi.Names) rowCache {
 }
 
 // at returns the rules in force at an address of a module.
-func (c *rowCache) at(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
+func (c *rowCache) at(ctx context.Context, r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 	key := rowKey{r, rva}
 	if row, ok := c.rows[key]; ok {
 		return row
@@ -54,7 +56,10 @@ func (c *rowCache) at(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 		clear(c.rows)
 		c.registers = 0
 	}
-	row := c.read(r, rva)
+	row := c.read(ctx, r, rva)
+	if ctx.Err() != nil {
+		return row
+	}
 	c.rows[key] = row
 	if row.row != nil {
 		c.registers += len(row.row.Regs)
@@ -62,8 +67,8 @@ func (c *rowCache) at(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 	return row
 }
 
-func (c *rowCache) read(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
-	rules, err := r.Rules(rva, c.names)
+func (c *rowCache) read(ctx context.Context, r resolve.Symbols, rva symfmt.RVA) *cachedRow {
+	rules, err := r.Rules(ctx, rva, c.names)
 	if rules == nil || err != nil {
 		return &cachedRow{err: err}
 	}

@@ -62,7 +62,7 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 		return nothing
 	}
 	parsed := u.rows.parsed
-	row := u.rows.at(r, u.rva)
+	row := u.rows.at(u.ctx, r, u.rva)
 	u.budget.chargeRules(u.rows.parsed-parsed, row)
 	if row.derived {
 		by = ByCode
@@ -161,7 +161,7 @@ func (u *unwinder) hasRules() bool {
 		return false
 	}
 	for _, r := range []resolve.Symbols{u.module.resolver(u.ctx), u.table(tableEHFrame)} {
-		if r != nil && u.rows.at(r, u.rva).row != nil {
+		if r != nil && u.rows.at(u.ctx, r, u.rva).row != nil {
 			return true
 		}
 	}

@@ -131,7 +131,7 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *cpu.SignalFrame, known bool)
 		return nil, false
 	}
 	base := u.d.Modules[i].Addr
-	if ok, err := r.Nearest(rva(pc-base), &u.at); !ok || err != nil || len(u.at.Frames) == 0 {
+	if ok, err := r.Nearest(u.ctx, rva(pc-base), &u.at); !ok || err != nil || len(u.at.Frames) == 0 {
 		return nil, false
 	}
 	kind := trampolines[u.at.Frames[len(u.at.Frames)-1].Function]

@@ -20,7 +20,7 @@ func (r *Result) SourceFile(ctx context.Context, f *Frame, k int) source.File {
 	file.BuildID = string(m.BuildID)
 	if st := r.Modules[f.Module].state; st != nil {
 		if described := st.described(ctx); described != nil {
-			file.Contents = resolve.ContentsOf(described, symfmt.RVA(f.Inst-m.Addr), file.Name)
+			file.Contents = resolve.ContentsOf(ctx, described, symfmt.RVA(f.Inst-m.Addr), file.Name)
 		}
 	}
 	return file

@@ -76,14 +76,14 @@ func (u *unwinder) isFirst(pc uint64) bool {
 	st, base := u.stateOf(i), u.d.Modules[i].Addr
 	at, first := rva(pc&^u.cpu.Arch.ISABit-base), false
 	if r := st.names(u.ctx); r != nil {
-		p := u.places.find(r, at)
+		p := u.places.find(u.ctx, r, at)
 		first = p.found && p.err == nil && p.at.Start == at
 		if p.found && !p.at.Guess && p.at.Source != resolve.Public && !first {
 			return false
 		}
 	}
 	if r := st.resolver(u.ctx); r != nil && !first {
-		row := u.rows.at(r, at)
+		row := u.rows.at(u.ctx, r, at)
 		first = row.row != nil && row.start == at
 	}
 	return first && u.call(pc) == CallNo

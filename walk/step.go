@@ -47,7 +47,7 @@ func (m *machine) stepRegs(by Technique) *cfi.Regs {
 // step evaluates the rules of a source on the registers u.in.
 func (u *unwinder) step(r resolve.Symbols, by Technique, rva rva) Step {
 	s := Step{By: by, FPOnly: by == BySFrame}
-	row := u.rows.at(r, rva)
+	row := u.rows.at(u.ctx, r, rva)
 	if s.Row, s.Err = row.row, row.err; s.Row == nil || s.Err != nil {
 		return s
 	}

@@ -337,7 +337,7 @@ func (s *switched) isUnbegun(pc, sp uint64) bool {
 	if names == nil {
 		return false
 	}
-	p := s.places.find(names, rva(ra-s.d.Modules[i].Addr))
+	p := s.places.find(s.ctx, names, rva(ra-s.d.Modules[i].Addr))
 	return p.found && p.err == nil && starters[p.at.Frames[len(p.at.Frames)-1].Function]
 }
 

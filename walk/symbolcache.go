@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"context"
 	"slices"
 
 	"github.com/symtool/symtool/resolve"
@@ -30,7 +31,7 @@ const (
 )
 
 // find looks up an address in the symbols of a module.
-func (c *placeCache) find(r resolve.Symbols, rva rva) *place {
+func (c *placeCache) find(ctx context.Context, r resolve.Symbols, rva rva) *place {
 	key := rowKey{r, rva}
 	if p := c.places[key]; p != nil {
 		return p
@@ -39,9 +40,12 @@ func (c *placeCache) find(r resolve.Symbols, rva rva) *place {
 		c.places, c.names = map[rowKey]*place{}, 0
 	}
 	p := &place{}
-	p.found, p.err = r.Nearest(rva, &p.at)
+	p.found, p.err = r.Nearest(ctx, rva, &p.at)
 	if p.found && p.err == nil {
-		p.line, p.hasLine, p.err = r.LineStart(rva)
+		p.line, p.hasLine, p.err = r.LineStart(ctx, rva)
+	}
+	if ctx.Err() != nil {
+		return p
 	}
 	p.at.Frames = slices.Clip(p.at.Frames)
 	c.places[key] = p

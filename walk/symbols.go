@@ -12,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/once"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
@@ -118,13 +119,13 @@ type moduleState struct {
 	image   []byte // the file of the vdso as it is in the dump's memory; may be nil
 	sources *SymbolSet
 
-	symbols onceCtx[moduleSymbols]
-	binary  onceCtx[elfFile]
-	tables  [2]onceCtx[cfiTable] // the binary's .eh_frame and .sframe
-	vars    onceCtx[moduleVars]
-	runtime onceCtx[moduleGlobals]
-	sourced onceCtx[describedBy]
-	coded   onceCtx[describedBy] // for rules derived from the binary
+	symbols once.Value[moduleSymbols]
+	binary  once.Value[elfFile]
+	tables  [2]once.Value[cfiTable] // the binary's .eh_frame and .sframe
+	vars    once.Value[moduleVars]
+	runtime once.Value[moduleGlobals]
+	sourced once.Value[describedBy]
+	coded   once.Value[describedBy] // for rules derived from the binary
 }
 
 type moduleSymbols struct {
@@ -199,10 +200,10 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 			y.ask(ctx, s, st.m)
 			y.binary = y.resolver != nil
 		}
-		if s := st.sources.Last; s != nil && (y.resolver == nil || y.resolver.Detail() < resolve.LineDetail) {
+		if s := st.sources.Last; s != nil && (y.resolver == nil || y.resolver.Detail(ctx) < resolve.LineDetail) {
 			y.askLast(ctx, s, st.m)
 		}
-		if y.resolver != nil && !y.binary && y.resolver.Detail() < resolve.LineDetail && st.binaries() != nil && st.file(ctx) != nil {
+		if y.resolver != nil && !y.binary && y.resolver.Detail(ctx) < resolve.LineDetail && st.binaries() != nil && st.file(ctx) != nil {
 			y.lines = st.binaryLines(ctx)
 		}
 		if f := st.fileInMemory(); f != nil && y.resolver == nil {
@@ -222,7 +223,7 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 // binary does not affect the symbol file.
 func (st *moduleState) binaryLines(ctx context.Context) resolve.Symbols {
 	r, _, _ := st.binaries().Symbols(ctx, st.m)
-	if r == nil || r.Detail() == resolve.LineDetail {
+	if r == nil || r.Detail(ctx) == resolve.LineDetail {
 		return r
 	}
 	r.Close()
@@ -249,7 +250,7 @@ func (y *moduleSymbols) askLast(ctx context.Context, s resolve.Supplier, m resol
 	switch {
 	case y.resolver == nil:
 		y.resolver, y.err = r, errors.Join(y.err, err)
-	case r != nil && r.Detail() > y.resolver.Detail():
+	case r != nil && r.Detail(ctx) > y.resolver.Detail(ctx):
 		y.resolver.Close()
 		y.resolver, y.binary = r, false
 	case r != nil:

@@ -174,7 +174,7 @@ func (v *Variables) row(f *Frame, names *cfi.Names) *cfi.Row {
 		if r == nil {
 			continue
 		}
-		if rules, err := r.Rules(at, names); rules != nil && err == nil {
+		if rules, err := r.Rules(v.ctx, at, names); rules != nil && err == nil {
 			return &rules.Row
 		}
 	}
@@ -220,7 +220,7 @@ func (v *Variables) Symbol(addr uint64) string {
 	if state := v.result.Modules[i].state; state != nil {
 		if r := state.names(v.ctx); r != nil {
 			var at resolve.Location
-			if ok, err := resolve.Find(r, symfmt.RVA(addr-m.Addr), &at); ok && err == nil && len(at.Frames) > 0 && (at.Source == resolve.Func || at.Offset == 0) {
+			if ok, err := resolve.Find(v.ctx, r, symfmt.RVA(addr-m.Addr), &at); ok && err == nil && len(at.Frames) > 0 && (at.Source == resolve.Func || at.Offset == 0) {
 				name += "!" + at.Frames[len(at.Frames)-1].Function
 				addr, m = at.Offset, &dump.Module{}
 			}

@@ -188,7 +188,7 @@ func (u *unwinder) locate(f *Frame) {
 		f.Data = f.Interrupted && f.Module >= 0 && u.inData(f, &place{})
 		return
 	}
-	p := u.places.find(r, u.rva)
+	p := u.places.find(u.ctx, r, u.rva)
 	if p.err != nil {
 		u.note("%v", p.err)
 	}

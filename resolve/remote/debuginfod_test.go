@@ -90,9 +90,9 @@ func newBinaries(t testing.TB, roots ...string) resolve.Supplier {
 // answers returns the answers for all addresses.
 func answers(t testing.TB, r resolve.Symbols) (all []string) {
 	t.Helper()
-	for rva := symfmt.RVA(0); rva <= r.Last(); rva++ {
+	for rva := symfmt.RVA(0); rva <= r.Last(t.Context()); rva++ {
 		var at resolve.Location
-		found, err := resolve.Find(r, rva, &at)
+		found, err := resolve.Find(t.Context(), r, rva, &at)
 		if err != nil {
 			t.Fatal(err)
 		}

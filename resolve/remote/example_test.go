@@ -37,7 +37,7 @@ func ExampleNewServers() {
 	}
 	defer symbols.Close()
 	var at resolve.Location
-	if _, err := resolve.Find(symbols, 0x1010, &at); err != nil {
+	if _, err := resolve.Find(context.Background(), symbols, 0x1010, &at); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(at.Frames[0].Function, at.Frames[0].Line)

@@ -82,10 +82,10 @@ func TestPrograms(t *testing.T) {
 		for range 2 { // the second time from the cache
 			s := newServers(t, Servers{URLs: []string{url}, Cache: cache})
 			r, tried, err := s.Symbols(t.Context(), windowsModule)
-			if r == nil || r.Detail() != c.detail || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			if r == nil || r.Detail(t.Context()) != c.detail || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("%s: %v, %v, tried %v", name, r, err, tried)
 			}
-			if rules, err := r.Rules(0x1050, cfi.NewNames(nil)); err != nil || (rules != nil) != c.rules {
+			if rules, err := r.Rules(t.Context(), 0x1050, cfi.NewNames(nil)); err != nil || (rules != nil) != c.rules {
 				t.Errorf("%s: rules %v, %v", name, rules, err)
 			}
 			if c.err != "" {

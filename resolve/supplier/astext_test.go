@@ -61,11 +61,11 @@ func compareWithText(t *testing.T, path string) bool {
 	defer r.Close()
 	for _, rva := range placesIn(t, text) {
 		var got, want resolve.Location
-		found, err := resolve.Find(binary, rva, &got)
+		found, err := resolve.Find(t.Context(), binary, rva, &got)
 		if err != nil {
 			t.Errorf("%s: %#x: %v", path, rva, err)
 		}
-		known, err := resolve.Find(r, rva, &want)
+		known, err := resolve.Find(t.Context(), r, rva, &want)
 		if err != nil {
 			t.Errorf("%s: %#x: %v", path, rva, err)
 		}

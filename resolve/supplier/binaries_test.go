@@ -118,13 +118,16 @@ func TestBinaryIsAsDumped(t *testing.T) {
 // read.
 func askAll(t *testing.T, r resolve.Symbols, file string) {
 	t.Helper()
-	r.Last() // code that no unit declares
+	r.Last(t.Context()) // code that no unit declares
 	for _, ask := range []struct {
 		record string
 		ask    func(rva symfmt.RVA) error
 	}{
-		{"FUNC ", func(rva symfmt.RVA) error { _, err := resolve.Find(r, rva, new(resolve.Location)); return err }},
-		{"STACK CFI ", func(rva symfmt.RVA) error { _, err := r.Rules(rva, cfi.NewNames(nil)); return err }},
+		{"FUNC ", func(rva symfmt.RVA) error {
+			_, err := resolve.Find(t.Context(), r, rva, new(resolve.Location))
+			return err
+		}},
+		{"STACK CFI ", func(rva symfmt.RVA) error { _, err := r.Rules(t.Context(), rva, cfi.NewNames(nil)); return err }},
 	} {
 		for line := range strings.Lines(file) {
 			words, ok := strings.CutPrefix(line, ask.record)
@@ -185,11 +188,11 @@ func TestBinaryPlaces(t *testing.T) {
 			if want := filepath.Join(dir, c.elf); r != nil && c.elf != "" && r.Identity().Path != want {
 				t.Errorf("symbols of %s, want %s", r.Identity().Path, want)
 			}
-			if r != nil && (r.Detail() > 0) != c.functions {
-				t.Errorf("functions: %v; tried %q", r.Detail() > 0, tried)
+			if r != nil && (r.Detail(t.Context()) > 0) != c.functions {
+				t.Errorf("functions: %v; tried %q", r.Detail(t.Context()) > 0, tried)
 			}
-			if r != nil && r.HasRules() != (c.elf != "") {
-				t.Errorf("rules: %v", r.HasRules())
+			if r != nil && r.HasRules(t.Context()) != (c.elf != "") {
+				t.Errorf("rules: %v", r.HasRules(t.Context()))
 			}
 		})
 	}
@@ -274,7 +277,7 @@ func TestBinaryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, tried, err := newBinaries(t, dir).Symbols(context.Background(), m)
-		if r == nil || r.Detail() > 0 || !strings.Contains(strings.Join(symfmt.TriedLines(tried), "\n"), "pair.debug: ") {
+		if r == nil || r.Detail(t.Context()) > 0 || !strings.Contains(strings.Join(symfmt.TriedLines(tried), "\n"), "pair.debug: ") {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 		if name == "cut" && (err == nil || !strings.Contains(err.Error(), "pair.debug: ")) {
@@ -320,10 +323,10 @@ func TestBinariesOfCrashes(t *testing.T) {
 		switch base := filepath.Base(file); {
 		case base == "prog" || base == "libc.so.6" || base == "ld-linux-x86-64.so.2" || base == "libcb.so":
 			full++
-			if r.Detail() == 0 {
+			if r.Detail(t.Context()) == 0 {
 				t.Errorf("%s: no functions; tried %q", file, tried)
 			}
-		case r.Detail() > 0 || len(tried) == 0:
+		case r.Detail(t.Context()) > 0 || len(tried) == 0:
 			t.Errorf("%s: has functions, or nothing was tried: %q", file, tried)
 		}
 	}
@@ -391,7 +394,7 @@ func TestDebugFileWithoutID(t *testing.T) {
 		}
 		defer s.Close()
 		var at resolve.Location
-		if found, err := resolve.Find(s, 0x1110, &at); !found || err != nil {
+		if found, err := resolve.Find(t.Context(), s, 0x1110, &at); !found || err != nil {
 			return fmt.Sprint(found, err)
 		}
 		return at.Frames[0].Function

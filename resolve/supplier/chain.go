@@ -187,13 +187,13 @@ func (c *Chain) first(ctx context.Context, m resolve.Module) (found resolve.Symb
 			seen[err.Error()] = true
 			errs = append(errs, err)
 		}
-		if r != nil && (found == nil || r.Detail() > found.Detail()) {
+		if r != nil && (found == nil || r.Detail(ctx) > found.Detail(ctx)) {
 			found, r = r, found
 		}
 		if r != nil {
 			r.Close()
 		}
-		if ctx.Err() != nil || found != nil && found.Detail() == resolve.LineDetail {
+		if ctx.Err() != nil || found != nil && found.Detail(ctx) == resolve.LineDetail {
 			break
 		}
 	}

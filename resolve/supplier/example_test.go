@@ -30,7 +30,7 @@ func ExampleNewChain() {
 		fmt.Println(t)
 	}
 	defer symbols.Close()
-	fmt.Println(symbols.Identity().Name, symbols.Detail() == resolve.LineDetail)
+	fmt.Println(symbols.Identity().Name, symbols.Detail(context.Background()) == resolve.LineDetail)
 	// Output:
 	// ../../golden/input/crashes/win.sym: has the symbols of "app.pdb" 000000000000000000000000004000001
 	// walk-sources.elf true

@@ -58,8 +58,8 @@ func openLazy(ctx context.Context, set *debugset.Set, o dwarf2sym.Options) (*laz
 func (l *lazy) Close() error { return l.NamesOnly.Close() }
 
 // Detail implements resolve.Symbols.
-func (l *lazy) Detail() resolve.Detail {
-	switch functions, files := l.Lookup.Detail(); {
+func (l *lazy) Detail(ctx context.Context) resolve.Detail {
+	switch functions, files := l.Lookup.Detail(ctx); {
 	case files:
 		return resolve.LineDetail
 	case functions:
@@ -69,21 +69,21 @@ func (l *lazy) Detail() resolve.Detail {
 }
 
 // around returns the functions near an address, or nil if there can be none.
-func (l *lazy) around(rva symfmt.RVA) *part {
+func (l *lazy) around(ctx context.Context, rva symfmt.RVA) (*part, error) {
 	for {
-		areas := l.Areas(rva, rva)
-		if len(areas) == 0 {
-			return nil
+		areas := l.Areas(ctx, rva, rva)
+		if ctx.Err() != nil || len(areas) == 0 {
+			return nil, context.Cause(ctx)
 		}
-		if r := l.parts.get(areas[0].Group); r != nil {
-			return r
+		if r := l.parts.get(ctx, areas[0].Group); r != nil {
+			return r, nil
 		}
 	}
 }
 
-// readPart reads a part; it returns nil if the areas have changed.
-func (l *lazy) readPart(key dwarf2sym.Group) *part {
-	m, ok := l.Read(key)
+// readPart reads a part; it returns nil if the areas have changed, or if the context ends.
+func (l *lazy) readPart(ctx context.Context, key dwarf2sym.Group) *part {
+	m, ok := l.Read(ctx, key)
 	if !ok {
 		return nil
 	}
@@ -91,44 +91,48 @@ func (l *lazy) readPart(key dwarf2sym.Group) *part {
 }
 
 // Order implements resolve.OrderedSymbols.
-func (l *lazy) Order(at []symfmt.RVA) [][]int {
+func (l *lazy) Order(ctx context.Context, at []symfmt.RVA) [][]int {
 	if len(at) > manyAtOnce {
 		l.parts.setLimit(heldInOrder)
 	}
-	return l.Lookup.Order(at)
+	return l.Lookup.Order(ctx, at)
 }
 
 // Nearest implements resolve.Symbols.
-func (l *lazy) Nearest(rva symfmt.RVA, at *resolve.Location) (bool, error) {
+func (l *lazy) Nearest(ctx context.Context, rva symfmt.RVA, at *resolve.Location) (bool, error) {
 	*at = resolve.Location{Frames: at.Frames[:0]}
-	if p := l.around(rva); p != nil {
-		if found, err := p.Nearest(rva, at); found || err != nil {
+	p, err := l.around(ctx, rva)
+	if err != nil {
+		return false, err
+	}
+	if p != nil {
+		if found, err := p.Nearest(ctx, rva, at); found || err != nil {
 			p.rename(at.Frames, l.Name)
 			return found, err
 		}
 	}
 	s, ok := l.Public(rva)
-	if !ok || l.starts(s.RVA, rva) {
-		return false, nil // like Resolver.Nearest
+	if !ok || l.starts(ctx, s.RVA, rva) {
+		return false, context.Cause(ctx) // like Resolver.Nearest
 	}
-	verdict := l.extents.Public(l, s.RVA, s.Size, rva)
-	if verdict == extent.Outside {
-		return false, nil
+	verdict := l.extents.Public(surroundings{l, ctx}, s.RVA, s.Size, rva)
+	if verdict == extent.Outside || ctx.Err() != nil {
+		return false, context.Cause(ctx)
 	}
 	at.Source, at.Start, at.Offset, at.Guess, at.Multiple = resolve.Public, s.RVA, uint64(rva-s.RVA), verdict == extent.Unsure, s.Multiple
 	at.Frames = append(at.Frames, resolve.Frame{Function: symfmt.CleanName(l.Name(s.Name), symfmt.NoName)})
 	return true, nil
 }
 
-// starts reports whether a function starts in [first, last].
-func (l *lazy) starts(first, last symfmt.RVA) bool {
-	for {
-		areas := l.Areas(first, last)
+// starts reports whether a function starts in [first, last]. It returns false if the context ends.
+func (l *lazy) starts(ctx context.Context, first, last symfmt.RVA) bool {
+	for ctx.Err() == nil {
+		areas := l.Areas(ctx, first, last)
 		for i := len(areas) - 1; ; i-- {
 			if i < 0 {
 				return false
 			}
-			p := l.parts.get(areas[i].Group)
+			p := l.parts.get(ctx, areas[i].Group)
 			if p == nil {
 				break
 			}
@@ -137,25 +141,29 @@ func (l *lazy) starts(first, last symfmt.RVA) bool {
 			}
 		}
 	}
+	return false
 }
 
-// InFunc implements extent.Surroundings.
-func (l *lazy) InFunc(rva symfmt.RVA) bool {
-	p := l.around(rva)
-	if p == nil {
+// surroundings implements extent.Surroundings. Its answers do not count once the context has ended.
+type surroundings struct {
+	*lazy
+	ctx context.Context
+}
+
+func (s surroundings) InFunc(rva symfmt.RVA) bool {
+	p, err := s.around(s.ctx, rva)
+	if p == nil || err != nil {
 		return false
 	}
 	var at resolve.Location
-	found, _ := p.Nearest(rva, &at) // a part has no PUBLICs
+	found, _ := p.Nearest(s.ctx, rva, &at) // a part has no PUBLICs
 	return found
 }
 
-// BlockBegins implements extent.Surroundings.
-func (l *lazy) BlockBegins(first, last symfmt.RVA) bool { return l.Begins(first, last) }
+func (s surroundings) BlockBegins(first, last symfmt.RVA) bool { return s.Begins(s.ctx, first, last) }
 
-// BlockAt implements extent.Surroundings.
-func (l *lazy) BlockAt(rva symfmt.RVA) (symfmt.Range, bool) {
-	t, ok := l.Block(rva)
+func (s surroundings) BlockAt(rva symfmt.RVA) (symfmt.Range, bool) {
+	t, ok := s.Block(s.ctx, rva)
 	if !ok {
 		return symfmt.Range{}, false
 	}
@@ -163,18 +171,19 @@ func (l *lazy) BlockAt(rva symfmt.RVA) (symfmt.Range, bool) {
 }
 
 // LineStart implements resolve.Symbols.
-func (l *lazy) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
-	if p := l.around(rva); p != nil {
-		return p.LineStart(rva)
+func (l *lazy) LineStart(ctx context.Context, rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
+	p, err := l.around(ctx, rva)
+	if p == nil || err != nil {
+		return 0, false, err
 	}
-	return 0, false, nil
+	return p.LineStart(ctx, rva)
 }
 
 // Rules implements resolve.Symbols.
-func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*resolve.Rules, error) {
-	t, ok := l.Block(rva)
+func (l *lazy) Rules(ctx context.Context, rva symfmt.RVA, names *cfi.Names) (*resolve.Rules, error) {
+	t, ok := l.Block(ctx, rva)
 	if !ok {
-		return nil, nil
+		return nil, context.Cause(ctx)
 	}
 	rules, err := resolve.RulesIn(&t, 0, rva, names)
 	if err != nil {
@@ -187,10 +196,10 @@ func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*resolve.Rules, error) {
 func (l *lazy) InCode(rva symfmt.RVA) bool { return l.extents.InCode(rva) }
 
 // HasRules implements resolve.Symbols.
-func (l *lazy) HasRules() bool { return l.Lookup.HasRules() }
+func (l *lazy) HasRules(ctx context.Context) bool { return l.Lookup.HasRules(ctx) }
 
 // Last implements resolve.Symbols.
-func (l *lazy) Last() symfmt.RVA { return l.Lookup.Last() }
+func (l *lazy) Last(ctx context.Context) symfmt.RVA { return l.Lookup.Last(ctx) }
 
 // Damage implements resolve.Symbols.
 func (l *lazy) Damage() []symfmt.Problem { return l.Lookup.Damage() }

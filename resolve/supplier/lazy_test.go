@@ -70,24 +70,24 @@ func newComparison(t *testing.T, path, debugPath string) *comparison {
 // at compares all answers for an address.
 func (c *comparison) at(t *testing.T, rva symfmt.RVA) {
 	t.Helper()
-	if lazy, whole := c.answers(c.lazy, rva), c.answers(c.whole, rva); lazy != whole {
+	if lazy, whole := c.answers(t, c.lazy, rva), c.answers(t, c.whole, rva); lazy != whole {
 		t.Fatalf("%s at %#x: part by part\n%s\nfrom the whole file\n%s", c.path, uint64(rva), lazy, whole)
 	}
 }
 
-func (c *comparison) answers(s resolve.Symbols, rva symfmt.RVA) string {
+func (c *comparison) answers(t *testing.T, s resolve.Symbols, rva symfmt.RVA) string {
 	var text strings.Builder
 	var at resolve.Location
-	found, err := resolve.Find(s, rva, &at)
+	found, err := resolve.Find(t.Context(), s, rva, &at)
 	fmt.Fprintf(&text, "Find: %v %+v %v\n", found, at, err)
 	if s == c.lazy && found {
 		c.found[at.Source]++
 	}
-	found, err = s.Nearest(rva, &at)
+	found, err = s.Nearest(t.Context(), rva, &at)
 	fmt.Fprintf(&text, "Nearest: %v %+v %v\n", found, at, err)
-	start, ok, err := s.LineStart(rva)
+	start, ok, err := s.LineStart(t.Context(), rva)
 	fmt.Fprintf(&text, "LineStart: %v %v %v\n", start, ok, err)
-	rules, err := s.Rules(rva, c.names)
+	rules, err := s.Rules(t.Context(), rva, c.names)
 	if rules != nil {
 		fmt.Fprintf(&text, "Rules: %x %x %d %s\n", rules.Start, rules.Size, rules.Records, rules.Row.String())
 	}
@@ -174,7 +174,7 @@ func inOrder(t *testing.T, c *comparison) {
 		at = append(at, c.funcs[len(c.funcs)-1-i].RVA)
 	}
 	seen := make([]bool, len(at))
-	for _, i := range slices.Concat(resolve.Order(c.lazy, at)...) {
+	for _, i := range slices.Concat(resolve.Order(t.Context(), c.lazy, at)...) {
 		if seen[i] {
 			t.Fatalf("%s: address %d comes twice in Order", c.path, i)
 		}
@@ -191,10 +191,10 @@ func compareRest(t *testing.T, c *comparison) {
 	if lazy, whole := c.lazy.Identity(), c.whole.Identity(); lazy != whole {
 		t.Errorf("identity %v, want %v", lazy, whole)
 	}
-	if lazy, whole := c.lazy.Detail(), c.whole.Detail(); lazy != whole {
+	if lazy, whole := c.lazy.Detail(t.Context()), c.whole.Detail(t.Context()); lazy != whole {
 		t.Errorf("detail %v, want %v", lazy, whole)
 	}
-	if lazy, whole := c.lazy.Last(), c.whole.Last(); lazy != whole {
+	if lazy, whole := c.lazy.Last(t.Context()), c.whole.Last(t.Context()); lazy != whole {
 		t.Errorf("last address %x, want %x", uint64(lazy), uint64(whole))
 	}
 	lazy, whole := problemTexts(c.lazy), problemTexts(c.whole)

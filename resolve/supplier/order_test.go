@@ -33,8 +33,8 @@ func TestOrderOfABatch(t *testing.T) {
 			return order
 		})},
 		{"random", 1, pieces(func(all []symfmt.RVA) []int { return rand.New(rand.NewPCG(1, 2)).Perm(len(all)) })},
-		{"by Order", 1, func(c *comparison, all []symfmt.RVA) [][]int { return resolve.Order(c.lazy, all) }},
-		{"by Order, several threads", 4, func(c *comparison, all []symfmt.RVA) [][]int { return resolve.Order(c.lazy, all) }},
+		{"by Order", 1, func(c *comparison, all []symfmt.RVA) [][]int { return resolve.Order(t.Context(), c.lazy, all) }},
+		{"by Order, several threads", 4, func(c *comparison, all []symfmt.RVA) [][]int { return resolve.Order(t.Context(), c.lazy, all) }},
 		{"by Order, then others", 1, func(c *comparison, all []symfmt.RVA) [][]int {
 			var some []symfmt.RVA
 			others := []int{}
@@ -45,7 +45,7 @@ func TestOrderOfABatch(t *testing.T) {
 					others = append(others, i)
 				}
 			}
-			order := resolve.Order(c.lazy, some)
+			order := resolve.Order(t.Context(), c.lazy, some)
 			for _, piece := range order {
 				for k := range piece {
 					piece[k] *= 2
@@ -69,7 +69,7 @@ func TestOrderOfABatch(t *testing.T) {
 				order := o.pieces(c, all)
 				err := par.Each(t.Context(), o.jobs, len(order), func(_ context.Context, _, k int) error {
 					for _, i := range order[k] {
-						if part, whole := nearest(c.lazy, all[i]), nearest(c.whole, all[i]); part != whole {
+						if part, whole := nearest(t, c.lazy, all[i]), nearest(t, c.whole, all[i]); part != whole {
 							return fmt.Errorf("%s, %#x: %s, from the whole file %s", o.name, uint64(all[i]), part, whole)
 						}
 					}
@@ -102,9 +102,9 @@ func ascending(all []symfmt.RVA) []int {
 	return order
 }
 
-func nearest(s resolve.Symbols, rva symfmt.RVA) string {
+func nearest(t *testing.T, s resolve.Symbols, rva symfmt.RVA) string {
 	var at resolve.Location
-	found, err := s.Nearest(rva, &at)
-	start, line, lineErr := s.LineStart(rva)
+	found, err := s.Nearest(t.Context(), rva, &at)
+	start, line, lineErr := s.LineStart(t.Context(), rva)
 	return fmt.Sprintf("%v %+v %v, line %v %v %v", found, at, err, start, line, lineErr)
 }

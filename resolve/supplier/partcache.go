@@ -1,6 +1,7 @@
 package supplier
 
 import (
+	"context"
 	"sort"
 	"sync"
 	"unsafe"
@@ -12,7 +13,7 @@ import (
 
 // partCache keeps the most recently used parts of a module. Each is read once, however many ask for it.
 type partCache[K comparable] struct {
-	read    func(K) *part // nil if the areas have changed
+	read    func(context.Context, K) *part // nil if the areas have changed, or if the context ends
 	mu      sync.Mutex
 	kept    lru.Cache[K, *part]
 	reading map[K]*reading
@@ -26,7 +27,7 @@ const (
 	manyAtOnce  = 1000 // addresses
 )
 
-func (c *partCache[K]) init(read func(K) *part) {
+func (c *partCache[K]) init(read func(context.Context, K) *part) {
 	c.read, c.kept.Limit, c.reading = read, heldParts, make(map[K]*reading)
 }
 
@@ -47,11 +48,11 @@ func (c *partCache[K]) held() int64 {
 // reading is a part that is being read; other callers that need it wait.
 type reading struct {
 	done chan struct{} // closed at the end
-	part *part         // nil if the areas have changed
+	part *part         // nil if the areas have changed, or if the context of its reader ended
 }
 
-// get returns a part, reading it unless it is kept; it returns nil if the areas have changed.
-func (c *partCache[K]) get(key K) *part {
+// get returns a part, reading it unless it is kept; it returns nil if the areas have changed, or if the context of its reader ends.
+func (c *partCache[K]) get(ctx context.Context, key K) *part {
 	c.mu.Lock()
 	if p, ok := c.kept.Get(key); ok {
 		defer c.mu.Unlock()
@@ -60,8 +61,12 @@ func (c *partCache[K]) get(key K) *part {
 	}
 	if r := c.reading[key]; r != nil {
 		c.mu.Unlock()
-		<-r.done
-		return r.part
+		select {
+		case <-r.done:
+			return r.part
+		case <-ctx.Done():
+			return nil
+		}
 	}
 	r := &reading{done: make(chan struct{})}
 	c.reading[key] = r
@@ -74,7 +79,7 @@ func (c *partCache[K]) get(key K) *part {
 		}
 		close(r.done)
 	}()
-	r.part = c.read(key)
+	r.part = c.read(ctx, key)
 	return r.part
 }
 

@@ -1,6 +1,7 @@
 package supplier
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -32,7 +33,7 @@ func linesPart(start symfmt.RVA) *part {
 func TestPartsHaveALimit(t *testing.T) {
 	var c partCache[int]
 	reads := 0
-	c.init(func(i int) *part {
+	c.init(func(_ context.Context, i int) *part {
 		reads++
 		return linesPart(symfmt.RVA(i * partCode))
 	})
@@ -40,7 +41,7 @@ func TestPartsHaveALimit(t *testing.T) {
 		t.Helper()
 		var at resolve.Location
 		rva := symfmt.RVA(part*partCode + 7)
-		if found, err := c.get(part).Find(rva, &at); !found || err != nil || at.Frames[0].Line != 8 {
+		if found, err := c.get(t.Context(), part).Find(t.Context(), rva, &at); !found || err != nil || at.Frames[0].Line != 8 {
 			t.Fatalf("%#x: %v %v %+v", uint64(rva), found, err, at)
 		}
 		if kept := c.kept.Held(); kept > c.kept.Limit {
@@ -77,7 +78,7 @@ func TestManyAtOnceKeepLess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if order := slices.Concat(resolve.Order(l, make([]symfmt.RVA, manyAtOnce+1))...); len(order) != manyAtOnce+1 {
+	if order := slices.Concat(resolve.Order(t.Context(), l, make([]symfmt.RVA, manyAtOnce+1))...); len(order) != manyAtOnce+1 {
 		t.Fatalf("%d addresses in order", len(order))
 	}
 	if l.parts.kept.Limit != heldInOrder {

@@ -61,10 +61,10 @@ func TestProgramDatabases(t *testing.T) {
 			t.Errorf("%s: %v %v", c.name, tried, err)
 			continue
 		}
-		if r.Detail() != c.detail {
-			t.Errorf("%s: detail %d, want %d", c.name, r.Detail(), c.detail)
+		if r.Detail(t.Context()) != c.detail {
+			t.Errorf("%s: detail %d, want %d", c.name, r.Detail(t.Context()), c.detail)
 		}
-		rules, err := r.Rules(0x1001, cfi.NewNames(nil))
+		rules, err := r.Rules(t.Context(), 0x1001, cfi.NewNames(nil))
 		if err != nil || (rules != nil) != c.rules {
 			t.Errorf("%s: rules %v, %v", c.name, rules, err)
 		}
@@ -86,7 +86,7 @@ func TestOnlyPDB(t *testing.T) {
 		}
 		var at resolve.Location
 		if r != nil {
-			if found, err := resolve.Find(r, symfmt.RVA(0x1001), &at); !found || err != nil {
+			if found, err := resolve.Find(t.Context(), r, symfmt.RVA(0x1001), &at); !found || err != nil {
 				t.Error("no function", err)
 			}
 		}

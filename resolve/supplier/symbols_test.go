@@ -111,7 +111,7 @@ func nameAt(t *testing.T, r resolve.Symbols) string {
 	if r == nil {
 		return ""
 	}
-	if ok, err := resolve.Find(r, 0x1000, &at); !ok || err != nil {
+	if ok, err := resolve.Find(t.Context(), r, 0x1000, &at); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	return at.Frames[0].Function

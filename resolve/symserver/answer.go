@@ -215,7 +215,7 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 		if f.none {
 			continue
 		}
-		found, err := entry.r.Find(symfmt.RVA(f.offset), &at)
+		found, err := entry.r.Find(ctx, symfmt.RVA(f.offset), &at)
 		if err != nil {
 			s.warnf("%v", err)
 			continue

@@ -318,7 +318,7 @@ func compareAnswers(t *testing.T, s *Server, r resolve.Symbols, text []byte) int
 	frames := symbolicateAll(t, s, r.Identity().Name, r.Identity().ID, addrs)
 	var at resolve.Location
 	for i, f := range frames {
-		found, err := resolve.Find(r, symfmt.RVA(addrs[i]), &at)
+		found, err := resolve.Find(t.Context(), r, symfmt.RVA(addrs[i]), &at)
 		if err != nil {
 			t.Fatal(err)
 		}

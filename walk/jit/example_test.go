@@ -27,7 +27,7 @@ func ExampleFinder_Find() {
 	found, _ := finder.Find(context.Background(), &dump.Dump{})
 	for _, c := range found {
 		var at resolve.Location
-		if ok, err := resolve.Find(c.Symbols, 0x7f10, &at); ok && err == nil {
+		if ok, err := resolve.Find(context.Background(), c.Symbols, 0x7f10, &at); ok && err == nil {
 			fmt.Println(at.Frames[0].Function)
 		}
 	}

@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ const (
 // nameAt returns the function at an address.
 func nameAt(c Code, addr uint64) string {
 	var at resolve.Location
-	if ok, err := resolve.Find(c.Symbols, symfmt.RVA(addr), &at); !ok || err != nil {
+	if ok, err := resolve.Find(context.Background(), c.Symbols, symfmt.RVA(addr), &at); !ok || err != nil {
 		return fmt.Sprint(err)
 	}
 	return at.Frames[len(at.Frames)-1].Function

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"context"
+
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
@@ -87,12 +89,12 @@ func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
 	if pc-base >= p.d.Modules[i].ListedSize() { // data that the writer of the dump left out, as Breakpad's reader does
 		return
 	}
-	if ok, err := p.r.Modules[i].Resolver.Nearest(symfmt.RVA(pc-base), at); !ok || err != nil || p.pointees.Exhausted() {
+	if ok, err := p.r.Modules[i].Resolver.Nearest(context.Background(), symfmt.RVA(pc-base), at); !ok || err != nil || p.pointees.Exhausted() {
 		return
 	}
 	p.pointees.Charge(&walk.Frame{Names: at.Frames})
 	start := uint64(0)
-	if line, ok, err := p.r.Modules[i].Resolver.LineStart(symfmt.RVA(pc - base)); ok && err == nil {
+	if line, ok, err := p.r.Modules[i].Resolver.LineStart(context.Background(), symfmt.RVA(pc-base)); ok && err == nil {
 		start = base + uint64(line)
 	}
 	digits := 2 * p.wordSize()

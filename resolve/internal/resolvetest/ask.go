@@ -67,7 +67,7 @@ func functionAt(t testing.TB, r resolve.Symbols, rva symfmt.RVA) string {
 		return ""
 	}
 	var at resolve.Location
-	ok, err := resolve.Find(r, rva, &at)
+	ok, err := resolve.Find(t.Context(), r, rva, &at)
 	if err != nil || !ok || len(at.Frames) == 0 {
 		t.Errorf("%s: %#x: %v, %v", r.Identity().Path, rva, ok, err)
 		return ""

@@ -84,7 +84,7 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 		}
 		r, tried, err := d.symbols.Symbols(ctx, want)
 		if r != nil {
-			is.Symbols, is.Lacks = "found", lacks(r, m)
+			is.Symbols, is.Lacks = "found", lacks(ctx, r, m)
 			if crash.Format == minidump.Format {
 				is.Stored, is.Asked = d.storedElsewhere(m, r.Identity().Path)
 			}
@@ -112,14 +112,14 @@ const (
 
 // lacks lists what the symbols of a module lack. For the module's own binary, which has all the rules that exist,
 // missing rules are not listed.
-func lacks(s resolve.Symbols, m *dump.Module) (what []string) {
-	if s.Detail() < resolve.FuncDetail {
+func lacks(ctx context.Context, s resolve.Symbols, m *dump.Module) (what []string) {
+	if s.Detail(ctx) < resolve.FuncDetail {
 		what = append(what, noFunctions)
 	}
-	if s.Detail() < resolve.LineDetail {
+	if s.Detail(ctx) < resolve.LineDetail {
 		what = append(what, noLines)
 	}
-	if s.Identity().Path != m.Path && !s.HasRules() {
+	if s.Identity().Path != m.Path && !s.HasRules(ctx) {
 		what = append(what, noRules)
 	}
 	return what

@@ -49,7 +49,7 @@ func (r *addressResolver) hintOutside(symbols resolve.Symbols, text string) {
 		r.hint(symbols, "%s is not in its code: for addresses of a process, use --base to say where the module begins there", text)
 		return
 	}
-	r.hint(symbols, "%s is past its code, whose records end at %x: for addresses of a process or of the linker, use --base to say where the module begins", text, uint64(symbols.Last()))
+	r.hint(symbols, "%s is past its code, whose records end at %x: for addresses of a process or of the linker, use --base to say where the module begins", text, uint64(symbols.Last(r.ctx)))
 }
 
 // hint prints, once for each module, what its addresses need.

@@ -53,13 +53,13 @@ func (b *batch) full() bool { return len(b.lines) >= maxBatch || b.none >= maxUn
 
 // lookUp looks up all lines.
 func (b *batch) lookUp(ctx context.Context) error {
-	pieces := b.order()
+	pieces := b.order(ctx)
 	return par.Ordered(ctx, 0, len(pieces), func(ctx context.Context, _, k int) (none struct{}, _ error) {
 		for _, i := range pieces[k] {
 			if ctx.Err() != nil {
 				break
 			}
-			b.lines[i].lookUp()
+			b.lines[i].lookUp(ctx)
 		}
 		return none, ctx.Err()
 	}, func(k int, _ struct{}) error {
@@ -111,7 +111,7 @@ func (b *batch) detach(frames []resolve.Frame) {
 
 // order returns the order in which lines are answered, as indexes: module by module, and within each in the order of
 // resolve.Order.
-func (b *batch) order() (pieces [][]int) {
+func (b *batch) order(ctx context.Context) (pieces [][]int) {
 	var modules []resolve.Symbols
 	of := make(map[resolve.Symbols][]int)
 	for i := range b.lines {
@@ -129,7 +129,7 @@ func (b *batch) order() (pieces [][]int) {
 		for k, i := range of[s] {
 			at[k] = symfmt.RVA(b.lines[i].rva)
 		}
-		for _, piece := range resolve.Order(s, at) {
+		for _, piece := range resolve.Order(ctx, s, at) {
 			for k := range piece {
 				piece[k] = of[s][piece[k]]
 			}

@@ -97,7 +97,7 @@ func (r *addressResolver) findPlace(p *logs.Place, at *resolve.Location) (rva ui
 		if p.Caller && rva > 0 {
 			asked--
 		}
-		found, err := nearest(symbols, asked, at)
+		found, err := nearest(r.ctx, symbols, asked, at)
 		r.report(symbols, err)
 		if found {
 			return rva, true
@@ -163,7 +163,7 @@ func (r *addressResolver) rvaOfPlace(symbols resolve.Symbols, p *logs.Place) (rv
 	case p.Counts == logs.Absolute:
 		return 0, false
 	case !fromStart && !baseKnown:
-		r.hint(symbols, "%s+0x%x is past its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds it out", p.Name, p.Addr, uint64(symbols.Last()))
+		r.hint(symbols, "%s+0x%x is past its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds it out", p.Name, p.Addr, uint64(symbols.Last(r.ctx)))
 	}
 	return p.Addr, true
 }

@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"context"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/logs"
 	"github.com/symtool/symtool/cmd/symtool/internal/markup"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
@@ -45,7 +47,7 @@ func (s *markupSymbols) find(m *markup.Module, addr uint64) (symbols resolve.Sym
 	if !known {
 		return symbols, 0, false
 	}
-	found, err := nearest(symbols, rva, s.at)
+	found, err := nearest(s.r.ctx, symbols, rva, s.at)
 	s.r.report(symbols, err)
 	return symbols, rva, found
 }
@@ -56,7 +58,7 @@ func (s *markupSymbols) Code(m *markup.Module, addr uint64, inlines bool) (frame
 	if !found {
 		return nil, symbols != nil
 	}
-	columns := columnsAt(symbols, rva, len(s.at.Frames))
+	columns := columnsAt(s.r.ctx, symbols, rva, len(s.at.Frames))
 	all := s.at.Frames
 	if !inlines || s.r.noInline {
 		all = withoutInlines(all)
@@ -68,13 +70,13 @@ func (s *markupSymbols) Code(m *markup.Module, addr uint64, inlines bool) (frame
 }
 
 // columnsAt returns the columns of the n functions at an address, or zeros if they are unknown.
-func columnsAt(symbols resolve.Symbols, rva uint64, n int) []uint32 {
+func columnsAt(ctx context.Context, symbols resolve.Symbols, rva uint64, n int) []uint32 {
 	columns := make([]uint32, n)
 	source, ok := symbols.(resolve.SourceSymbols)
 	if !ok {
 		return columns
 	}
-	if frames := source.Source(symfmt.RVA(rva)); len(frames) == n {
+	if frames := source.Source(ctx, symfmt.RVA(rva)); len(frames) == n {
 		for i := range frames {
 			columns[i] = frames[i].Column
 		}

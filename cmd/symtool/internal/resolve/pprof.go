@@ -168,9 +168,9 @@ func (s *profileSymbols) fill(ctx context.Context, m *profile.Mapping) error {
 		}
 	}
 	before := s.found
-	for _, piece := range resolve.Order(symbols, at) {
+	for _, piece := range resolve.Order(ctx, symbols, at) {
 		for _, i := range piece {
-			s.lookUp(symbols, at[i], of[i])
+			s.lookUp(ctx, symbols, at[i], of[i])
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -219,9 +219,9 @@ func (s *profileSymbols) imageOf(m *profile.Mapping) (start uint64, ok bool) {
 	return start, ok
 }
 
-func (s *profileSymbols) lookUp(symbols resolve.Symbols, rva symfmt.RVA, l *profile.Location) {
+func (s *profileSymbols) lookUp(ctx context.Context, symbols resolve.Symbols, rva symfmt.RVA, l *profile.Location) {
 	var at resolve.Location
-	found, err := nearest(symbols, uint64(rva), &at)
+	found, err := nearest(ctx, symbols, uint64(rva), &at)
 	s.r.report(symbols, err)
 	if !found {
 		return

@@ -269,7 +269,7 @@ type answer struct {
 // find answers a question, and reports what went wrong.
 func (r *addressResolver) find(q question) *answer {
 	a := r.locate(q)
-	a.lookUp()
+	a.lookUp(r.ctx)
 	r.finish(a)
 	return a
 }
@@ -296,11 +296,11 @@ func (r *addressResolver) locate(q question) *answer {
 }
 
 // lookUp fills in what is at the answer's RVA. It may be called for several answers concurrently.
-func (a *answer) lookUp() {
+func (a *answer) lookUp(ctx context.Context) {
 	if a.symbols == nil {
 		return
 	}
-	a.found, a.err = nearest(a.symbols, a.rva, &a.at)
+	a.found, a.err = nearest(ctx, a.symbols, a.rva, &a.at)
 	a.outside = !a.symbols.InCode(symfmt.RVA(a.rva))
 }
 
@@ -319,8 +319,8 @@ func (r *addressResolver) finish(a *answer) {
 
 // nearest looks up an address in a module, and reports whether a function or a symbol is certain to be
 // there.
-func nearest(symbols resolve.Symbols, rva uint64, at *resolve.Location) (bool, error) {
-	found, err := symbols.Nearest(symfmt.RVA(rva), at)
+func nearest(ctx context.Context, symbols resolve.Symbols, rva uint64, at *resolve.Location) (bool, error) {
+	found, err := symbols.Nearest(ctx, symfmt.RVA(rva), at)
 	return found && err == nil && len(at.Frames) > 0 && !at.Guess, err
 }
 

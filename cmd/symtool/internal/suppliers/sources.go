@@ -238,7 +238,7 @@ func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 	case r == nil:
 		s.reportSkipped(ctx, m, tried)
 	default:
-		for _, other := range resolve.OtherDebugFiles(r, tried) {
+		for _, other := range resolve.OtherDebugFiles(ctx, r, tried) {
 			s.Msgs.Warnf("symtool: %s is not the debug file of %s: %s", other.Place, cmp.Or(r.Identity().Path, m.String()), other.Why)
 		}
 	}

@@ -88,7 +88,7 @@ func TestSupplierOrder(t *testing.T) {
 		}
 		if r != nil {
 			var at resolve.Location
-			if ok, err := resolve.Find(r, 0x1001, &at); !ok || err != nil || at.Frames[0].Function != c.want {
+			if ok, err := resolve.Find(t.Context(), r, 0x1001, &at); !ok || err != nil || at.Frames[0].Function != c.want {
 				t.Errorf("%s: %v, %v, %+v, want %s", c.flags, ok, err, at, c.want)
 			}
 		}
@@ -215,8 +215,8 @@ func compareAnswers(t *testing.T, file string, got, want resolve.Symbols, addrs 
 	var a, b resolve.Location
 	bad := 0
 	for _, rva := range addrs {
-		okA, errA := resolve.Find(got, rva, &a)
-		okB, errB := resolve.Find(want, rva, &b)
+		okA, errA := resolve.Find(t.Context(), got, rva, &a)
+		okB, errB := resolve.Find(t.Context(), want, rva, &b)
 		if okA != okB || errA != nil || errB != nil || okA && !reflect.DeepEqual(a, b) {
 			if bad++; bad <= 5 {
 				t.Errorf("%s: %#x: %+v, %v; want %+v, %v", file, rva, a, errA, b, errB)

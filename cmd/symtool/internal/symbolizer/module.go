@@ -2,6 +2,7 @@ package symbolizer
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 
 // module is an open binary.
 type module struct {
+	ctx      context.Context // of the call
 	file     *object.File
 	symbols  resolve.Symbols
 	tables   resolve.TableSymbols
@@ -42,7 +44,7 @@ func (s *Symbolizer) module(r *request) (*module, error) {
 	key := cmp.Or(r.build, r.file)
 	m := s.modules[key]
 	if m == nil {
-		m = &module{}
+		m = &module{ctx: s.ctx}
 		path := r.file
 		if r.build != "" {
 			path, m.err = s.fileWith(r.build)
@@ -233,7 +235,7 @@ func (m *module) declare(sym *symbol) {
 	if !ok || sym.addr < m.base {
 		return
 	}
-	if file, line := s.Declared(symfmt.RVA(sym.addr - m.base)); line != 0 {
+	if file, line := s.Declared(m.ctx, symfmt.RVA(sym.addr-m.base)); line != 0 {
 		sym.file, sym.line = file.Path, line
 	}
 }
@@ -246,10 +248,10 @@ func (m *module) source(addr uint64) []symfmt.SourceFrame {
 	}
 	rva := symfmt.RVA(addr - base)
 	if s, ok := m.symbols.(resolve.SourceSymbols); ok {
-		return s.Source(rva)
+		return s.Source(m.ctx, rva)
 	}
 	var at resolve.Location
-	if found, err := resolve.Find(m.symbols, rva, &at); !found || err != nil {
+	if found, err := resolve.Find(m.ctx, m.symbols, rva, &at); !found || err != nil {
 		return nil
 	}
 	frames := make([]symfmt.SourceFrame, len(at.Frames))

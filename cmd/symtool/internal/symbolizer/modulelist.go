@@ -37,7 +37,7 @@ func (p *stackPrinter) shown(i int) (out shownModule) {
 	}
 	id := t.symbols.Identity()
 	out.file, out.debug = id.Path, id.DebugPath
-	out.inFile = out.debug == "" && t.symbols.Detail() == resolve.LineDetail
+	out.inFile = out.debug == "" && t.symbols.Detail(p.ctx) == resolve.LineDetail
 	if f, err := objfile.Open(id.Path, object.DefaultLimits()); err == nil { // it has been opened before
 		if s := f.Section(".note.gnu.build-id"); s != nil {
 			out.own = s.Addr - t.base + m.Addr + noteHeader

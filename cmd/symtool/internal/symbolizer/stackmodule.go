@@ -11,6 +11,7 @@ import (
 
 // stackModule looks up what eu-stack prints for addresses in a module.
 type stackModule struct {
+	ctx     context.Context // of the call
 	module  *dump.Module
 	symbols resolve.Symbols // nil if the file is missing
 	base    uint64          // link-time address of RVA 0 in the file
@@ -20,7 +21,7 @@ type stackModule struct {
 // openModule opens the symbols of a module. A missing file is not an error: the module then has no symbols.
 func openModule(ctx context.Context, b *supplier.Binaries, d *dump.Dump, module int) (t *stackModule, err error) {
 	m := &d.Modules[module]
-	t = &stackModule{module: m, names: map[uint64]string{}}
+	t = &stackModule{ctx: ctx, module: m, names: map[uint64]string{}}
 	if len(m.BuildID) == 0 && m.DebugID == "" {
 		return t, nil
 	}
@@ -43,7 +44,7 @@ func (t *stackModule) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - t.m
 // source returns the functions at an address in the process, innermost first.
 func (t *stackModule) source(addr uint64) []symfmt.SourceFrame {
 	if s, ok := t.symbols.(resolve.SourceSymbols); ok {
-		return s.Source(t.rva(addr))
+		return s.Source(t.ctx, t.rva(addr))
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ func (t *stackModule) findName(rva symfmt.RVA) string {
 	if t.symbols == nil {
 		return ""
 	}
-	if found, err := resolve.Find(t.symbols, rva, &at); !found || err != nil {
+	if found, err := resolve.Find(t.ctx, t.symbols, rva, &at); !found || err != nil {
 		return ""
 	}
 	return at.Frames[len(at.Frames)-1].Function

@@ -25,7 +25,7 @@ func openInput(t *testing.T, name string) *stackModule {
 	}
 	t.Cleanup(func() { symbols.Close() })
 	base, _ := symbols.Base()
-	return &stackModule{module: &dump.Module{}, symbols: symbols, base: base, names: map[uint64]string{}}
+	return &stackModule{ctx: t.Context(), module: &dump.Module{}, symbols: symbols, base: base, names: map[uint64]string{}}
 }
 
 // codeNamed returns the address of the function with the name, according to resolve.
@@ -74,7 +74,7 @@ func TestNamesAreThoseOfResolve(t *testing.T) {
 				if s.Kind != symfmt.CodeEntry || s.Size == 0 {
 					return
 				}
-				if found, err := resolve.Find(stacks.symbols, s.RVA, &at); !found || err != nil {
+				if found, err := resolve.Find(t.Context(), stacks.symbols, s.RVA, &at); !found || err != nil {
 					t.Errorf("%s: %#x: %t, %v", name, s.RVA, found, err)
 					return
 				}
@@ -94,7 +94,7 @@ func TestNamesAreThoseOfResolve(t *testing.T) {
 // symbolNames returns a function that names an address in a fixture by the symbols that count in a style.
 func symbolNames(t *testing.T, style Style, name string) func(uint64) string {
 	t.Helper()
-	s, m := &Symbolizer{Options: Options{Style: style}, ctx: t.Context()}, &module{}
+	s, m := &Symbolizer{Options: Options{Style: style}, ctx: t.Context()}, &module{ctx: t.Context()}
 	if err := m.open(s, testenv.Input(t, name)); err != nil {
 		t.Fatal(err)
 	}

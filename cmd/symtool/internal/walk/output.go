@@ -2,6 +2,7 @@ package walk
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -272,7 +273,7 @@ func (p *walkPrinter) reportSymbols(w *fleet.Walked) {
 			continue
 		}
 		name := nameOfModule(w.Dump, i)
-		otherDebug := resolve.OtherDebugFiles(m.Resolver, m.Tried)
+		otherDebug := resolve.OtherDebugFiles(context.Background(), m.Resolver, m.Tried)
 		if (m.Resolver == nil || len(m.OtherBinaries)+len(otherDebug) > 0 || w.Dump.Modules[i].ByPath != "") && !p.isNews("no symbols of "+name) {
 			continue
 		}

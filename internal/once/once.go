@@ -1,4 +1,5 @@
-package walk
+// Package once computes values once, by a caller whose context may end.
+package once
 
 import (
 	"context"
@@ -6,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// onceCtx holds a result that is computed once. If an attempt's context ends, its result is not
+// Value holds a result that is computed once. If an attempt's context ends, its result is not
 // kept, and the next caller tries again.
-type onceCtx[T any] struct {
+type Value[T any] struct {
 	mu    sync.Mutex // held while computing
 	found atomic.Pointer[T]
 }
 
 // Do returns the result of find, which the caller must not modify. If ctx ends during find, the
 // result may be incomplete; if ctx has ended before, it is the zero value.
-func (o *onceCtx[T]) Do(ctx context.Context, find func(*T)) *T {
+func (o *Value[T]) Do(ctx context.Context, find func(*T)) *T {
 	if v := o.found.Load(); v != nil {
 		return v
 	}
@@ -35,7 +36,7 @@ func (o *onceCtx[T]) Do(ctx context.Context, find func(*T)) *T {
 }
 
 // Peek returns the result, or the zero value if there is none yet.
-func (o *onceCtx[T]) Peek() *T {
+func (o *Value[T]) Peek() *T {
 	if v := o.found.Load(); v != nil {
 		return v
 	}
