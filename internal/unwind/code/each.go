@@ -13,7 +13,7 @@ func (e *follower) each(fn func(lo, hi uint64, s *state)) {
 	order := make([]int32, 0, len(e.leads))
 	for n := range e.leads {
 		l := &e.leads[n]
-		if f := &e.fns[l.fn]; !l.gone && !f.wrong && (f.returns || !f.guessed) {
+		if f := &e.fns[l.fn]; !l.gone && !f.wrong && !e.doubtful(l.doubt) && (f.returns || !f.guessed) {
 			order = append(order, int32(n))
 		}
 	}

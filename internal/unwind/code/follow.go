@@ -34,9 +34,10 @@ type limit struct {
 }
 
 // path is how control comes to an address: in which function, and behind which call alone, by its return address, or 0.
+// doubt is the return address of the call that is not known to return, if no other path leads there.
 type path struct {
-	fn  int32
-	via uint64
+	fn         int32
+	via, doubt uint64
 }
 
 // lead is an address that control comes to other than from the instruction before it.
@@ -64,6 +65,7 @@ type follower struct {
 
 	functions
 	switches
+	doubts
 }
 
 // effort is how many instructions are followed for each byte of code, before everything is given up.
@@ -71,7 +73,7 @@ const effort = 64
 
 // followAll follows the functions of a binary.
 func followAll(in *input) *follower {
-	e := &follower{in: in, pages: map[uint64]*page{}, functions: functions{by: map[uint64]int32{}, stops: map[uint64]bool{}}, switches: switches{known: map[uint64]int{}}}
+	e := &follower{in: in, pages: map[uint64]*page{}, functions: functions{by: map[uint64]int32{}, stops: map[uint64]bool{}}, switches: switches{known: map[uint64]int{}}, doubts: doubts{outer: map[uint64]uint64{}, joins: map[uint64][]uint64{}, sure: map[uint64]bool{}}}
 	if e.left = in.effort; e.left == 0 {
 		for _, p := range in.parts {
 			e.left += effort * len(p.bytes)
@@ -154,7 +156,10 @@ func (e *follower) reach(a uint64, s *state, p path) {
 	if l.via != p.via {
 		l.via = 0
 	}
-	if l.state.merge(s) {
+	sp := s.regs[e.in.cpu.sp]
+	same := sp.base != unknown && sp == l.state.reg(e.in.cpu.sp)
+	changed := l.state.merge(s)
+	if e.meet(l, p, same) || changed {
 		e.enqueue(n)
 	}
 }
@@ -200,7 +205,7 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 			e.wrong(p.fn)
 		}
 	case call:
-		e.call(in, next, s, p.fn)
+		e.call(in, next, s, p)
 	case jump:
 		e.jump(in.to, s, p)
 	case branch:
@@ -208,7 +213,13 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 	case indirect:
 		e.indirect(in, next, s, p)
 	case ret:
-		if (s.regs[e.in.cpu.sp].base != unknown || e.fns[p.fn].guessed) && !e.in.cpu.leaves(s) {
+		switch leaves := e.in.cpu.leaves(s); {
+		case leaves:
+			e.confirm(p.doubt)
+			e.fns[p.fn].foreign = false
+		case e.doubtful(p.doubt) && e.stop(p):
+			return
+		case s.regs[e.in.cpu.sp].base != unknown || e.fns[p.fn].guessed:
 			e.wrong(p.fn)
 		}
 		e.returns(p.fn)
@@ -216,12 +227,12 @@ func (e *follower) leave(in *step, next uint64, s *state, p path) {
 }
 
 // call goes on behind a call.
-func (e *follower) call(in *step, next uint64, s *state, fn int32) {
+func (e *follower) call(in *step, next uint64, s *state, p path) {
 	s.called(e.in.cpu.changed, e.in.cpu.sp)
 	if c := e.in.cpu; c.entry.regs[c.ra].base != unknown {
 		s.regs[c.ra] = value{base: constant, off: int64(next)}
 	}
-	if e.in.cold(next) || e.in.starts(next) && next != e.fns[fn].start {
+	if e.in.cold(next) || e.in.starts(next) && next != e.fns[p.fn].start {
 		return
 	}
 	to, never := in.to, false
@@ -232,22 +243,23 @@ func (e *follower) call(in *step, next uint64, s *state, fn int32) {
 	case never:
 	case to == next, !e.in.follows(to):
 		if !e.in.never(to) {
-			e.reach(next, s, path{fn, next})
+			e.reach(next, s, path{p.fn, next, e.doubted(next, p)})
 		}
 	default:
-		e.wait(e.begin(to), next, s, fn)
+		e.wait(e.begin(to), next, s, p)
 	}
 }
 
 // jump goes on where a jump leads.
 func (e *follower) jump(to uint64, s *state, p path) {
 	if !e.in.follows(to) {
-		e.exit(to, s, p.fn)
+		e.exit(to, s, p)
 		return
 	}
 	other, known := e.by[to]
 	switch {
 	case known && e.in.cpu.leaves(s):
+		e.confirm(p.doubt)
 		e.tail(p.fn, other)
 	case known && other != p.fn && e.in.starts(to):
 		e.wrong(p.fn)
@@ -258,9 +270,13 @@ func (e *follower) jump(to uint64, s *state, p path) {
 }
 
 // exit ends a path in code that is not followed.
-func (e *follower) exit(to uint64, s *state, fn int32) {
+func (e *follower) exit(to uint64, s *state, p path) {
 	if e.in.cpu.leaves(s) && !e.in.never(to) {
-		e.returns(fn)
+		e.confirm(p.doubt)
+		if f := &e.fns[p.fn]; !f.returns {
+			f.foreign = true
+		}
+		e.returns(p.fn)
 	}
 }
 

@@ -168,6 +168,33 @@ func TestWrongGuess(t *testing.T) {
 	}
 }
 
+// Without symbols, what is behind a call of unknown code may be another function, unless it goes on as the caller does.
+func TestCallsInDoubt(t *testing.T) {
+	for _, c := range []struct{ name, code, want string }{
+		{"returns", "53 ffd0 5b c3", // push %rbx; call *%rax; pop %rbx; ret
+			"INIT 0 5 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n4 .cfa: $rsp 8 +\n"},
+		{"nobody knows", "53 ffd0 55 ffd0 0f0b", // push %rbx; call *%rax; push %rbp; call *%rax; ud2
+			"INIT 0 3 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n"},
+		{"does not return", "53 ffd0 55 5d c3", // push %rbx; call *%rax; push %rbp; pop %rbp; ret
+			"INIT 0 3 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\n"},
+		// push %rbx; test %edi, %edi; je 1f; call *%rax; jmp 2f; 1: call *%rcx; 2: pop %rbx; ret
+		{"both join", "53 85ff 7404 ffd0 eb02 ffd1 5b c3",
+			"INIT 0 d .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\nc .cfa: $rsp 8 +\n"},
+		{"joins", "53 85ff 7404 ffd0 6690 5b c3", // push %rbx; test %edi, %edi; je to the pop; call *%rax; nop; pop %rbx; ret
+			"INIT 0 b .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1 .cfa: $rsp 16 +\na .cfa: $rsp 8 +\n"},
+	} {
+		code, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := codeIn(arch.X86_64, code, 0)
+		in.unnamed = true
+		if got := rulesIn(in); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
 func TestLabelsAMD64(t *testing.T) {
 	for code, want := range map[string]uint64{
 		"488d0510000000":       codeAddr + 0x17, // lea 16(%rip), %rax

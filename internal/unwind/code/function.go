@@ -17,6 +17,7 @@ type functions struct {
 type function struct {
 	start   uint64
 	returns bool
+	foreign bool // only another module's function returns, to which it jumps
 	wrong   bool
 	waiting []waiter // calls that go on if it returns
 	tails   []int32  // functions that return if it does
@@ -31,6 +32,7 @@ type waiter struct {
 	at    uint64
 	state kept
 	fn    int32
+	doubt uint64
 }
 
 // begin returns the function at an address, which it begins to follow the first time.
@@ -116,6 +118,7 @@ func (e *follower) tail(fn, other int32) {
 		return
 	}
 	if e.fns[other].returns {
+		e.inherit(fn, other)
 		e.returns(fn)
 		return
 	}
@@ -128,7 +131,8 @@ func (e *follower) tail(fn, other int32) {
 func (e *follower) returns(fn int32) {
 	var s state
 	for list := []int32{fn}; len(list) > 0; {
-		f := &e.fns[list[0]]
+		fn := list[0]
+		f := &e.fns[fn]
 		list = list[1:]
 		if f.returns || e.in.never(f.start) {
 			continue
@@ -139,17 +143,20 @@ func (e *follower) returns(fn int32) {
 		for i := range waiting {
 			w := &waiting[i]
 			w.state.restore(&s)
-			e.reach(w.at, &s, path{w.fn, w.at})
+			e.behind(fn, w.at, &s, path{fn: w.fn, doubt: w.doubt})
+		}
+		for _, tail := range tails {
+			e.inherit(tail, fn)
 		}
 		list = append(list, tails...)
 	}
 }
 
 // wait goes on at an address once a function is known to return.
-func (e *follower) wait(callee int32, at uint64, s *state, fn int32) {
+func (e *follower) wait(callee int32, at uint64, s *state, p path) {
 	f := &e.fns[callee]
 	if f.returns {
-		e.reach(at, s, path{fn, at})
+		e.behind(callee, at, s, p)
 		return
 	}
 	i := slices.IndexFunc(f.waiting, func(w waiter) bool { return w.at == at })
@@ -157,7 +164,7 @@ func (e *follower) wait(callee int32, at uint64, s *state, fn int32) {
 		i = len(f.waiting)
 		f.waiting = append(f.waiting, waiter{})
 	}
-	f.waiting[i] = waiter{at, s.keep(), fn}
+	f.waiting[i] = waiter{at, s.keep(), p.fn, p.doubt}
 }
 
 // maxResets is how often a function is followed again.

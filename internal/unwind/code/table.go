@@ -40,10 +40,10 @@ const maxTable = 1 << 16
 func (e *follower) indirect(in *step, next uint64, s *state, p path) {
 	switch t := in.table; {
 	case in.slot != 0:
-		e.stub(in.slot, s, p.fn)
+		e.stub(in.slot, s, p)
 	case t.size == 0 && e.fns[p.fn].guessed: // as behind a label of computed goto
 	case t.size == 0:
-		e.exit(0, s, p.fn)
+		e.exit(0, s, p)
 	case t.n == openEnd:
 		e.later(t, next, s, p)
 	default:
@@ -54,14 +54,15 @@ func (e *follower) indirect(in *step, next uint64, s *state, p path) {
 }
 
 // stub goes on in the function whose address the linker stores in a word.
-func (e *follower) stub(slot uint64, s *state, fn int32) {
+func (e *follower) stub(slot uint64, s *state, p path) {
 	addr, never := e.in.imported(slot)
 	switch {
 	case never:
 	case e.in.follows(addr) && e.in.cpu.leaves(s):
-		e.tail(fn, e.begin(addr))
+		e.confirm(p.doubt)
+		e.tail(p.fn, e.begin(addr))
 	default:
-		e.exit(addr, s, fn)
+		e.exit(addr, s, p)
 	}
 	if to := e.unbound(slot); to != 0 {
 		e.reach(to, s, path{fn: e.linker()})
