@@ -11,11 +11,11 @@ import (
 func TestDerivedRulesRISCV64(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"frame pointer", "011106ec 22e80010 ef000001 e2604264 05618280", // addi sp, sp, -32; sd ra, 24(sp); sd s0, 16(sp); addi s0, sp, 32; jal ra, .+16; ld ra, 24(sp); ld s0, 16(sp); addi sp, sp, 32; ret, all but the call in 2 bytes
-			"INIT 0 14 .cfa: sp 0 + .ra: ra; 2 .cfa: sp 32 +; 8 s0: .cfa -16 + ^; c .ra: .cfa -8 + ^; e .ra: ra; 10 s0: s0; 12 .cfa: sp 0 +; "},
+			"INIT 0 14 .cfa: sp 0 + .ra: ra; 2 .cfa: sp 32 +; 4 .ra: .cfa -8 + ^; 8 s0: .cfa -16 + ^; 10 s0: s0; 12 .cfa: sp 0 + .ra: ra; "},
 		{"large frame", "b7f2ffff 33015100 23349100 93040000 83348100 b7120000 33015100 67800000", // lui t0, 0xfffff; add sp, sp, t0; sd s1, 8(sp); li s1, 0; ld s1, 8(sp); lui t0, 1; add sp, sp, t0; ret
 			"INIT 0 20 .cfa: sp 0 + .ra: ra; 8 .cfa: sp 4096 +; 10 s1: .cfa -4088 + ^; 14 s1: s1; 1c .cfa: sp 0 +; "},
 		{"realigned", "130101fc 233c1102 23388102 13040104 137101fc 130104fc 83308103 03340103 13010104 67800000", // addi sp, sp, -64; sd ra, 56(sp); sd s0, 48(sp); addi s0, sp, 64; andi sp, sp, -64; addi sp, s0, -64; ld ra, 56(sp); ld s0, 48(sp); addi sp, sp, 64; ret
-			"INIT 0 28 .cfa: sp 0 + .ra: ra; 4 .cfa: sp 64 +; 10 s0: .cfa -16 + ^; 14 .cfa: s0 0 +; 18 .cfa: sp 64 +; 20 s0: s0; 24 .cfa: sp 0 +; "},
+			"INIT 0 28 .cfa: sp 0 + .ra: ra; 4 .cfa: sp 64 +; 8 .ra: .cfa -8 + ^; 10 s0: .cfa -16 + ^; 14 .cfa: s0 0 +; 18 .cfa: sp 64 +; 20 s0: s0; 24 .cfa: sp 0 + .ra: ra; "},
 		{"loses a register", "93040000 67800000", // li s1, 0; ret
 			""},
 		{"returns elsewhere", "130101ff 67800000", // addi sp, sp, -16; ret

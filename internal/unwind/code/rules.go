@@ -85,12 +85,28 @@ func (c *cpu) returnRule(s *state) (r rule, m symfmt.CFIMarks) {
 	}
 	v := initially(c.ra)
 	for _, m := range [...]symfmt.CFIMarks{0, keyA: symfmt.MarkSigned, keyB: symfmt.MarkSigned | symfmt.MarkKeyB} {
+		if r = c.stackRule(s, v); r.kind != undef {
+			return r, m
+		}
 		if r = c.savedRule(s, c.ra, v); r.kind != undef {
 			return r, m
 		}
 		v.n++
 	}
 	return r, 0
+}
+
+// stackRule returns the rule of a value that is on the stack, not below the stack pointer. There, a return address outlives
+// the calls of a function, at which it may still be in its register, too.
+func (c *cpu) stackRule(s *state, want value) (r rule) {
+	r.kind = undef
+	sp := s.regs[c.sp]
+	for _, k := range s.slots {
+		if k.value == want && k.place.base == cfa && (sp.base != cfa || k.place.off >= sp.off) {
+			r = rule{kind: loaded, reg: byCFA, off: k.place.off}
+		}
+	}
+	return r
 }
 
 // savedRule returns the rule of a register that functions must restore, whose value is wanted.
