@@ -13,7 +13,12 @@
 // function that returns. Functions of other modules return, but for those that are declared not to. If a call is
 // followed that does not return after all, what comes behind it belongs to another path, whose stack pointer differs:
 // then the function is followed again without it. A switch is followed if a comparison limits its index; if none
-// does, because it has a case for each value, its table goes up to the next address that code takes.
+// does, because it has a case for each value, its table goes up to the next address that code takes. Cold parts, which
+// have symbols, are entered by jumps with the frame of their function.
+//
+// Without symbols, functions may also begin at addresses that instructions or data have. Such a guess counts only if it
+// certainly returns, and shares no code with another function. What is behind a call of another module may then be
+// another function, and has rules only if it returns as its function does, or leads to code that is certain.
 //
 // A function that returns with another stack pointer than the one it began with, or without the caller's registers, or
 // that goes on in another function in such a state, contradicts the calling convention. It gets no rules at all.

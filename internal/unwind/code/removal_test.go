@@ -184,9 +184,9 @@ func remove(t *testing.T, path string, show int) (r removed) {
 	return d.compare(t, path, show)
 }
 
-// removeFrom does the same, and returns how much of the code has rules if the file is used as it is: most have symbols of
-// exported functions only. Rows that differ then count as well.
-func removeFrom(t *testing.T, path string, show int) (r removed, alone uint64) {
+// removeAlone does the same, and returns how much of the code has rules if the file is used as it is, most having symbols of
+// exported functions only, and how much of that is wrong.
+func removeAlone(t *testing.T, path string, show int) (r removed, alone, astray uint64) {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
@@ -195,11 +195,10 @@ func removeFrom(t *testing.T, path string, show int) (r removed, alone uint64) {
 	defer f.Close()
 	d, stripped := subject(t, f)
 	if r = d.compare(t, path, show); !stripped {
-		return r, r.reached() - r.missing()
+		return r, r.reached() - r.missing(), 0
 	}
 	o := bare(f).compare(t, path, show)
-	r.verdicts[wrong] += o.verdicts[wrong]
-	return r, o.reached() - o.missing()
+	return r, o.reached() - o.missing(), o.verdicts[wrong]
 }
 
 // compare compares the rules derived from what is known about a file with its table.
