@@ -276,7 +276,7 @@ var fullPackages = []string{
 	"bazel-bootstrap", "bolt-22", "buildah", "busybox-static", "chromium", "cmake", "default-jdk-headless", "fish", "fp-compiler",
 	"gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf", "gcc-i686-linux-gnu", "gcc-mips-linux-gnu", "gcc-mips64-linux-gnuabi64",
 	"gcc-mips64el-linux-gnuabi64", "gcc-powerpc-linux-gnu", "gcc-powerpc64-linux-gnu", "gcc-powerpc64le-linux-gnu", "gcc-riscv64-linux-gnu",
-	"gcc-s390x-linux-gnu", "gdc-12", "generate-ninja", "gfortran-12", "gm2-12", "gnat-12", "gobjc-12", "ldc", "libboost-context-dev",
+	"gcc-s390x-linux-gnu", "gdc-12", "generate-ninja", "gfortran-12", "gm2-12", "gnat-12", "gobjc-12", "ldc", "libavcodec59", "libboost-context-dev",
 	"libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross", "libc6-dev-mips-cross", "libc6-dev-mips64-cross",
 	"libc6-dev-mips64el-cross", "libc6-dev-powerpc-cross", "libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross",
 	"libc6-dev-s390x-cross", "librust-symbolic-common-dev", "liburing-dev", "lintian", "lldb-22", "man-db", "mandoc", "meson", "mold", "musl-tools",
