@@ -9,19 +9,15 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/callframe"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/funcs"
 	"github.com/symtool/symtool/dwarf2sym/internal/lookup"
 	"github.com/symtool/symtool/dwarf2sym/internal/merge"
 	"github.com/symtool/symtool/dwarf2sym/internal/publics"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
-	"github.com/symtool/symtool/dwarf2sym/unwind"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/once"
-	"github.com/symtool/symtool/internal/unwind/code"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -54,7 +50,7 @@ type Lookup struct {
 
 	sources sources
 
-	frames     once.Value[*unwind.Index]
+	frames     frames
 	declared   once.Value[*lookup.Index] // of the code that units declare
 	undeclared once.Value[bool]          // units that declare no code have some
 	costly     sync.Once                 // reports names that stay mangled
@@ -262,7 +258,7 @@ func (l *Lookup) Last(ctx context.Context) (last symfmt.RVA) {
 	if end := l.makeExact(ctx).End(); end > 0 {
 		last = l.r.code.RVA(end - 1)
 	}
-	if x := l.rules(ctx); x != nil {
+	if x := l.rules(ctx, 0, math.MaxUint64); x != nil {
 		if end, ok := x.Last(); ok {
 			last = max(last, end)
 		}
@@ -381,59 +377,6 @@ func (l *Lookup) Name(raw string) string {
 		l.costly.Do(func() { l.note([]symfmt.Problem{costlyNames(l.r.file.Path)}) })
 	}
 	return string(name)
-}
-
-// Block returns a table whose only block of STACK CFI is the one that contains rva. It reports false if there is
-// none.
-func (l *Lookup) Block(ctx context.Context, rva symfmt.RVA) (symfmt.CFITable, bool) {
-	x := l.rules(ctx)
-	if x == nil {
-		return symfmt.CFITable{}, false
-	}
-	defer func() { l.note(x.Problems()) }()
-	return x.Block(rva)
-}
-
-// Begins reports whether a block of STACK CFI begins after first, and at or before last.
-func (l *Lookup) Begins(ctx context.Context, first, last symfmt.RVA) bool {
-	x := l.rules(ctx)
-	if x == nil {
-		return false
-	}
-	defer func() { l.note(x.Problems()) }()
-	return x.Begins(first, last)
-}
-
-// HasRules reports whether there is any call frame information.
-func (l *Lookup) HasRules(ctx context.Context) bool {
-	x := l.rules(ctx)
-	return x != nil && x.HasBlocks()
-}
-
-// rules returns the index of call frame information, or nil if the context has ended.
-func (l *Lookup) rules(ctx context.Context) *unwind.Index {
-	return *l.frames.Do(ctx, func(x **unwind.Index) { *x = l.readFrames(ctx) })
-}
-
-// readFrames builds the index of call frame information. SFrame, which is used where DWARF has no rules, is read as a
-// whole, and so is a file whose rules come from instructions.
-func (l *Lookup) readFrames(ctx context.Context) *unwind.Index {
-	r := l.r
-	cpu := r.file.Arch
-	if cpu == nil {
-		l.note([]symfmt.Problem{{Lost: "STACK CFI", Err: &bin.Error{File: r.file.Path, Msg: unknownCPU(r.file)}}})
-		return unwind.NewTableIndex(&symfmt.CFITable{})
-	}
-	in, problems := callframe.Input(cpu, r.files)
-	if x := unwind.NewIndex(in); x.HasBlocks() && !code.Wanted(r.file, x.Described()) {
-		l.note(problems)
-		return x
-	}
-	c := callframe.Read(ctx, cpu, r.files, CFIAuto.sources())
-	if ctx.Err() == nil {
-		l.note(c.Problems)
-	}
-	return unwind.NewTableIndex(&c.Table)
 }
 
 // readPortion reads units with a worker. It reports false if that exceeded the limit on work; nothing more is read

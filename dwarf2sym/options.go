@@ -95,8 +95,8 @@ type CFISource uint8
 
 // The sources of STACK CFI.
 const (
-	// CFIAuto means DWARF, or SFrame if DWARF describes no code. Functions of ELF files for x86-64 that have no rules
-	// get them from their instructions.
+	// CFIAuto means DWARF, or SFrame if DWARF describes no code. Functions of ELF files for x86-64, arm64 and 64-bit RISC-V
+	// that have no rules get them from their instructions.
 	CFIAuto CFISource = iota
 	// CFIDWARF means .eh_frame, .debug_frame and .ARM.exidx.
 	CFIDWARF

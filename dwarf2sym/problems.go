@@ -149,6 +149,7 @@ type Stats struct {
 	CFIRows      int    `json:"cfi_rows"`                    // STACK CFI records
 	CFIBytes     uint64 `json:"cfi_bytes"`                   // bytes of code that the rules cover
 	CFIDerived   uint64 `json:"cfi_derived_bytes,omitempty"` // those of CFIBytes whose rules come from instructions
+	CFILimit     uint64 `json:"cfi_limit,omitempty"`         // if more bytes of code than this have no rules, so that none were followed
 	CFIDead      int    `json:"cfi_dead"`                    // FDEs for code that the linker dropped
 	CFILostRules int    `json:"cfi_lost_rules"`              // rules that the format cannot express
 	CFILostRegs  int    `json:"cfi_lost_registers"`          // rules for registers that Breakpad does not name
@@ -185,10 +186,10 @@ func (s *Stats) countCFI(c *callframe.Result) {
 		s.CFIBytes += t.Blocks[i].Size
 	}
 	s.CFIDead, s.CFILostRules, s.CFILostRegs = c.Stats.Dead, c.Stats.LostCFA+c.Stats.LostRules, c.Stats.Unnamed
-	s.SignalFrames, s.CFIDerived = c.Stats.Signal, c.Derived
+	s.SignalFrames, s.CFIDerived, s.CFILimit = c.Stats.Signal, c.Derived.Size, c.Derived.Limit
 	if len(t.Blocks) > 0 {
 		switch {
-		case c.Derived == s.CFIBytes:
+		case c.Derived.Size == s.CFIBytes:
 			s.CFISource = SourceCode
 		case c.SFrame:
 			s.CFISource = SourceSFrame

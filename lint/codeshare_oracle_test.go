@@ -92,7 +92,7 @@ func TestOracleCodeShare(t *testing.T) {
 		if head, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(head, []byte("\x7fELF")) {
 			continue
 		}
-		r := lintBinary(t, testenv.Dump(t, path), symtest.Open(t, path), Options{Rules: []*finding.Rule{}})
+		r := lintBinary(t, testenv.Dump(t, path, "--cfi", "dwarf"), symtest.Open(t, path), Options{Rules: []*finding.Rule{}})
 		m := readByteMap(t, path)
 		var covered, code uint64
 		for at, is := range m.code {

@@ -17,19 +17,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// fixture returns a symbol file and its binary.
+// fixture returns a binary and its symbol file, without rules of instructions.
 func fixture(t *testing.T, name string) (text, elf []byte) {
 	t.Helper()
-	root := testenv.Root(t)
-	text, err := os.ReadFile(filepath.Join(root, "golden", "dwarf2sym", name+".sym"))
+	path := testenv.Input(t, name+".elf")
+	elf, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	elf, err = os.ReadFile(filepath.Join(root, "golden", "input", name+".elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text, elf
+	return testenv.Dump(t, path, "--cfi", "dwarf"), elf
 }
 
 // covered checks a text against a binary, which may be nil.

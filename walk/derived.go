@@ -13,7 +13,7 @@ import (
 // byCode uses rules derived from instructions where nobody has rules: those of the binary if the symbols are from
 // elsewhere, or of the code in the dump's memory.
 func byCode(u *unwinder, f *Frame) outcome {
-	if !u.may[ByCode] || u.frame.Handler || !u.isLinux() || !code.Follows(u.cpu.Arch) || u.hasRules() {
+	if !u.may[ByCode] || u.frame.Handler || !u.isLinux() || !code.FollowsCPU(u.cpu.Arch) || u.hasRules() {
 		return nothing
 	}
 	if u.module != nil && u.frame.Module >= 0 {

@@ -101,14 +101,19 @@ func (x *Index) HasBlocks() bool {
 	return false
 }
 
-// Described returns the number of bytes of code that FDEs apply to.
-func (x *Index) Described() (size uint64) {
-	for _, pieces := range x.from {
-		for _, p := range pieces {
-			size += p.hi - p.lo
+// Covers reports whether blocks cover all of [first, last].
+func (x *Index) Covers(first, last symfmt.RVA) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, b := range x.blocks(len(x.from), first, last) {
+		if b.RVA > first {
+			return false
+		}
+		if first = b.RVA + symfmt.RVA(b.Size); first > last {
+			return true
 		}
 	}
-	return size
+	return false
 }
 
 // Last returns the last address of all blocks. It reports false if there are no blocks.

@@ -14,10 +14,10 @@ import (
 )
 
 // Dump returns the output of symtool dump for a binary.
-func Dump(t testing.TB, path string) []byte {
+func Dump(t testing.TB, path string, options ...string) []byte {
 	t.Helper()
 	var out, problems bytes.Buffer
-	cmd := exec.Command(Symtool(t), "dump", path)
+	cmd := exec.Command(Symtool(t), append(append([]string{"dump"}, options...), path)...)
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := cmd.Run(); err != nil && out.Len() == 0 {
 		t.Fatalf("dump %s: %v: %s", path, err, problems.Bytes())

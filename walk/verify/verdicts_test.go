@@ -83,6 +83,19 @@ var verdictCases = []struct {
 	{"bottom", "crash recurse __libc_start_main", symbolsHold, symbolsHold, symbolsHold, ""},
 }
 
+// writeTables writes the symbols of a program to a store, without rules of instructions.
+func writeTables(t *testing.T, program, store string) {
+	t.Helper()
+	m, err := walktest.SymbolsOf(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.CFI.Blocks = slices.DeleteFunc(m.CFI.Blocks, func(b symfmt.CFIBlock) bool { return b.Marks&symfmt.MarkCode != 0 })
+	if err := walktest.WriteModule(m, store); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Symbols hold only if every stack follows from the source. Otherwise the right module is to blame,
 // with symbols, the binary, or both.
 func TestVerdicts(t *testing.T) {
@@ -92,9 +105,7 @@ func TestVerdicts(t *testing.T) {
 			program = testenv.Input(t, "verdicts", "bottom.elf")
 		}
 		core, store := testenv.Input(t, "verdicts", c.name+".core.gz"), t.TempDir()
-		if err := walktest.WriteSymbols(program, store); err != nil {
-			t.Fatal(err)
-		}
+		writeTables(t, program, store)
 		for supply, want := range map[string]struct {
 			sources  *walk.SymbolSet
 			binaries []string
@@ -284,9 +295,7 @@ func TestVerdictAboveStart(t *testing.T) {
 // the dump nor a binary has the code, as in many cores and minidumps.
 func TestVerdictWithoutCode(t *testing.T) {
 	store := t.TempDir()
-	if err := walktest.WriteSymbols(testenv.Input(t, "verdicts", "verdicts.elf"), store); err != nil {
-		t.Fatal(err)
-	}
+	writeTables(t, testenv.Input(t, "verdicts", "verdicts.elf"), store)
 	for name, blame := range map[string]Blame{"complete": symbolsHold, "bare": BlameSymbols, "switched": symbolsHold, "overflow": symbolsHold, "threads": symbolsHold} {
 		without := func(d *dump.Dump) {
 			d.Memory.Regions = slices.DeleteFunc(slices.Clone(d.Memory.Regions), func(r dump.Region) bool {

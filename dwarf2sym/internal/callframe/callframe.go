@@ -26,7 +26,7 @@ type Sources struct{ DWARF, SFrame, Code bool }
 type Result struct {
 	SFrame   bool // the source is .sframe
 	Table    symfmt.CFITable
-	Derived  uint64 // bytes of code whose rules come from instructions
+	Derived  code.Derived // what the rules of instructions add
 	Stats    unwind.Stats
 	Problems []bin.Problem
 }

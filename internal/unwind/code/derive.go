@@ -14,56 +14,42 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// sparse is how many bytes of code there are at least for each that has rules in a file whose rules are derived: that of
-// a C library that was built without them has some for a few functions in assembly.
-const sparse = 50
-
-// maxSize is the maximum number of bytes of code that are followed: some 40 times as much memory is needed.
-const maxSize = 16 << 20
-
-// Wanted reports whether rules are derived from the instructions of a binary of which so many bytes have rules: ELF
-// files for these CPUs (not x32) that are linked, but for Linux's kernel, much of whose code is not called.
-func Wanted(f *object.File, described uint64) bool {
-	if cpus[f.Arch] == nil || f.Order != binary.LittleEndian || f.AddrSize != 8 || f.Format != "ELF" || f.Kind == object.Relocatable || f.Section(".orc_unwind") != nil {
-		return false
-	}
-	size := uint64(0)
-	for _, p := range execcode.Parts(f) {
-		if p.Kind == execcode.Code {
-			size += p.End - p.Start
-		}
-	}
-	return size <= maxSize && described*sparse < size
+// Follows reports whether rules are derived from the instructions of a file: ELF files for these CPUs (not x32) that are
+// linked, but for Linux's kernel, much of whose code is not called.
+func Follows(f *object.File) bool {
+	return cpus[f.Arch] != nil && f.Order == binary.LittleEndian && f.AddrSize == 8 && f.Format == "ELF" && f.Kind != object.Relocatable &&
+		f.Section(".orc_unwind") == nil
 }
 
-// Derive adds to the rules of a binary those of functions that have none, from their instructions, if they are wanted.
-// It returns the number of bytes that have rules by it.
-func Derive(t *symfmt.CFITable, files []object.Companion) (size uint64) {
-	f, described := files[0], uint64(0)
-	for i := range t.Blocks {
-		described += t.Blocks[i].Size
-	}
-	if !Wanted(f.File, described) {
-		return 0
+// Derived is what Derive added.
+type Derived struct {
+	Size  uint64 // bytes of code that have rules by it
+	Limit uint64 // if more code than this has no rules, so that none of it was followed; or 0
+}
+
+// Derive adds to the rules of an ELF file those of code that has none, from its instructions.
+func Derive(t *symfmt.CFITable, files []object.Companion) (n Derived) {
+	f := files[0]
+	if !Follows(f.File) {
+		return n
 	}
 	d := newDeriver(f.File)
 	d.described(t)
 	d.starts(files)
 	if len(d.in.begins) == 0 && !d.in.unnamed {
-		return 0
+		return n
 	}
 	d.imports()
 	t.Rules.SetArch(f.Arch)
-	size = appendRules(t, &d.in, f.Base)
+	n = appendRules(t, &d.in, f.Base)
 	slices.SortFunc(t.Blocks, func(a, b symfmt.CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) })
-	return size
+	return n
 }
 
 // deriver collects what is known about the code of a binary.
 type deriver struct {
 	file  *object.File
 	in    input
-	kinds []execcode.Kind // of in.parts
 	never map[uint64]bool // functions that do not return
 }
 
@@ -97,15 +83,6 @@ func (d *deriver) words(pointers map[uint64]uint64) []uint64 {
 	return all
 }
 
-// described notes the code that has rules.
-func (d *deriver) described(t *symfmt.CFITable) {
-	for i := range t.Blocks {
-		b := &t.Blocks[i]
-		lo := uint64(b.RVA) + d.file.Base
-		d.in.ranges = append(d.in.ranges, codeRange{lo: lo, hi: lo + b.Size})
-	}
-}
-
 // starts finds the functions that have no rules, and the code that they are in.
 func (d *deriver) starts(files []object.Companion) {
 	data, _ := execcode.Data(d.file) // damage is reported when the symbols are read for their names
@@ -129,7 +106,7 @@ func (d *deriver) starts(files []object.Companion) {
 		}
 	}
 	d.stubs()
-	if d.in.unnamed, d.in.entry = !named, d.file.Entry; d.in.unnamed {
+	if d.in.unnamed, d.in.entry = !named && d.moreThanStartup(), d.file.Entry; d.in.unnamed {
 		d.callees()
 	}
 	d.in.begins, d.in.colds = sorted(d.in.begins), sorted(d.in.colds)
@@ -145,8 +122,7 @@ func (d *deriver) part(p *execcode.Part, bytes []byte, data []object.Range) {
 	at, end := p.Start, p.Start+uint64(len(bytes))
 	add := func(to uint64) {
 		if at < to {
-			d.kinds = append(d.kinds, p.Kind)
-			d.in.parts = append(d.in.parts, codePart{lo: at, bytes: bytes[at-p.Start : to-p.Start]})
+			d.in.parts = append(d.in.parts, codePart{lo: at, bytes: bytes[at-p.Start : to-p.Start], stubs: p.Kind == execcode.Linkage})
 		}
 	}
 	for _, r := range data {
@@ -203,8 +179,8 @@ func (d *deriver) callees() {
 
 // stubs notes the starts of the stubs in the procedure linkage table.
 func (d *deriver) stubs() {
-	for i, kind := range d.kinds {
-		if p := d.in.parts[i]; kind == execcode.Linkage {
+	for _, p := range d.in.parts {
+		if p.stubs {
 			for _, off := range d.in.cpu.stubs(p.bytes) {
 				if addr := p.lo + uint64(off); d.in.follows(addr) {
 					d.in.begins = append(d.in.begins, addr)

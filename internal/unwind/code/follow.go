@@ -62,11 +62,15 @@ type follower struct {
 	queue []int32
 	block state // of the block that is being followed
 	left  int   // how many instructions may still be followed
+	over  bool  // there is more code than may be followed
 
 	functions
 	switches
 	doubts
 }
+
+// maxSize is the maximum number of bytes of code that are followed: some 40 times as much memory is needed.
+const maxSize = 16 << 20
 
 // effort is how many instructions are followed for each byte of code, before everything is given up.
 const effort = 64
@@ -115,6 +119,9 @@ func (e *follower) at(a uint64) *int32 {
 	if e.page == nil || e.paged != a>>12 {
 		e.page, e.paged = e.pages[a>>12], a>>12
 		if e.page == nil {
+			if len(e.pages) == maxSize/len(e.page) {
+				e.left, e.over = 0, true
+			}
 			e.page = new(page)
 			e.pages[a>>12] = e.page
 		}

@@ -23,7 +23,7 @@ func rulesFor(code []byte, begins ...uint64) string {
 func codeIn(a *arch.Arch, code []byte, begins ...uint64) *input {
 	in := &input{
 		cpu:      cpus[a],
-		parts:    []codePart{{codeAddr, code}},
+		parts:    []codePart{{lo: codeAddr, bytes: code}},
 		data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 		pointer:  func(uint64) uint64 { return 0 },
 		words:    func() []uint64 { return nil },
@@ -281,6 +281,23 @@ func TestHostileCode(t *testing.T) {
 	}
 }
 
+// A file with too much code without rules gets none from its instructions.
+func TestFollowLimit(t *testing.T) {
+	const every = 1 << 12
+	code := bytes.Repeat([]byte{0xc3}, maxSize+every) // ret
+	for n, want := range map[uint64]Derived{maxSize / every: {Size: maxSize / every}, maxSize/every + 1: {Limit: maxSize}} {
+		in := codeIn(arch.X86_64, code)
+		for i := range n {
+			in.begins = append(in.begins, codeAddr+i*every)
+		}
+		var table symfmt.CFITable
+		table.Rules.SetArch(arch.X86_64)
+		if got := appendRules(&table, in, codeAddr); got != want {
+			t.Errorf("%d functions: %+v, want %+v", n, got, want)
+		}
+	}
+}
+
 // Any code ends soon, and rows are in order within it.
 func FuzzDerivedRules(f *testing.F) {
 	for _, code := range []string{"\x55\x48\x89\xe5\xc9\xc3", "\xeb\xff\xc0\xc3", "\x83\xff\x05\x77\x10\x48\x8d\x15\x00\x00\x00\x00\x48\x63\x04\xba\x48\x01\xd0\xff\xe0"} {
@@ -300,7 +317,7 @@ func FuzzDerivedRules(f *testing.F) {
 		a := all[int(cpu)%len(all)]
 		in := &input{
 			cpu:   cpus[a],
-			parts: []codePart{{codeAddr, code}}, begins: []uint64{codeAddr}, unnamed: true,
+			parts: []codePart{{lo: codeAddr, bytes: code}}, begins: []uint64{codeAddr}, unnamed: true,
 			data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 			pointer:  func(addr uint64) uint64 { return addr },
 			words:    func() []uint64 { return []uint64{codeAddr + 16, codeAddr + 32} },

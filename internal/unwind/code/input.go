@@ -9,6 +9,7 @@ import (
 type codePart struct {
 	lo    uint64
 	bytes []byte
+	stubs bool // a procedure linkage table
 }
 
 // codeRange is the code in [lo, hi).
@@ -51,21 +52,33 @@ func (in *input) part(a uint64) (part, off int, ok bool) {
 	return i, int(a - in.parts[i].lo), true
 }
 
+// stub reports whether an address is in a procedure linkage table.
+func (in *input) stub(a uint64) bool {
+	part, _, ok := in.part(a)
+	return ok && in.parts[part].stubs
+}
+
 // described reports whether an address is in code that has rules, and returns the start of the next such code.
 func (in *input) described(a uint64) (is bool, next uint64) {
+	lo, hi := in.nextRange(a)
+	if lo <= a && a < hi {
+		return true, a
+	}
+	return false, lo
+}
+
+// nextRange returns the bounds of the code that has rules, from an address on: the last address twice if there is none.
+func (in *input) nextRange(a uint64) (lo, hi uint64) {
 	i, _ := slices.BinarySearchFunc(in.ranges, a, func(r codeRange, a uint64) int {
 		if r.hi <= a {
 			return -1
 		}
 		return 1
 	})
-	switch {
-	case i == len(in.ranges):
-		return false, 1<<64 - 1
-	case in.ranges[i].lo <= a:
-		return true, a
+	if i == len(in.ranges) {
+		return 1<<64 - 1, 1<<64 - 1
 	}
-	return false, in.ranges[i].lo
+	return in.ranges[i].lo, in.ranges[i].hi
 }
 
 // follows reports whether the instruction at an address is one to follow.

@@ -12,8 +12,8 @@ type Process struct {
 	Bytes func(addr uint64, n int) []byte
 }
 
-// Follows reports whether the instructions of a CPU are followed.
-func Follows(a *arch.Arch) bool { return cpus[a] != nil }
+// FollowsCPU reports whether the instructions of a CPU are followed.
+func FollowsCPU(a *arch.Arch) bool { return cpus[a] != nil }
 
 // What is followed for one function: the code around it, and so many instructions.
 const (
@@ -33,7 +33,7 @@ func (p *Process) Function(start uint64) (t symfmt.CFITable) {
 		}
 	}
 	in := &input{
-		cpu: cpus[p.Arch], parts: []codePart{{lo, bytes}}, begins: []uint64{start}, effort: memoryEffort,
+		cpu: cpus[p.Arch], parts: []codePart{{lo: lo, bytes: bytes}}, begins: []uint64{start}, effort: memoryEffort,
 		data:     func(addr uint64) []byte { return p.Bytes(addr, wordSize) },
 		pointer:  func(uint64) uint64 { return 0 },
 		imported: func(slot uint64) (uint64, bool) { return p.word(slot), false },

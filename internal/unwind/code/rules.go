@@ -151,9 +151,9 @@ type writer struct {
 	hi   uint64 // the end of the last instruction that now is for
 }
 
-// appendRules adds to a table the rules of code that it does not describe, and returns the number of bytes that have rules
-// now. base is the address of RVA 0. The table's blocks are not in order afterwards.
-func appendRules(t *symfmt.CFITable, in *input, base uint64) (size uint64) {
+// appendRules adds to a table the rules of code that it does not describe. base is the address of RVA 0. The table's blocks
+// are not in order afterwards.
+func appendRules(t *symfmt.CFITable, in *input, base uint64) (n Derived) {
 	w := &writer{t: t, in: in, base: base, names: t.Rules.Names()}
 	w.build = w.names.Builder()
 	a := w.names.Arch()
@@ -163,12 +163,16 @@ func appendRules(t *symfmt.CFITable, in *input, base uint64) (size uint64) {
 		}
 	}
 	first := len(t.Blocks)
-	followAll(in).each(w.instruction)
+	e := followAll(in)
+	e.each(w.instruction)
 	w.close()
 	for _, b := range t.Blocks[first:] {
-		size += b.Size
+		n.Size += b.Size
 	}
-	return size
+	if e.over {
+		n.Limit = maxSize
+	}
+	return n
 }
 
 // instruction takes the state before the instruction in [lo, hi).
@@ -176,7 +180,7 @@ func (w *writer) instruction(lo, hi uint64, s *state) {
 	if lo = max(lo, w.hi); lo >= hi {
 		return // in the middle of another instruction, which has a prefix
 	}
-	if w.open && lo > w.hi && !w.padding(w.hi, lo) || w.in.starts(lo) {
+	if w.open && lo > w.hi && !w.padding(w.hi, lo) || w.in.starts(lo) && !w.in.stub(lo) {
 		w.close()
 	}
 	known := w.in.cpu.row(s, &w.new)

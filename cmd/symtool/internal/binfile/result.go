@@ -82,7 +82,7 @@ func StatsLine(s *dwarf2sym.Stats) string {
 		line += ", " + text.Count(s.StackWins, "STACK WIN record")
 	}
 	if s.CFIDerived > 0 {
-		line += fmt.Sprintf(" (%.1f %% of the bytes with rules have them from instructions)", 100*float64(s.CFIDerived)/float64(s.CFIBytes))
+		line += fmt.Sprintf(" (%d of %d bytes with rules have them from instructions)", s.CFIDerived, s.CFIBytes)
 	}
 	for _, lost := range []struct {
 		n    int
@@ -96,6 +96,9 @@ func StatsLine(s *dwarf2sym.Stats) string {
 		if lost.n > 0 {
 			line += "; left out: " + text.Count(lost.n, lost.what)
 		}
+	}
+	if s.CFILimit > 0 {
+		line += fmt.Sprintf("; left out: rules from instructions, as more than %d MB of code have none", s.CFILimit>>20)
 	}
 	return line
 }

@@ -134,13 +134,14 @@ func cfiOrigin(b *binaryDiagnosis) string {
 			}
 		}
 	}
-	switch derived := b.Stats.CFIDerived > 0; {
-	case b.Stats.CFISource == dwarf2sym.SourceCode:
+	if b.Stats.CFISource == dwarf2sym.SourceCode {
 		return "its instructions"
-	case derived:
+	}
+	if len(names) == 0 {
+		names = append(names, b.terms.UnwindLead)
+	}
+	if b.Stats.CFIDerived > 0 {
 		names = append(names, "its instructions")
-	case len(names) == 0:
-		return b.terms.UnwindLead
 	}
 	return strings.Join(names, " and ")
 }
