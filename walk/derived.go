@@ -50,11 +50,15 @@ type memoryCode struct {
 // maxDerived limits the functions and the addresses in a memoryCode.
 const maxDerived = 1 << 12
 
-func newMemoryCode(u *unwinder) *memoryCode {
-	return &memoryCode{
-		process:   code.Process{Arch: u.cpu.Arch, Bytes: u.d.Memory.Bytes},
-		functions: map[uint64]resolve.Symbols{}, starts: map[uint64]uint64{},
+// memoryCode returns what was derived from code in the dump's memory so far.
+func (u *unwinder) memoryCode() *memoryCode {
+	if u.result.code == nil {
+		u.result.code = &memoryCode{
+			process:   code.Process{Arch: u.cpu.Arch, Bytes: u.d.Memory.Bytes},
+			functions: map[uint64]resolve.Symbols{}, starts: map[uint64]uint64{},
+		}
 	}
+	return u.result.code
 }
 
 // function returns the rules of a function, with addresses as RVAs.
@@ -77,10 +81,7 @@ func (u *unwinder) byMemory(f *Frame) outcome {
 	if len(u.d.Memory.Bytes(pc, 1)) == 0 {
 		return nothing
 	}
-	if u.result.code == nil {
-		u.result.code = newMemoryCode(u)
-	}
-	m := u.result.code
+	m := u.memoryCode()
 	start, known := m.starts[pc]
 	if !known || start != 0 && !u.calls(start) {
 		if start = u.functionStart(); len(m.starts) >= maxDerived {

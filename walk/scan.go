@@ -1,6 +1,9 @@
 package walk
 
 import (
+	"slices"
+
+	"github.com/symtool/symtool/internal/unwind/code"
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
@@ -31,7 +34,7 @@ func byScan(u *unwinder, f *Frame) outcome {
 		if !ok || addr < start {
 			break
 		}
-		if pc = u.clean(pc); !u.isReturn(pc) || u.isNowhere(pc) {
+		if pc = u.clean(pc); !u.isReturn(pc) || u.isNowhere(pc) || u.isPointer(pc) {
 			continue
 		}
 		if u.cpu.ScanFP != cpu.NoFP {
@@ -43,6 +46,29 @@ func byScan(u *unwinder, f *Frame) outcome {
 	}
 	u.note("%v: no return address in %d words at %#x", ByScan, words, start)
 	return nothing
+}
+
+// isPointer reports whether an address that follows a call is a pointer to a function rather than a return address: a
+// function begins there, and the call before it, which then does not return, leads to another function than the frame's.
+func (u *unwinder) isPointer(pc uint64) bool {
+	start := u.frame.Start
+	if start == 0 || u.frame.Guess || u.frame.Handler || !code.FollowsCPU(u.cpu.Arch) {
+		return false
+	}
+	i := u.d.ModuleAt(pc)
+	if i < 0 {
+		return false
+	}
+	st, at := u.stateOf(i), rva(pc-u.d.Modules[i].Addr)
+	r := st.names(u.ctx)
+	if r == nil {
+		return false
+	}
+	if p := u.places.find(u.ctx, r, at); !p.found || p.err != nil || p.at.Start != at {
+		return false
+	}
+	called := u.memoryCode().process.Called(pc)
+	return len(called) > 0 && !slices.Contains(called, start)
 }
 
 // scanRange returns the start of a scan and its length in words. If rules give a CFA, the scan starts there: below it

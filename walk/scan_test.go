@@ -108,6 +108,29 @@ func TestScanChecksCalls(t *testing.T) {
 	wantStack(a, s, EndNothing, "400120 context context f", "400270 scan scan g", "400280 scan scan g") // its code is unknown
 }
 
+// Where a function begins behind a call of another function than the frame's, a scan sees a pointer.
+func TestScanPointers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		call []byte // its last byte is at 0x4001ff
+		want []string
+	}{
+		{"a call of the frame's function", []byte{0xe8, 0x00, 0xff, 0xff, 0xff}, []string{"400200 scan scan f", "400250 scan scan g"}},
+		{"a call of another function", []byte{0xe8, 0x50, 0x01, 0, 0}, []string{"400250 scan scan g"}},
+		{"a call of a jump to the frame's function", []byte{0xe8, 0x80, 0, 0, 0}, []string{"400200 scan scan f", "400250 scan scan g"}},
+		{"a call by a register", []byte{0x90, 0x90, 0x90, 0xff, 0xd0}, []string{"400200 scan scan f", "400250 scan scan g"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := process(t, arch.X86_64, dump.Linux).Words(walktest.Junk, 0x400200, inG, walktest.Junk)
+			a.At(0x4001f8).Bytes(0x90, 0x90, 0x90).Bytes(c.call...)
+			a.At(0x400248).Bytes(0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0)
+			a.At(0x400280).Bytes(0xe9, 0x7b, 0xfe, 0xff, 0xff, 0x90, 0x90, 0x90) // jmp 0x400100
+			s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{})
+			wantStack(a, s, EndNothing, append([]string{"400120 context context f"}, c.want...)...)
+		})
+	}
+}
+
 // On x86 and x86-64 a scan finds the frame pointer where Breakpad does.
 func TestScanFramePointer(t *testing.T) {
 	const far = stackAt + 0x30000
