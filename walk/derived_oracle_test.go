@@ -53,7 +53,10 @@ func TestOracleDerivedCrashes(t *testing.T) {
 	c := derivedCrashes{bare: t.TempDir()}
 	for _, p := range derivedPrograms {
 		if p.always || testenv.OracleFull() {
+			was := c
 			t.Run(p.source+" "+strings.Join(p.build, " "), func(t *testing.T) { c.program(t, p.source, p.build) })
+			t.Logf("%s %s: %d crashes, %d frames: %d equal, %d missing, %d that are not there", p.source, strings.Join(p.build, " "),
+				c.crashes-was.crashes, c.frames-was.frames, c.equal-was.equal, c.frames-c.equal-was.frames+was.equal, c.bogus-was.bogus)
 		}
 	}
 	t.Logf("%d crashes, %d frames: %d equal, %d missing, %d that are not there; %d by rules from instructions",
@@ -94,30 +97,43 @@ func (c *derivedCrashes) program(t *testing.T, source string, build []string) {
 }
 
 // walkers returns Walkers with the binaries of a dump, and with those without call frame information.
-func (c *derivedCrashes) walkers(t *testing.T, d *dump.Dump) (with, without *walk.Walker) {
+func (c *derivedCrashes) walkers(t testing.TB, d *dump.Dump) (with, without *walk.Walker) {
 	t.Helper()
-	var paths, bare []string
+	paths, bare := c.binaries(t, d)
+	return binaryWalker(t, paths), binaryWalker(t, bare)
+}
+
+// binaries returns the binaries of a dump, and those without call frame information.
+func (c *derivedCrashes) binaries(t testing.TB, d *dump.Dump) (paths, bare []string) {
+	t.Helper()
 	for i := range d.Modules {
 		if path := d.Modules[i].Path; strings.HasPrefix(path, "/") {
 			paths, bare = append(paths, path), append(bare, c.withoutTables(t, path))
 		}
 	}
-	return binaryWalker(t, paths), binaryWalker(t, bare)
+	return paths, bare
 }
 
-func binaryWalker(t *testing.T, paths []string) *walk.Walker {
+func binaryWalker(t testing.TB, paths []string) *walk.Walker {
+	t.Helper()
+	w, done := closedWalker(t, paths)
+	t.Cleanup(done)
+	return w
+}
+
+// closedWalker is like binaryWalker for callers that close the binaries themselves.
+func closedWalker(t testing.TB, paths []string) (w *walk.Walker, done func()) {
 	t.Helper()
 	binaries, err := supplier.NewBinaries(paths, supplier.BinaryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := walk.NewSymbolSet(nil, binaries)
-	t.Cleanup(func() { s.Close() })
-	return walk.NewWalker(s, walk.Config{})
+	return walk.NewWalker(s, walk.Config{}), func() { s.Close() }
 }
 
 // withoutTables returns a copy of a binary without call frame information.
-func (c *derivedCrashes) withoutTables(t *testing.T, path string) string {
+func (c *derivedCrashes) withoutTables(t testing.TB, path string) string {
 	t.Helper()
 	bare := filepath.Join(c.bare, path)
 	if _, err := os.Stat(bare); err == nil {
@@ -235,4 +251,64 @@ func (c *derivedCrashes) compare(t *testing.T, what string, want, got *walk.Stac
 			t.Logf("%#x %#x %v %s", f.PC, f.SP, f.By, f.Function())
 		}
 	}
+}
+
+// BenchmarkOracleDerived walks crashes by rules from instructions: cold, as a program that walks one dump, which opens the
+// binaries and derives the rules of each that a frame is in, and warm.
+func BenchmarkOracleDerived(b *testing.B) {
+	testenv.Oracle(b)
+	for _, p := range []struct{ name, compiler, source, place string }{
+		{"musl", "musl-gcc", "callbacks.c", "0"},
+		{"libc", "gcc", "callbacks.c", "0"},
+		{"libstdc++", "g++", "objects.cc", "0"},
+	} {
+		program := walktest.CrashProgram(b, p.compiler, p.source, "-O2", "-g0", "-pthread")
+		core := walktest.CrashCore(b, program, p.place)
+		file, err := dumpfile.Open(b.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { file.Close() })
+		c := derivedCrashes{bare: b.TempDir()}
+		_, bare := c.binaries(b, file.Dump)
+		b.Run(p.name+"/cold", func(b *testing.B) {
+			frames := 0
+			for b.Loop() {
+				w, done := closedWalker(b, bare)
+				frames += derivedFrames(b, w, file.Dump)
+				done()
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(frames), "us/frame")
+		})
+		b.Run(p.name+"/warm", func(b *testing.B) {
+			w, frames := binaryWalker(b, bare), 0
+			derivedFrames(b, w, file.Dump)
+			for b.Loop() {
+				frames += derivedFrames(b, w, file.Dump)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(frames), "us/frame")
+		})
+	}
+}
+
+// derivedFrames walks a dump and returns the number of its frames; some are by rules from instructions.
+func derivedFrames(b *testing.B, w *walk.Walker, d *dump.Dump) (frames int) {
+	b.Helper()
+	r, err := w.Walk(b.Context(), d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	derived := 0
+	for i := range r.Stacks {
+		frames += len(r.Stacks[i].Frames)
+		for k := range r.Stacks[i].Frames {
+			if r.Stacks[i].Frames[k].By == walk.ByCode {
+				derived++
+			}
+		}
+	}
+	if derived == 0 {
+		b.Fatal("no frame is by rules from instructions")
+	}
+	return frames
 }
