@@ -271,6 +271,8 @@ func TestHostileCode(t *testing.T) {
 		"pushes in loops": bytes.Repeat([]byte{0x53, 0x75, 0xfd, 0x5b}, size/4), // push %rbx; jne to it; pop %rbx
 		"calls":           bytes.Repeat([]byte{0xe8, 0, 0, 0, 0}, size/5),
 		"calls of calls":  bytes.Repeat([]byte{0xe8, 5, 0, 0, 0, 0xc3}, size/6),
+		"into itself":     bytes.Repeat([]byte{0xeb, 0xff, 0xc0}, size/3),       // jmp to its second byte: inc %eax
+		"into itself, or": bytes.Repeat([]byte{0x75, 0xff, 0xf0, 0x58}, size/4), // jne to its second byte: push %rax; pop %rax
 		"stores":          bytes.Repeat([]byte{0x53, 0x48, 0x89, 0x5c, 0x24, 0x80}, size/6), // push %rbx; mov %rbx, -128(%rsp)
 		"random":          random,
 	} {
@@ -278,6 +280,34 @@ func TestHostileCode(t *testing.T) {
 		if text := rulesFor(code, 0); len(text) > 32*size {
 			t.Errorf("%s: %d bytes of rules for %d of code", name, len(text), size)
 		}
+	}
+}
+
+// Damaged code has rules or none, and no more than its bytes allow.
+func TestDamagedCode(t *testing.T) {
+	// push %rbp; mov %rsp, %rbp; push %rbx; sub $24, %rsp; test %edi, %edi; jne to the add; call behind the ret;
+	// add $24, %rsp; pop %rbx; pop %rbp; ret; ret
+	good := []byte{0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec, 0x18, 0x85, 0xff, 0x75, 0x05, 0xe8, 0x07, 0, 0, 0, 0x48, 0x83, 0xc4, 0x18, 0x5b, 0x5d, 0xc3, 0xc3}
+	want := rulesFor(good, 0)
+	if len(want) < 100 {
+		t.Fatalf("rules of the whole code:\n%s", want)
+	}
+	without := 0
+	for i := range good {
+		for v := range 256 {
+			code := bytes.Clone(good)
+			code[i] = byte(v)
+			text := rulesFor(code, 0)
+			if len(text) > 64*len(good) {
+				t.Errorf("byte %d is %#x: %d bytes of rules", i, v, len(text))
+			}
+			if text == "" {
+				without++
+			}
+		}
+	}
+	if without == 0 {
+		t.Error("all damaged code has rules")
 	}
 }
 
