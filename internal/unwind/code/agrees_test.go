@@ -131,7 +131,12 @@ func (j *judge) verdict(s *state, rules map[string][]string, m symfmt.CFIMarks) 
 	}
 	for _, reg := range j.saved {
 		name, want := j.names[reg], initially(reg)
-		switch rule, ok := rules[name]; {
+		rule, ok := rules[name]
+		if !ok && name[0] == 'd' { // GCC has the halves of arm's d8 to d15
+			n, _ := strconv.Atoi(name[1:])
+			rule, ok = rules["s"+strconv.Itoa(2*n)]
+		}
+		switch {
 		case !ok && s.regs[reg] != want:
 			result = max(result, loose)
 		case ok && j.eval(s, rule) != want:

@@ -21,7 +21,7 @@ const (
 
 // cpuARM64 is arm64 (Procedure Call Standard for the Arm 64-bit Architecture, section 6).
 var cpuARM64 = cpu{
-	step: stepARM64, longest: 4, calls: insn.ARM64, skip: execcode.ARM64, labels: labelsARM64, stubs: stubsARM64, alignment: 4,
+	step: stepARM64, longest: 4, word: 8, calls: insn.ARM64, skip: execcode.ARM64, labels: labelsARM64, stubs: stubsARM64, alignment: 4,
 	sp: armSP, fp: armFP, ra: armLR,
 	saved:   []uint8{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, armFP, armD8, armD8 + 1, armD8 + 2, armD8 + 3, armD8 + 4, armD8 + 5, armD8 + 6, armD8 + 7},
 	changed: 1<<19 - 1 | 1<<armLR,

@@ -26,6 +26,10 @@ func TestOracleRemovalCompiled(t *testing.T) {
 		{"riscv64-linux-gnu-gcc", "-mno-relax"},
 		{"riscv64-linux-gnu-gcc", "-msave-restore"},
 		{"riscv64-linux-gnu-gcc", "-march=rv64gc_zba_zbb"},
+		{"arm-linux-gnueabihf-gcc", "-g -marm"},
+		{"arm-linux-gnueabihf-gcc", "-g -mthumb"},
+		{"clang-22", "-g -marm --target=arm-linux-gnueabihf --sysroot=/usr/arm-linux-gnueabihf -isystem /usr/arm-linux-gnueabihf/include -fuse-ld=lld -nostdlib"},
+		{"clang-22", "-g -mthumb --target=arm-linux-gnueabihf --sysroot=/usr/arm-linux-gnueabihf -isystem /usr/arm-linux-gnueabihf/include -fuse-ld=lld -nostdlib"},
 		{"clang-22", "--target=riscv64-linux-gnu --sysroot=/usr/riscv64-linux-gnu -isystem /usr/riscv64-linux-gnu/include -fuse-ld=lld -nostdlib"},
 		{"clang-22", "--target=aarch64-linux-gnu --sysroot=/usr/aarch64-linux-gnu -isystem /usr/aarch64-linux-gnu/include -fuse-ld=lld -nostdlib"},
 	} {

@@ -20,8 +20,11 @@ type cpu struct {
 	step func(code []byte, addr uint64, s *state) step
 	// longest is the maximum length of an instruction.
 	longest uint64
-	calls   insn.Step
-	skip    execcode.Padding
+	// isa is the bit of an address that distinguishes instruction sets, or 0.
+	isa   uint64
+	word  int // the size of an address in bytes
+	calls insn.Step
+	skip  execcode.Padding
 	// labels calls fn with the addresses that the instructions of code have as operands, and whether these may be other
 	// numbers in a file that can be loaded at any address.
 	labels func(code []byte, addr uint64, fn func(label uint64, absolute bool))
@@ -40,7 +43,7 @@ type cpu struct {
 }
 
 // cpus has the CPUs whose code is followed.
-var cpus = map[*arch.Arch]*cpu{arch.X86_64: &cpuAMD64, arch.ARM64: &cpuARM64, arch.RISCV64: &cpuRISCV64}
+var cpus = map[*arch.Arch]*cpu{arch.X86_64: &cpuAMD64, arch.ARM64: &cpuARM64, arch.RISCV64: &cpuRISCV64, arch.ARM: &cpuARM}
 
 // leaves reports whether a function may return in a state, or go on in another: the stack pointer, the return address
 // and the registers that functions must restore are as they were at its start.

@@ -17,7 +17,7 @@ import (
 // Follows reports whether rules are derived from the instructions of a file: ELF files for these CPUs (not x32) that are
 // linked, but for Linux's kernel, much of whose code is not called.
 func Follows(f *object.File) bool {
-	return cpus[f.Arch] != nil && f.Order == binary.LittleEndian && f.AddrSize == 8 && f.Format == "ELF" && f.Kind != object.Relocatable &&
+	return cpus[f.Arch] != nil && f.Order == binary.LittleEndian && f.AddrSize == cpus[f.Arch].word && f.Format == "ELF" && f.Kind != object.Relocatable &&
 		f.Section(".orc_unwind") == nil
 }
 
@@ -74,8 +74,8 @@ func (d *deriver) words(pointers map[uint64]uint64) []uint64 {
 			continue
 		}
 		data, _ := s.Data() // damage is reported when the file is opened
-		for ; len(data) >= 8; data = data[8:] {
-			if to := binary.LittleEndian.Uint64(data); d.in.follows(to) {
+		for size := d.in.cpu.word; len(data) >= size; data = data[size:] {
+			if to := address(data, size); d.in.follows(to) {
 				all = append(all, to)
 			}
 		}

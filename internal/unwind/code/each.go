@@ -36,7 +36,7 @@ func (e *follower) write(n int32, fn func(lo, hi uint64, s *state)) {
 		if in.flow == bad {
 			return
 		}
-		fn(a, a+uint64(in.size), &e.block)
+		fn(a&^e.in.cpu.isa, a&^e.in.cpu.isa+uint64(in.size), &e.block)
 		a += uint64(in.size)
 		off += in.size
 		if in.flow != next {

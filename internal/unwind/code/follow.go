@@ -23,6 +23,8 @@ type step struct {
 	slot  uint64 // the address of the word that an indirect call or jump reads, or 0
 	table table  // of an indirect jump, if it is a switch
 	limit limit  // what a branch says
+	// otherwise is the state where a condition does not hold, under which another instruction than a branch leaves a block.
+	otherwise *state
 }
 
 // limit says that a compared value is at most n minus less where a branch is taken, or where it is not, or that two
@@ -204,6 +206,12 @@ func (e *follower) follow(n int32) {
 
 // leave goes on behind the last instruction of a block, which ends at the address next.
 func (e *follower) leave(in *step, next uint64, s *state, p path) {
+	if o := in.otherwise; o != nil {
+		in.otherwise = nil
+		e.leave(in, next, s, p)
+		e.reach(next, o, p)
+		return
+	}
 	switch in.flow {
 	case bad:
 		e.wrong(p.fn)

@@ -339,15 +339,21 @@ func FuzzDerivedRules(f *testing.F) {
 	for _, code := range []string{"\x41\x11\x06\xe4\xa2\x60\x41\x01\x82\x80", "\x97\x05\x00\x00\x33\x85\xa5\x00\x03\x25\x05\x00\x33\x05\xb5\x00\x67\x00\x05\x00"} {
 		f.Add([]byte(code), uint8(2))
 	}
-	all := [...]*arch.Arch{arch.X86_64, arch.ARM64, arch.RISCV64}
+	for _, code := range []string{"\x10\x40\x2d\xe9\x08\xd0\x4d\xe2\x08\xd0\x8d\xe2\x10\x80\xbd\xe8", "\x05\x00\x50\xe3\x00\xf1\x8f\x90\x1e\xff\x2f\xe1\x1e\xff\x2f\xe1"} {
+		f.Add([]byte(code), uint8(3))
+	}
+	for _, code := range []string{"\x10\xb5\x08\xbf\x10\xbd\x10\xbd", "\x05\x28\xdf\xe8\x00\xf0\x02\x03\x70\x47\x70\x47"} {
+		f.Add([]byte(code), uint8(7))
+	}
+	all := [...]*arch.Arch{arch.X86_64, arch.ARM64, arch.RISCV64, arch.ARM}
 	f.Fuzz(func(t *testing.T, code []byte, cpu uint8) {
 		if len(code) == 0 {
 			return
 		}
-		a := all[int(cpu)%len(all)]
+		a, isa := all[int(cpu)%len(all)], uint64(cpu)/4&cpus[all[int(cpu)%len(all)]].isa
 		in := &input{
 			cpu:   cpus[a],
-			parts: []codePart{{lo: codeAddr, bytes: code}}, begins: []uint64{codeAddr}, unnamed: true,
+			parts: []codePart{{lo: codeAddr, bytes: code}}, begins: []uint64{codeAddr | isa}, unnamed: true,
 			data:     func(addr uint64) []byte { return code[min(addr-codeAddr, uint64(len(code))):] },
 			pointer:  func(addr uint64) uint64 { return addr },
 			words:    func() []uint64 { return []uint64{codeAddr + 16, codeAddr + 32} },

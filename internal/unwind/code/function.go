@@ -78,7 +78,8 @@ func (e *follower) guess() bool {
 	for len(e.guesses) > 0 {
 		a := e.guesses[0]
 		e.guesses = e.guesses[1:]
-		if a%e.in.cpu.alignment == 0 && e.in.follows(a) && *e.at(a) == 0 {
+		isa := e.in.cpu.isa
+		if a&^isa%e.in.cpu.alignment == 0 && e.in.follows(a) && *e.at(a) == 0 && *e.at(a ^ isa) == 0 {
 			e.fns[e.begin(a)].guessed = true
 			return true
 		}

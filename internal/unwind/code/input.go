@@ -42,6 +42,7 @@ type input struct {
 
 // part returns the part that an address is in, and the offset there.
 func (in *input) part(a uint64) (part, off int, ok bool) {
+	a &^= in.cpu.isa
 	i, found := slices.BinarySearchFunc(in.parts, a, func(p codePart, a uint64) int { return cmp.Compare(p.lo, a) })
 	if !found {
 		i--
@@ -92,12 +93,17 @@ func (in *input) follows(a uint64) bool {
 
 // starts reports whether a function is known to begin at an address.
 func (in *input) starts(a uint64) bool {
-	_, found := slices.BinarySearch(in.begins, a)
-	return found || a == in.entry && a != 0
+	return in.among(in.begins, a) || a == in.entry && a != 0
 }
 
 // cold reports whether the cold part of a function is known to begin at an address.
 func (in *input) cold(a uint64) bool {
-	_, found := slices.BinarySearch(in.colds, a)
-	return found
+	return in.among(in.colds, a)
+}
+
+// among reports whether an address is one of a list, whatever its instruction set.
+func (in *input) among(list []uint64, a uint64) bool {
+	isa := in.cpu.isa
+	i, _ := slices.BinarySearch(list, a&^isa)
+	return i < len(list) && list[i]&^isa == a&^isa
 }

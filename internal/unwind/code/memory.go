@@ -12,8 +12,9 @@ type Process struct {
 	Bytes func(addr uint64, n int) []byte
 }
 
-// FollowsCPU reports whether the instructions of a CPU are followed.
-func FollowsCPU(a *arch.Arch) bool { return cpus[a] != nil }
+// FollowsCPU reports whether the instructions of a CPU are followed in memory: those of 32-bit ARM are not, since nothing
+// there says which of its instruction sets an address is for.
+func FollowsCPU(a *arch.Arch) bool { return cpus[a] != nil && cpus[a].isa == 0 }
 
 // What is followed for one function: the code around it, and so many instructions.
 const (

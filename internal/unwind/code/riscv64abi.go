@@ -27,7 +27,7 @@ var floatsRISCV = [...]uint8{8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27}
 
 // cpuRISCV64 is the 64-bit RISC-V (RISC-V Calling Conventions, "Register Convention").
 var cpuRISCV64 = cpu{
-	step: stepRISCV64, longest: 4, calls: insn.RISCV64, labels: labelsRISCV64, stubs: stubsRISCV64, alignment: 2,
+	step: stepRISCV64, longest: 4, word: 8, calls: insn.RISCV64, labels: labelsRISCV64, stubs: stubsRISCV64, alignment: 2,
 	skip: execcode.PaddingOf(&object.File{Arch: arch.RISCV64, CodeOrder: binary.LittleEndian}),
 	sp:   riscvSP, fp: riscvFP, ra: riscvRA,
 	saved:   []uint8{riscvFP, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43},

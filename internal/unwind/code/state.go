@@ -51,6 +51,7 @@ type place struct {
 type slot struct {
 	place
 	value
+	width uint8 // in bytes
 }
 
 // compare is the comparison that the flags come from: of a register, or a word of the stack, with a constant, or of two
@@ -92,6 +93,7 @@ type near struct {
 	sumReg uint8
 	load   place // where the value of a register was loaded from, if it has a base
 	reg    uint8
+	it     uint8 // the conditions of the next instructions of Thumb (ITSTATE)
 }
 
 func (s slot) compare(p place) int {
@@ -108,28 +110,39 @@ func (s slot) compare(p place) int {
 const maxSlots = 128
 
 // load returns the word at a place of the stack.
-func (s *state) load(p place) value {
+func (s *state) load(p place) value { return s.slotAt(p).value }
+
+// slotAt returns what is known about a place of the stack.
+func (s *state) slotAt(p place) slot {
 	if i, ok := slices.BinarySearchFunc(s.slots, p, slot.compare); ok {
-		return s.slots[i].value
+		return s.slots[i]
 	}
-	return value{}
+	return slot{}
 }
 
 // store stores size bytes.
 func (s *state) store(p place, v value, size int64) {
+	keep := (v.onStack() || v.base == initial || v.base == constant) && size == 8 || v.base == below && size >= 4
+	s.put(p, v, size, keep)
+}
+
+// put stores size bytes, which are remembered or not.
+func (s *state) put(p place, v value, size int64, keep bool) {
 	i, _ := slices.BinarySearchFunc(s.slots, place{p.base, p.off - 7}, slot.compare)
+	for i < len(s.slots) && s.slots[i].place.base == p.base && s.slots[i].place.off+int64(s.slots[i].width) <= p.off {
+		i++
+	}
 	j := i
 	for j < len(s.slots) && s.slots[j].place.base == p.base && s.slots[j].place.off < p.off+size {
 		j++
 	}
-	keep := (v.onStack() || v.base == initial || v.base == constant) && size == 8 || v.base == below && size >= 4
 	if keep = keep && len(s.slots) < maxSlots; i == j && !keep {
 		return
 	}
 	next := make([]slot, 0, len(s.slots)-(j-i)+1)
 	next = append(next, s.slots[:i]...)
 	if keep {
-		next = append(next, slot{p, v})
+		next = append(next, slot{p, v, uint8(size)})
 	}
 	s.slots = append(next, s.slots[j:]...)
 }

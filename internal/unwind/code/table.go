@@ -22,6 +22,7 @@ type table struct {
 	shift  uint8  // a word's
 	signed bool
 	from   uint64 // what is added to a word
+	code   bool   // it has instructions of a size, from from on
 }
 
 type openTable struct {
@@ -73,10 +74,11 @@ func (e *follower) stub(slot uint64, s *state, p path) {
 // it find the function. It returns 0 if the word leads nowhere.
 func (e *follower) unbound(slot uint64) uint64 {
 	data := e.in.data(slot)
-	if len(data) < 8 {
+	size := e.in.cpu.word
+	if len(data) < size {
 		return 0
 	}
-	to := binary.LittleEndian.Uint64(data)
+	to := address(data, size)
 	if !e.in.follows(to) {
 		return 0
 	}
@@ -102,6 +104,9 @@ func (e *follower) cases(t table) (all []uint64) {
 
 // word returns the address that the word at an index in a table stands for.
 func (e *follower) word(t table, i uint64) (to uint64, ok bool) {
+	if t.code {
+		return t.from + i*uint64(t.size), true
+	}
 	at := t.at + i*uint64(t.size)
 	data := e.in.data(at)
 	if len(data) < int(t.size) {
@@ -167,7 +172,9 @@ func (e *follower) openTable(i int) {
 		if own == len(all) && e.within(to, t.path.fn) {
 			own++
 		}
-		all = append(all, to)
+		if all = append(all, to); to > t.at { // the table ends before the code that it leads to
+			end = min(end, to&^e.in.cpu.isa)
+		}
 	}
 	if t.size < 4 || t.size < 8 && at != end {
 		all = all[:own]
@@ -235,4 +242,12 @@ func (v value) table() table {
 		return table{at: uint64(v.off + int64(int32(v.n))), n: openEnd, size: 4, signed: true, from: uint64(v.off)}
 	}
 	return table{}
+}
+
+// address returns the address of a size that data begin with.
+func address(data []byte, size int) uint64 {
+	if size == 4 {
+		return uint64(binary.LittleEndian.Uint32(data))
+	}
+	return binary.LittleEndian.Uint64(data)
 }
