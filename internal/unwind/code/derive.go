@@ -156,6 +156,9 @@ func isCold(name []byte) bool {
 
 // callees notes the functions that are called from code that has rules, which is not followed.
 func (d *deriver) callees() {
+	if d.in.cpu.isa != 0 {
+		return // which instruction set the code is for is not known
+	}
 	for _, r := range d.in.ranges {
 		part, off, ok := d.in.part(r.lo)
 		if !ok {
