@@ -74,8 +74,7 @@ func callsARM(code []byte, addr uint64) (size int, kind insn.Kind, target uint64
 	return size, kind, target
 }
 
-// labelsARM calls fn with the addresses that instructions have as operands: none, since most are in literals, which are relative to
-// instructions.
+// labelsARM does nothing: most addresses are in literals, relative to instructions that add PC.
 func labelsARM([]byte, uint64, func(uint64, bool)) {}
 
 // stubsARM returns the offsets of the stubs in a procedure linkage table, which jump through a word that the linker fills.
