@@ -91,8 +91,12 @@ func segments(f *object.File) (all []Part) {
 
 // Bytes returns the bytes of a part. They must not be changed, as
 // object.Section.Data caches them.
-func (p *Part) Bytes() ([]byte, error) {
-	data, err := p.section.Data()
+func (p *Part) Bytes() ([]byte, error) { return p.bytes(p.section.Data()) }
+
+// Map returns the same bytes. Where they are many, they are mapped from the file, as object.Section.Map does.
+func (p *Part) Map() ([]byte, error) { return p.bytes(p.section.Map()) }
+
+func (p *Part) bytes(data []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,10 @@ type Result struct {
 func Read(ctx context.Context, cpu *arch.Arch, files []object.Companion, from Sources) (c Result) {
 	c = read(ctx, cpu, files, from)
 	if from.Code && ctx.Err() == nil {
-		c.Derived = code.Derive(&c.Table, files)
+		var err error
+		if c.Derived, err = code.Derive(&c.Table, files); err != nil {
+			c.Problems = append(c.Problems, bin.Problem{Lost: "STACK CFI from instructions", Err: err})
+		}
 	}
 	return c
 }

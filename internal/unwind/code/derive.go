@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sync"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
@@ -28,33 +30,49 @@ type Derived struct {
 }
 
 // Derive adds to the rules of an ELF file those of code that has none, from its instructions.
-func Derive(t *symfmt.CFITable, files []object.Companion) (n Derived) {
+func Derive(t *symfmt.CFITable, files []object.Companion) (n Derived, err error) {
 	f := files[0]
 	if !Follows(f.File) {
-		return n
+		return n, nil
 	}
+	// Code is mapped: if the file shrinks, an access faults.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func(t0 symfmt.CFITable) {
+		if p := recover(); p != nil {
+			if _, fault := p.(interface{ Addr() uintptr }); !fault {
+				panic(p)
+			}
+			*t, n = t0, Derived{}
+			err = &bin.Error{File: f.Path, Msg: "the file changed while its code was followed"}
+		}
+	}(*t)
 	d := newDeriver(f.File)
 	d.described(t)
-	d.starts(files)
-	if len(d.in.begins) == 0 && !d.in.unnamed {
-		return n
+	if any, size := d.starts(files); size > maxSize {
+		return Derived{Limit: maxSize}, nil
+	} else if !any {
+		return n, nil
 	}
 	d.imports()
 	t.Rules.SetArch(f.Arch)
 	n = appendRules(t, &d.in, f.Base)
 	slices.SortFunc(t.Blocks, func(a, b symfmt.CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) })
-	return n
+	return n, nil
 }
 
 // deriver collects what is known about the code of a binary.
 type deriver struct {
 	file  *object.File
+	parts []execcode.Part
 	in    input
 	never map[uint64]bool // functions that do not return
+	named bool            // there is a table of all symbols
 }
 
 func newDeriver(f *object.File) *deriver {
-	d := &deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f), fixed: f.Kind == object.Executable}}
+	d := &deriver{file: f, in: input{cpu: cpus[f.Arch], data: bytesOf(f), fixed: f.Kind == object.Executable, entry: f.Entry}, never: map[uint64]bool{}}
+	d.parts = slices.DeleteFunc(execcode.Parts(f), func(p execcode.Part) bool { return p.Kind == execcode.Startup })
+	d.in.never = func(addr uint64) bool { return d.never[addr] }
 	pointers := sync.OnceValue(func() map[uint64]uint64 {
 		all := map[uint64]uint64{}
 		f.Pointers(func(addr, value uint64) { all[addr] = value })
@@ -83,33 +101,48 @@ func (d *deriver) words(pointers map[uint64]uint64) []uint64 {
 	return all
 }
 
-// starts finds the functions that have no rules, and the code that they are in.
-func (d *deriver) starts(files []object.Companion) {
-	data, _ := execcode.Data(d.file) // damage is reported when the symbols are read for their names
-	for _, p := range execcode.Parts(d.file) {
-		if bytes, err := p.Bytes(); err == nil && p.Kind != execcode.Startup {
-			d.part(&p, bytes, data)
-		}
+// starts finds the functions that have no rules, and reads the code if there are any. It returns how much code without rules
+// there is in a file without symbols.
+func (d *deriver) starts(files []object.Companion) (any bool, size uint64) {
+	d.symbols(files)
+	d.stubs()
+	if !d.named {
+		size = d.unnamed()
 	}
-	d.never = map[uint64]bool{}
-	d.in.never = func(addr uint64) bool { return d.never[addr] }
-	named := false
+	if size > maxSize || len(d.in.begins) == 0 && size == 0 {
+		return false, size
+	}
+	d.load()
+	if d.in.unnamed {
+		d.callees()
+	}
+	d.in.begins, d.in.colds = sorted(d.in.begins), sorted(d.in.colds)
+	return true, size
+}
+
+// symbols finds the functions with symbols.
+func (d *deriver) symbols(files []object.Companion) {
 	for _, f := range files {
 		for _, table := range []object.Table{object.Symtab, object.Dynamic} {
 			// Damage is reported when the symbols are read for their names.
 			_ = f.Symbols(table, func(s *object.Symbol) {
 				if s.IsFunction() && !s.Undefined {
-					named = named || table == object.Symtab
+					d.named = d.named || table == object.Symtab
 					d.function(s.Addr-f.Moved, s.Name)
 				}
 			})
 		}
 	}
-	d.stubs()
-	if d.in.unnamed, d.in.entry = !named && d.moreThanStartup(), d.file.Entry; d.in.unnamed {
-		d.callees()
+}
+
+// load reads the code, but for the data in it.
+func (d *deriver) load() {
+	data, _ := execcode.Data(d.file) // damage is reported when the symbols are read for their names
+	for i := range d.parts {
+		if bytes, err := d.parts[i].Map(); err == nil {
+			d.part(&d.parts[i], bytes, data)
+		}
 	}
-	d.in.begins, d.in.colds = sorted(d.in.begins), sorted(d.in.colds)
 }
 
 func sorted(addrs []uint64) []uint64 {
@@ -137,13 +170,15 @@ func (d *deriver) part(p *execcode.Part, bytes []byte, data []object.Range) {
 // function notes the start of a function.
 func (d *deriver) function(addr uint64, name []byte) {
 	if isCold(name) {
-		d.in.colds = append(d.in.colds, addr)
+		if d.lacks(addr) {
+			d.in.colds = append(d.in.colds, addr)
+		}
 		return
 	}
 	if exits(string(name)) {
 		d.never[addr] = true
 	}
-	if addr != d.file.Entry && !execcode.StartupName(name) && d.in.follows(addr) {
+	if addr != d.file.Entry && d.lacks(addr) && !execcode.StartupName(name) {
 		d.in.begins = append(d.in.begins, addr)
 	}
 }
@@ -182,12 +217,15 @@ func (d *deriver) callees() {
 
 // stubs notes the starts of the stubs in the procedure linkage table.
 func (d *deriver) stubs() {
-	for _, p := range d.in.parts {
-		if p.stubs {
-			for _, off := range d.in.cpu.stubs(p.bytes) {
-				if addr := p.lo + uint64(off); d.in.follows(addr) {
-					d.in.begins = append(d.in.begins, addr)
-				}
+	for i := range d.parts {
+		p := &d.parts[i]
+		if p.Kind != execcode.Linkage || d.in.allDescribed(p.Start, p.End) {
+			continue
+		}
+		bytes, _ := p.Map() // as in load
+		for _, off := range d.in.cpu.stubs(bytes) {
+			if addr := p.Start + uint64(off); d.lacks(addr) {
+				d.in.begins = append(d.in.begins, addr)
 			}
 		}
 	}

@@ -18,26 +18,78 @@ func (d *deriver) described(t *symfmt.CFITable) {
 	slices.SortFunc(d.in.ranges, func(a, b codeRange) int { return cmp.Compare(a.lo, b.lo) })
 }
 
-// gaps returns the pieces of code that have no rules, without the padding at their start.
-func (d *deriver) gaps() (all []codeRange) {
-	for _, p := range d.in.parts {
-		if p.stubs {
-			continue
+// lacks reports whether an address is in code that has no rules.
+func (d *deriver) lacks(addr uint64) bool {
+	i, found := slices.BinarySearchFunc(d.parts, addr, func(p execcode.Part, addr uint64) int { return cmp.Compare(p.Start, addr) })
+	if !found {
+		i--
+	}
+	if i < 0 || addr >= d.parts[i].End {
+		return false
+	}
+	is, _ := d.in.described(addr)
+	return !is
+}
+
+// allDescribed reports whether all of [lo, hi) has rules.
+func (in *input) allDescribed(lo, hi uint64) bool {
+	for lo < hi {
+		is, behind := in.nextRange(lo)
+		if is > lo {
+			return false
 		}
-		for at, end := p.lo, p.lo+uint64(len(p.bytes)); at < end; {
+		lo = behind
+	}
+	return true
+}
+
+// unnamed looks for code that has no rules in a file without symbols, and returns its size. What fills the code up to where
+// a function may begin is not looked at, nor is that of the start-up files.
+func (d *deriver) unnamed() (size uint64) {
+	anchors := execcode.Anchors(d.file)
+	slices.SortFunc(anchors, func(a, b execcode.Anchor) int { return cmp.Compare(a.Addr, b.Addr) })
+	type gap struct {
+		*execcode.Part
+		codeRange
+	}
+	var gaps []gap
+	for i := range d.parts {
+		p := &d.parts[i]
+		for at := p.Start; p.Kind == execcode.Code && at < p.End; {
 			next, behind := d.in.nextRange(at)
-			if gap := (codeRange{d.behindPadding(&p, at, min(next, end)), min(next, end)}); gap.lo < gap.hi {
-				all = append(all, gap)
+			end := min(next, p.End)
+			if align := d.in.cpu.alignment - 1; startupEnd(anchors, (at+align)&^align) < end {
+				gaps = append(gaps, gap{p, codeRange{at, end}})
+				size += end - at
 			}
-			at = max(behind, min(next, end))
+			at = max(behind, end)
 		}
 	}
-	return all
+	for _, g := range gaps {
+		if size <= maxSize {
+			size -= d.behindPadding(g.Part, g.lo, g.hi) - g.lo
+		}
+	}
+	d.in.unnamed = size > 0
+	return size
+}
+
+// startupEnd returns the end of the start-up code that begins at an address, or the address. The anchors are in order.
+func startupEnd(anchors []execcode.Anchor, at uint64) uint64 {
+	for _, a := range anchors {
+		if a.Addr+a.Behind > at && a.Addr-min(a.Addr, a.Before) <= at {
+			at = a.Addr + a.Behind
+		}
+	}
+	return at
 }
 
 // behindPadding returns where the padding ends that begins at an address.
-func (d *deriver) behindPadding(p *codePart, at, end uint64) uint64 {
-	for code := p.bytes[at-p.lo : end-p.lo]; at < end; {
+func (d *deriver) behindPadding(p *execcode.Part, at, end uint64) uint64 {
+	code, _ := p.Map() // as in load
+	code = code[min(at-p.Start, uint64(len(code))):]
+	code = code[:min(end-at, uint64(len(code)))]
+	for len(code) > 0 {
 		n := d.in.cpu.skip(code)
 		if n == 0 || n > len(code) {
 			return at
@@ -46,22 +98,4 @@ func (d *deriver) behindPadding(p *codePart, at, end uint64) uint64 {
 		code = code[n:]
 	}
 	return end
-}
-
-// moreThanStartup reports whether code other than that of the start-up files has no rules.
-func (d *deriver) moreThanStartup() bool {
-	anchors := execcode.Anchors(d.file)
-	slices.SortFunc(anchors, func(a, b execcode.Anchor) int { return cmp.Compare(a.Addr, b.Addr) })
-	for _, gap := range d.gaps() {
-		end := gap.lo
-		for _, a := range anchors {
-			if a.Addr >= gap.lo && a.Addr-min(a.Addr, a.Before) <= end {
-				end = max(end, a.Addr+a.Behind)
-			}
-		}
-		if end < gap.hi {
-			return true
-		}
-	}
-	return false
 }
