@@ -86,7 +86,7 @@ func TestDoctorAdvisesGo(t *testing.T) {
 	}
 	for name, flags := range map[string]string{"w": "-w", "sw": "-s -w"} {
 		_, stdout, _ := doctored(t, build(name, flags))
-		if strings.Count(stdout, "  - build without -w and -s in go build's -ldflags") != 1 || !strings.Contains(stdout, "STACK CFI     from .gopclntab\n") || strings.Contains(stdout, "-fasynchronous") || strings.Contains(stdout, "compile with -g") {
+		if strings.Count(stdout, "  - build without -w and -s in go build's -ldflags") != 1 || !strings.Contains(stdout, "STACK CFI     from .gopclntab and its instructions\n") || strings.Contains(stdout, "-fasynchronous") || strings.Contains(stdout, "compile with -g") {
 			t.Errorf("%s: %s", flags, stdout)
 		}
 	}
