@@ -271,8 +271,8 @@ func TestHostileCode(t *testing.T) {
 		"pushes in loops": bytes.Repeat([]byte{0x53, 0x75, 0xfd, 0x5b}, size/4), // push %rbx; jne to it; pop %rbx
 		"calls":           bytes.Repeat([]byte{0xe8, 0, 0, 0, 0}, size/5),
 		"calls of calls":  bytes.Repeat([]byte{0xe8, 5, 0, 0, 0, 0xc3}, size/6),
-		"into itself":     bytes.Repeat([]byte{0xeb, 0xff, 0xc0}, size/3),       // jmp to its second byte: inc %eax
-		"into itself, or": bytes.Repeat([]byte{0x75, 0xff, 0xf0, 0x58}, size/4), // jne to its second byte: push %rax; pop %rax
+		"into itself":     bytes.Repeat([]byte{0xeb, 0xff, 0xc0}, size/3),                   // jmp to its second byte: inc %eax
+		"into itself, or": bytes.Repeat([]byte{0x75, 0xff, 0xf0, 0x58}, size/4),             // jne to its second byte: push %rax; pop %rax
 		"stores":          bytes.Repeat([]byte{0x53, 0x48, 0x89, 0x5c, 0x24, 0x80}, size/6), // push %rbx; mov %rbx, -128(%rsp)
 		"random":          random,
 	} {
