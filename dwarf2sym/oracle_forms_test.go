@@ -203,7 +203,7 @@ func compareAddr2line(t *testing.T, file string, text []byte) {
 // one, or those that did not come from .debug_frame, and one PUBLIC with a right name at
 // each address that has code according to nm or eu-readelf.
 func compareStripped(t *testing.T, symtool, file string, whole []byte) {
-	cmd := exec.Command(symtool, "dump", "--name", "program", "--no-debuginfod", "--debug-dir", "none", file)
+	cmd := exec.Command(symtool, "dump", "--name", "program", "--no-debuginfod", "--debug-dir", "none", "--cfi", "dwarf", file)
 	text, err := cmd.Output()
 	if cmd.ProcessState.ExitCode() != 3 {
 		t.Fatalf("status %d, want 3 for no debug information: %v", cmd.ProcessState.ExitCode(), err)
